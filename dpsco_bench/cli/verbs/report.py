@@ -24,7 +24,7 @@ def execute(args: argparse.Namespace) -> int:
 
     page = Layout(check_profile(args.profile)).site
     if not page.is_file():
-        raise InputError("site", str(page), f"written first: make site PROFILE={args.profile}")
+        raise InputError("site", str(page.resolve()), f"written first: make site PROFILE={args.profile}")
     print(page)
     if not args.no_browser:
         webbrowser.open(page.resolve().as_uri())

@@ -16,7 +16,7 @@ from dpsco_bench.site.markdown import badge, heading, text, toctree
 ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims", "benchmarks": "benchmarks"}
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
 PARTS = {
-    "Reading": ("reading", "faq", "glossary", "threats", "audits", "error_rates"),
+    "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "api"),
     "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
     "Change log": ("changes", "slopes", "dropped"),
