@@ -62,7 +62,7 @@ class Column:
     ----------
     show : callable, row -> display text
     raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
-    kind : str, ``text``, ``verdict`` (a badge in HTML) or ``code``
+    kind : str, ``text``, ``verdict`` (a badge in HTML), ``code``, or ``prose``, which has code between backticks
     style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
     link : callable or None, row -> address (`report.address`) of what the cell names; empty for none
     """

@@ -68,6 +68,11 @@ def fenced(listing: str, language: str = "text") -> str:
     return f"{fence}{language}\n{listing.rstrip()}\n{fence}\n"
 
 
+def beside(first: str, second: str) -> str:
+    """Two pieces of Markdown next to each other on a wide page, and below each other on a narrow one."""
+    return f"::::{{container}} beside\n:::{{container}} half\n{first}:::\n:::{{container}} half\n{second}:::\n::::\n"
+
+
 def quote(words: str) -> str:
     """A quoted paragraph."""
     return f"> {text(words)}\n"
@@ -122,8 +127,8 @@ def _cell(column: Column, row: Row, met: set[str] | None) -> str:
         return ""
     if column.kind == "verdict":
         return badge(shown, column.style(row) if column.style else "")
-    words = _code_cell(shown) if column.kind == "code" else text(shown)
-    if column.title in WIDE and column.kind == "text" and len(shown) > LONG and not target:
+    words = _code_cell(shown) if column.kind == "code" else _said(shown) if column.kind == "prose" else text(shown)
+    if column.title in WIDE and column.kind in ("text", "prose") and len(shown) > LONG and not target:
         return f"[{words}]{{.prose}}"
     if met is not None and target and column.title == "Part":
         anchor = words if target in met else f"[{words}]{{#{target}}}"
@@ -138,6 +143,11 @@ WIDE = {
     *("Public grid search (not private)", "Public grid search", "Without privacy", "Lower bound, order"),
 }
 """Titles of columns of prose: a narrow page scrolls instead of breaking after every word."""
+
+
+def _said(shown: str) -> str:
+    """Words of a docstring, whose code stands between two backticks or one."""
+    return re.sub(r"(?<!\\)\|", r"\\|", prose(shown.replace("``", "`")))
 
 
 def _code_cell(shown: str) -> str:

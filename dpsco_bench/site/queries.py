@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.fingerprint import QueryRecord
+from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import epsilon_text
 from dpsco_bench.site.content import Content
 
 STANDARD_N = 4096
@@ -36,8 +41,7 @@ class Asked:
     @property
     def point(self) -> str:
         """Instance and sizes."""
-        cell, found = self.charged.cell, self.charged.calibrated
-        return f"{cell.problem}: n = {plain(cell.n)}, d = {found.dimension}, ε = {plain(cell.epsilon)}"
+        return place(self.charged)
 
     @property
     def sees(self) -> str:
@@ -69,14 +73,75 @@ def queries_table(content: Content, id: str) -> Table:
 
 
 def _asked(content: Content, id: str) -> Iterator[Asked]:
+    for charged in _nearest(content, id):
+        yield from (Asked(charged, query) for query in charged.calibrated.charged.queries)
+
+
+def place(charged: Charged) -> str:
+    """Instance and sizes."""
+    cell, found = charged.cell, charged.calibrated
+    return f"{cell.problem}, n = {plain(cell.n)}, d = {found.dimension}, ε = {plain(cell.epsilon)}"
+
+
+def nearest_point(content: Content, id: str) -> Charged | None:
+    """The point at which a method is accounted for; None where no claim of the profile charges it."""
+    return next(iter(_nearest(content, id)), None)
+
+
+def account_table(content: Content, id: str) -> Table:
+    """What an accountant says of a method there, under each noise, as `dpsco account` does."""
+    columns = (
+        Column("Noise", lambda charged: charged.calibration),
+        Column("Variant", lambda charged: charged.calibrated.variant.replace("_", " ")),
+        Column("Real ε", lambda charged: epsilon_text(charged.real, charged.kind), numeric=True),
+        Column("Privacy", lambda charged: STATUS_WORDS[charged.status]),
+        Column("Accountant", lambda charged: charged.calibrated.accountant),
+        Column("Gradients of a run", lambda charged: count(charged.calibrated.gradient_evaluations), numeric=True),
+    )
+    found = _nearest(content, id)
+    here = [charged for charged in found if _point_of(charged) == _point_of(found[0])]
+    return Table(f"{id}.account", "Account", columns, here)
+
+
+def command_of(cell: Cell) -> str:
+    """The command that accounts for a cell."""
+    sizes = {"problem": cell.problem, "n": cell.n, "d": cell.d, "epsilon": cell.epsilon, "delta": cell.delta}
+    given: dict[str, Any] = {**sizes, **cell.options, **cell.problem_options}
+    given |= given.pop("constants", {})  # a command names them like options
+    return f"dpsco account {cell.algorithm} " + " ".join(
+        f"{key}={_written(value)}" for key, value in given.items() if value is not None
+    )
+
+
+def _written(value: object) -> str:
+    """A value as a command has it: floats with all digits that they need."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _nearest(content: Content, id: str) -> list[Charged]:
+    """Of each noise the cell at the point nearest to the standard one, both of one point where there is one."""
     cells = [cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id]
+    noises: dict[str, set[str]] = {}
+    for cell in cells:
+        noises.setdefault(_point_of(cell), set()).add(cell.calibration)
+    found = []
     for calibration in ("paper", "accounted"):
         own = [cell for cell in cells if cell.calibration == calibration]
         if own:
-            nearest = min(own, key=_distance)
-            yield from (Asked(nearest, query) for query in nearest.calibrated.charged.queries)
+            found.append(min(own, key=lambda cell: (-len(noises[_point_of(cell)]), *_distance(cell))))
+    return found
 
 
-def _distance(charged: Charged) -> float:
+def _point_of(charged: Charged) -> str:
+    return command_of(charged.cell)
+
+
+def _distance(charged: Charged) -> tuple[float, float]:
+    """First what a command must name besides sizes and a data set that must be there, then the distance of sizes."""
     cell = charged.cell
-    return abs(math.log(cell.n / STANDARD_N)) + abs(math.log(cell.epsilon)) if cell.n and cell.epsilon > 0 else math.inf
+    named = len(cell.options) + len(cell.problem_options) + 20.0 * (cell.variant is not None)
+    named += 10.0 * problem_class(cell.problem).needs_data_root
+    sizes = cell.n and cell.epsilon > 0
+    return named, abs(math.log(cell.n / STANDARD_N)) + abs(math.log(cell.epsilon)) if sizes else math.inf

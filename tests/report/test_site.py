@@ -2,13 +2,17 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.scores import scores
+from dpsco_bench.site.content import Content
 from dpsco_bench.site.pages.guide import guide_pages
+from dpsco_bench.site.queries import nearest_point
 from dpsco_bench.site.rendered import SiteError, rendered
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
@@ -211,5 +215,22 @@ def test_a_method_has_its_queries_at_a_point(text):
 def test_tables_are_dark_in_the_dark_and_keep_head_and_first_column(built):
     style = (built / "site" / "_static" / "site.css").read_text()
     assert "--dt-html-background: var(--pst-color-background)" in style
-    assert re.search(r"dt-layout-table > div { overflow: visible", style), "a box inside would keep the head from staying"
+    assert re.search(r"dt-layout-table > div { overflow: visible", style), (
+        "a box inside would keep the head from staying"
+    )
     assert re.search(r"tbody td:first-child { position: sticky; left: 0", style)
+
+
+def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_says_it(text, inputs, capsys):
+    page = text("methods/wang2017.dp_gd_pl")
+    command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
+    assert main(command[1].split()) == 0
+    printed = capsys.readouterr().out
+    asked = nearest_point(Content(inputs, Path()), "wang2017.dp_gd_pl")
+    assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
+
+
+def test_options_are_told_with_code_as_code_and_the_listing_stands_beside_the_code(pages):
+    shown = {name: page.path.read_text() for name, page in pages.items() if name.startswith("methods/")}
+    assert [name for name, html in shown.items() if re.search(r"<td[^>]*>(?:(?!</td>).)*``", html, re.DOTALL)] == []
+    assert any("beside" in html for html in shown.values())

@@ -12,17 +12,18 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import Erratum
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
 from dpsco_bench.report.board import measured, named
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
-from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
-from dpsco_bench.site.queries import queries_table
+from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
+from dpsco_bench.site.queries import account_table, command_of, nearest_point, place, queries_table
 
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
-"""The point at which the page's command accounts for a method."""
+"""The point of the page's command where no claim has charged the method."""
 
 
 def method_pages(content: Content) -> Pages:
@@ -31,7 +32,7 @@ def method_pages(content: Content) -> Pages:
     pages = [page for page in known if isinstance(page, AlgorithmPage)]
     columns = (
         Column("Method", lambda page: page.id, kind="code", link=lambda page: address("method", page.id)),
-        Column("What it is", lambda page: page.summary),
+        Column("What it is", lambda page: page.summary, kind="prose"),
         Column("Source", lambda page: page.source),
         Column("Claims", lambda page: str(len(_claims(content, page))), numeric=True),
     )
@@ -57,30 +58,43 @@ def _method(content: Content, page: AlgorithmPage) -> str:
     ]
     pieces = [
         heading(page.id, target=address("method", page.id)),
-        f"{text(page.summary)} {text(page.source)}.\n",
+        f"{prose(page.summary.replace('``', '`'))} {text(page.source)}.\n",
         bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
+        _account(content, page),
         _queries(content, page.id),
         heading("What its noise gives", 2),
         _ledger(content, page.id),
-        "Schedule, noise and queries at a point of your own, without running it:\n",
-        fenced(f"dpsco account {page.id} problem={_problem(content, page)} {STANDARD}", "console"),
         _standing(content, page.id),
         _options(page),
-        heading("Schedule and listing", 2),
-        fenced(page.doc),
-        heading("Code", 2),
-        fenced(_code(page.id), "python"),
+        heading("The listing, and the code", 2),
+        beside(fenced(page.doc), fenced(_code(page.id), "python")),
         _errata(errata),
     ]
     return "\n".join(filter(None, pieces))
 
 
+def _account(content: Content, page: AlgorithmPage) -> str:
+    """What an accountant says at one point, and the command that says it there or at a point of one's own."""
+    point, problem = nearest_point(content, page.id), _problem(content, page)
+    private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
+    if point is None and not (problem and private):
+        return ""
+    command = command_of(point.cell) if point else f"dpsco account {page.id} problem={problem} {STANDARD}"
+    pieces = [
+        heading(f"What it costs at a point{': ' + place(point) if point else ''}", 2),
+        table(account_table(content, page.id)),
+        "Schedule, noise and queries of this or another point, without running it:\n",
+        fenced(command, "console"),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
 def _problem(content: Content, page: AlgorithmPage) -> str:
-    """A problem that its claims run it on."""
+    """A problem that its claims run it on, one without a data set of its own where there is one; empty for none."""
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
-    found = (part.problem for part in parts if any(method.algorithm == page.id for method in part.methods))
-    return next(filter(None, found), "NAME")
+    found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
+    return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 
 
 def _code(id: str) -> str:
@@ -122,11 +136,11 @@ def places(content: Content, id: str) -> list[Places]:
     for board in content.inputs.boards:
         for row in measured(board):
             order = sorted((method for method in row.methods if method.ranked), key=lambda method: method.risk)
-            for place, method in enumerate(order, start=1):
+            for position, method in enumerate(order, start=1):
                 if method.algorithm == id:
                     key = row.instance, named(method)
                     own = found.setdefault(key, Places(*key, [], []))
-                    own.places.append(place)
+                    own.places.append(position)
                     if order[0].risk > 0:
                         own.ratios.append(method.risk / order[0].risk)
     return [*found.values()]
@@ -155,7 +169,7 @@ def _options(page: AlgorithmPage) -> str:
     columns = (
         Column("Option", lambda option: option.name, kind="code"),
         Column("Default", _default, kind="code"),
-        Column("Meaning", lambda option: option.meaning.replace("``", "")),
+        Column("Meaning", lambda option: option.meaning, kind="prose"),
     )
     return "\n".join([heading("Options", 2), table(Table(f"{page.id}.options", "Options", columns, page.options))])
 
