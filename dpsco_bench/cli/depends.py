@@ -71,7 +71,7 @@ class Dependencies:
     @cached_property
     def site(self) -> str:
         """Digest of all verdicts and standings, the configuration tree, the documentation, and the code of the site."""
-        groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*")
+        groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
         files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
         files += [(path.name, digest(path.read_text(encoding="utf-8"))) for path in documents().values()]
         boards = [board_digest(entry) for entry in self.boards.values()]

@@ -1,0 +1,60 @@
+"""What is known of a paper as a publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.site.markdown import text
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A publication.
+
+    Attributes
+    ----------
+    title : str
+    authors : list of str
+    published : str, where; empty if no text says it
+    known_from : str, what says so, where the paper's own text does not
+    arxiv, doi : str, identifiers; empty if no text gives them, since none is filled in from elsewhere
+    """
+
+    title: str
+    authors: list[str]
+    published: str = ""
+    known_from: str = ""
+    arxiv: str = ""
+    doi: str = ""
+
+
+def find_citation(paper: str) -> Citation | None:
+    """What is known of a paper; None where it has no file. Raises InputError for a wrong key."""
+    found = conf_files(f"paper/{paper}.yaml")
+    return read_citation(found[-1]) if found else None
+
+
+def read_citation(path: Path) -> Citation:
+    """A file's citation. Raises InputError for a wrong key."""
+    entry, where = read_shipped(path), f"paper {path.stem}"
+    if isinstance(entry, Mapping) and "authors" in entry:
+        entry = {**entry, "authors": listed(entry["authors"], f"{where}: authors")}
+    made: Citation = build_checked(Citation, entry, where)
+    return made
+
+
+def cited(found: Citation) -> str:
+    """A citation in Markdown, with links where there are identifiers; else that the texts have none."""
+    links = [f"[arXiv:{text(found.arxiv)}](https://arxiv.org/abs/{found.arxiv})"] if found.arxiv else []
+    links += [f"[doi:{text(found.doi)}](https://doi.org/{found.doi})"] if found.doi else []
+    where = f" {text(found.published)}" + (f" (from {text(found.known_from)})" if found.known_from else "") + "."
+    missing = "The text used here gives neither arXiv number nor DOI of its own" + (
+        "" if found.published else ", nor a venue"
+    )
+    told = f"{text(', '.join(found.authors))}. *{text(found.title)}*.{where if found.published else ''} "
+    return told + (", ".join(links) if links else missing) + ".\n"
