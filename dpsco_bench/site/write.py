@@ -48,7 +48,7 @@ class Sources:
     Attributes
     ----------
     figures, tables : Path, folders that hold the figures and the tables of the profile
-    coming : callable, waits for figures that are drawn meanwhile, those of the papers; by default none are
+    coming : callable, waits for the papers' figures and the tables, which are made meanwhile; by default none are
     """
 
     figures: Path
@@ -139,12 +139,16 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Wr
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    with unswept(), beside(partial(write_figures, inputs, figures), cores) as drawn:
-        tables = _tables(inputs, folder)
-        page, pages = write_site(inputs, Sources(figures, folder / "tables", drawn), folder / SITE, cores)
-        chapters = drawn()
+    with unswept(), beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
+        page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
+        others = rest()
     made = sorted(path for path in page.parent.rglob("*") if path.is_file())
-    return Written(page, pages, [*made, *tables, *chapters])
+    return Written(page, pages, [*made, *others])
+
+
+def _beside_pages(inputs: Inputs, folder: Path, figures: Path) -> list[Path]:
+    """What pages lead to and need not be there before they are built: tables and the papers' figures."""
+    return [*_tables(inputs, folder), *write_figures(inputs, figures)]
 
 
 @contextmanager
