@@ -245,8 +245,8 @@ def parse_board(entry: Plain) -> Board:
         if len(set(names)) != len(names) or not names:
             raise InputError(f"{where}: {name}", names, "distinct names, at least one")
     for instance in board.instances:
-        for key, names in (("excluded", instance.excluded), ("runs_to", _run_further(instance, where))):
-            for name in names:
+        for key, named in (("excluded", [*instance.excluded]), ("runs_to", _run_further(instance, where))):
+            for name in named:
                 if name not in [m.name for m in board.methods]:
                     raise InputError(f"{where}, {instance.id}: {key}", name, "a method of the board")
         for profile in (*board.grids, *instance.grids):
