@@ -56,7 +56,7 @@ def without(request, tmp_path):
         shutil.copytree(source, target, ignore=BEING_WRITTEN) if source.is_dir() else shutil.copy(source, target)
     for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):
         shutil.rmtree(tmp_path / gone)
-    for folder in ("errata", "profile/smoke"):
+    for folder in ("errata", "paper", "profile/smoke"):
         (tmp_path / "conf" / folder / f"{paper}.yaml").unlink()
     return paper, tmp_path
 
