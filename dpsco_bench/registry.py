@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 
@@ -237,11 +237,27 @@ def absent_papers() -> set[str]:
     return _declared().keys() - papers().keys()
 
 
-def absent_paper(*names: object) -> str:
-    """The absent paper that one of some names belongs to, as ``paper.name`` or ``paper/name``; empty if none does."""
-    gone = absent_papers()
-    prefixes = (str(name).replace("/", ".").partition(".")[0] for name in names)
-    return next((prefix for prefix in prefixes if prefix in gone), "")
+def absent_paper(*names: object, of: Registry[Any] | None = None, left_out: str = "") -> str:
+    """The first absent paper that some names belong to, as ``paper.name`` or ``paper/name``; empty if none is absent.
+
+    Parameters
+    ----------
+    names : str
+    of : Registry, optional
+        What the names stand for, in a file that came with the house or with a paper that is here. There a paper is
+        absent too that nothing declares. Elsewhere such a name is a slip, for whoever looks it up to refuse.
+    left_out : str
+        What is left out where a paper is absent, for a line on stderr, said once; empty if whoever asks says it.
+    """
+    gone, known = absent_papers(), papers()
+    for name in map(str, names):
+        paper, dot, _ = name.replace("/", ".").partition(".")
+        undeclared = of is not None and dot and paper not in known and of.find(name) is None
+        if paper in gone or undeclared:
+            if left_out:
+                say_once(DpscoError(f"left out: {left_out}: paper {paper} is not installed"))
+            return paper
+    return ""
 
 
 def add_paper(folder: Path) -> str:

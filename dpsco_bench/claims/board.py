@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.claims.bounds.registry import BOUNDS
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import PROFILES
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
-from dpsco_bench.registry import absent_paper, papers, say_once
+from dpsco_bench.registry import absent_paper
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
@@ -200,36 +202,27 @@ def load_board(id: str) -> Board:
 
 
 def _of_present_papers(entry: Plain) -> Plain:
-    """A board of the house without what names methods of papers that are not there; which, is said once."""
-    lacking: set[str] = set()
+    """A board of the house without what names methods or bounds of papers that are not there."""
 
     def absent(method: Any) -> bool:
         algorithm = method.get("algorithm") if isinstance(method, Mapping) else method
-        paper = algorithm.partition(".")[0] if isinstance(algorithm, str) and "." in algorithm else ""
-        if not paper or paper in papers():
-            return False
-        lacking.add(paper)
-        return True
+        names = [algorithm] if isinstance(algorithm, str) else []
+        return bool(absent_paper(*names, of=ALGORITHMS, left_out="methods of the board"))
 
     def kept(value: Any) -> Any:
         if isinstance(value, list):
             return [kept(item) for item in value if not absent(item)]
         if isinstance(value, Mapping):
-            return {
-                key: kept(item)
-                for key, item in value.items()
-                if key not in lost
-                and not (key == "without_privacy" and absent(item))
-                and not (key == "lower_bound" and absent_paper(item))
-            }
+            return {key: kept(item) for key, item in value.items() if key not in lost and not unusable(key, item)}
         return value
 
+    def unusable(key: str, item: Any) -> bool:
+        if key == "lower_bound":
+            return bool(absent_paper(item, of=BOUNDS, left_out="a lower bound of the board"))
+        return key == "without_privacy" and absent(item)
+
     lost = {_entrant(method, "method").name for method in listed(entry.get("methods"), "methods") if absent(method)}
-    found = {key: kept(value) for key, value in entry.items()}
-    if lacking:
-        names = ", ".join(sorted(lacking))
-        say_once(DpscoError(f"the board is without the methods of papers that are not installed: {names}"))
-    return found
+    return {key: kept(value) for key, value in entry.items()}
 
 
 def parse_board(entry: Plain) -> Board:

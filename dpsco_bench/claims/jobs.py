@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
@@ -27,7 +27,7 @@ from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.registry import absent_paper, papers, say_once
+from dpsco_bench.registry import absent_paper, papers
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -59,21 +59,9 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
 
 
 def _absent(claim: Claim, part: Part) -> str:
-    """The paper that is not there and of which a part has a method; empty if there is none.
-
-    One that nothing declares counts in a claim of a paper that is there, and is said once.
-    """
-    methods = {method.algorithm for method in part.methods}
-    declared = absent_paper(*methods)
-    if declared:
-        return declared
-    lacking: list[str] = []
-    if claim.id.partition(".")[0] in papers():
-        strange = {name for name in methods if name.partition(".")[0] not in papers()}
-        lacking = sorted({name.partition(".")[0] for name in strange if name not in list_algorithms()})
-    if lacking:
-        say_once(DpscoError(f"{claim.id} {part.id} is left out: not installed: {', '.join(lacking)}"))
-    return lacking[0] if lacking else ""
+    """The paper that is not there and of which a part has a method; empty if there is none."""
+    of = ALGORITHMS if claim.id.partition(".")[0] in papers() else None
+    return absent_paper(*(method.algorithm for method in part.methods), of=of, left_out=f"{claim.id} {part.id}")
 
 
 def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Settings) -> Job:

@@ -136,8 +136,7 @@ def covertype(
         raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
     indices = permutation(seed, _ROW_KEY, content.rows)[:rows]
     raw = load(root, content=content)
-    facts = {"data_set": NAME, "synthetic": False, "rows": int(rows), "seed": int(seed)}
-    return sample_from(raw.features[indices], raw.labels[indices], indices, facts)
+    return sample_from(raw.features[indices], raw.labels[indices], indices)
 
 
 def verify(root: Path = store.DEFAULT_ROOT, content: Content = CONTENT) -> Plain:

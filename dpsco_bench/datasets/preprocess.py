@@ -1,28 +1,12 @@
-"""From integer columns to records of norm at most 1, and facts about a sample (Wang, Ye, Xu 2017, Section 6)."""
+"""From integer columns to records of norm at most 1, and their columns of one class (Wang, Ye, Xu 2017, Section 6)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_bench.datasets.formats import CONTINUOUS, SOIL, WILDERNESS
-
-FEATURE_NAMES = (
-    "elevation",
-    "aspect",
-    "slope",
-    "horizontal_distance_to_hydrology",
-    "vertical_distance_to_hydrology",
-    "horizontal_distance_to_roadways",
-    "hillshade_9am",
-    "hillshade_noon",
-    "hillshade_3pm",
-    "horizontal_distance_to_fire_points",
-    *(f"wilderness_area_{area}" for area in range(1, WILDERNESS + 1)),
-    *(f"soil_type_{soil}" for soil in range(1, SOIL + 1)),
-)
+from dpsco_bench.datasets.formats import CONTINUOUS
 
 
 @dataclass(frozen=True)
@@ -35,29 +19,12 @@ class Sample:
     labels : ndarray of float64, shape (n,), +1 for class 2, else -1
     indices : ndarray of int64, shape (n,), row numbers in the full data set
     scale : float, the largest row norm, by which all rows were divided
-    metadata : dict, ``data_set``, ``synthetic``, ``rows``, ``seed``
     """
 
     features: np.ndarray
     labels: np.ndarray
     indices: np.ndarray
     scale: float
-    metadata: dict[str, Any] = field(default_factory=dict)
-
-    def facts(self) -> dict[str, Any]:
-        """Metadata, rank, class count, and the columns whose coefficients run to infinity."""
-        one_class = one_class_columns(self.features, self.labels)
-        return {
-            **self.metadata,
-            "scale": self.scale,
-            "rank": rank(self.features),
-            "class_2": int((self.labels > 0).sum()),
-            "absent_columns": [FEATURE_NAMES[j] for j in np.flatnonzero(~self.features.any(axis=0))],
-            "one_class_columns": {
-                FEATURE_NAMES[j]: int(label) for j, label in zip(one_class.columns, one_class.labels, strict=True)
-            },
-            "one_class_rows": int(one_class.rows.sum()),
-        }
 
 
 @dataclass(frozen=True)
@@ -102,16 +69,6 @@ def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColum
     return OneClassColumns(columns, np.concatenate(sides) if sides else np.zeros(0), rows)
 
 
-def rank(features: np.ndarray) -> int:
-    """Numerical rank of a tall matrix from the singular values of its triangular factor.
-
-    At most 53 for Covertype: the wilderness columns and the soil columns sum to the same constant.
-    """
-    triangle = np.linalg.qr(features, mode="r")
-    values = np.linalg.svd(triangle, compute_uv=False)
-    return int((values > values[0] * max(features.shape) * np.finfo(np.float64).eps).sum())
-
-
 def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
     """Min-max scale the 10 measurements within the sample and divide all rows by the largest row norm.
 
@@ -134,7 +91,7 @@ def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
     return features, scale
 
 
-def sample_from(integers: np.ndarray, is_class_2: np.ndarray, indices: np.ndarray, metadata: dict[str, Any]) -> Sample:
+def sample_from(integers: np.ndarray, is_class_2: np.ndarray, indices: np.ndarray) -> Sample:
     """Scale selected records into a `Sample`; `is_class_2` holds 0 and 1."""
     features, scale = scale_rows(integers)
-    return Sample(features, np.where(is_class_2 == 1, 1.0, -1.0), indices, scale, metadata)
+    return Sample(features, np.where(is_class_2 == 1, 1.0, -1.0), indices, scale)

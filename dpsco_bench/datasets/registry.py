@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.datasets import covertype, store
 from dpsco_bench.datasets.adult import ADULT
@@ -21,10 +20,7 @@ class DataSet:
 
     Attributes
     ----------
-    folders, files : tuple of str
-        Folders under the data root, and file names in them, in the order in which they are searched.
-    remote_files : tuple of RemoteFile, addresses, tried in turn
-    loader : callable, ``loader(root)`` gives the verified content
+    name, description, source, licence, used_by : str, told with whatever is fetched or verified
     fetcher, verifier : callable, ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict
     """
 
@@ -33,30 +29,19 @@ class DataSet:
     source: str
     licence: str
     used_by: str
-    command: str
-    folders: tuple[str, ...]
-    files: tuple[str, ...]
-    hashes: dict[str, str]
-    remote_files: tuple[store.RemoteFile, ...]
-    loader: Callable[[Path], Any]
     fetcher: Callable[[Path], Plain]
     verifier: Callable[[Path], Plain]
+
+    @property
+    def told(self) -> Plain:
+        """What stands above what was found."""
+        known = {"data_set": self.name, "description": self.description, "source": self.source}
+        return {**known, "licence": self.licence, "used_by": self.used_by}
 
 
 def _distributed(files: Distribution, **known: str) -> DataSet:
     """What is known about a data set in files with known texts."""
-    return DataSet(
-        name=files.name,
-        command=files.command,
-        folders=files.folders,
-        files=tuple(name for name, _ in files.texts),
-        hashes={f"{name}_sha256": digest for name, digest in files.texts},
-        remote_files=files.remote_files,
-        loader=files.load,
-        fetcher=files.fetch,
-        verifier=files.verify,
-        **known,
-    )
+    return DataSet(name=files.name, fetcher=files.fetch, verifier=files.verify, **known)
 
 
 UCI_LICENCE = "understood to be CC BY 4.0 (UCI)"
@@ -84,15 +69,6 @@ DATASETS: dict[str, DataSet] = {
             "notice of Jock A. Blackard and Colorado State University"
         ),
         used_by="Wang, Ye, Xu 2017, Figures 1 and 2; the leaderboard",
-        command=covertype.COMMAND,
-        folders=covertype.FOLDERS,
-        files=covertype.FILES,
-        hashes={
-            "features_sha256": covertype.CONTENT.features_sha256,
-            "labels_sha256": covertype.CONTENT.labels_sha256,
-        },
-        remote_files=covertype.REMOTE_FILES,
-        loader=covertype.load,
         fetcher=covertype.fetch,
         verifier=covertype.verify,
     ),
@@ -109,11 +85,13 @@ def get_data_set(name: str) -> DataSet:
 def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
     """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
 
-    Returns ``data_set``, ``status``, ``fetched``, ``file``, sizes and digests.
+    Returns what is known about it, and ``status``, ``fetched``, ``file``, sizes and digests.
     """
-    return {"data_set": name, **get_data_set(name).fetcher(Path(root))}
+    known = get_data_set(name)
+    return {**known.told, **known.fetcher(Path(root))}
 
 
 def verify(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
     """Verify the copy of a data set under `root`; errors as in the data set's own ``verify``."""
-    return {"data_set": name, **get_data_set(name).verifier(Path(root))}
+    known = get_data_set(name)
+    return {**known.told, **known.verifier(Path(root))}

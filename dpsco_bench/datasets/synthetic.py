@@ -13,7 +13,6 @@ from dpsco_bench.datasets.preprocess import Sample, sample_from
 from dpsco_bench.datasets.seeding import uniforms
 from dpsco_bench.errors import InputError
 
-NAME = "covertype_synthetic"
 _KEY = "covertype_synthetic/records"
 _WORDS = 16
 # Shares in per cent of wilderness areas 1..4, and mean elevation in metres there.
@@ -54,13 +53,12 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
-    """The scaled stand-in sample, by the same preprocessing as the real data set, ``synthetic: True`` in its metadata.
+    """The scaled stand-in sample, by the same preprocessing as the real data set.
 
     Raises InputError for a number of rows or a seed out of range.
     """
     features, labels = covertype_records(rows, seed)
-    facts = {"data_set": NAME, "synthetic": True, "rows": int(rows), "seed": int(seed)}
-    return sample_from(features, labels, np.arange(int(rows)), facts)
+    return sample_from(features, labels, np.arange(int(rows)))
 
 
 def _types(u: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.linear_losses import ball_name
 from dpsco_bench.problems.registry import problem
@@ -88,9 +89,6 @@ class CanaryCurved(GeneralisedLinear):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Axis vectors of both signs first, then random directions, all of l_q norm 1; every third label is near."""
-        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])
-        half = min(len(extreme), (count + 1) // 2)
-        rows[:half] = extreme[np.argsort(np.arange(len(extreme)) % self.dimension, kind="stable")][:half]
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
         return Data(count, rows, np.resize([self.reach, self.reach, 0.0], count))

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
-from dpsco_bench.problems.data import opposite
+from dpsco_bench.problems.data import axes_first, opposite
 from dpsco_bench.problems.forms import HUBER, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
@@ -125,9 +125,7 @@ class CanaryHuber(GeneralisedLinear):
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere, axis vectors of both signs first; every other target is out of reach on one side."""
         rng = np.random.default_rng(seed)
-        rows = rng.standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[: count // 2]
-        rows[: len(extreme)] = extreme
+        rows = axes_first(rng.standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         near = rng.uniform(-self.distance, self.distance, count)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, -self.reach, near))

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
-from dpsco_bench.problems.data import opposite
+from dpsco_bench.problems.data import axes_first, opposite
 from dpsco_bench.problems.forms import CONSTANT, RecordForm
 from dpsco_bench.problems.glm import LinearInBall
 from dpsco_bench.problems.linear_losses import ball_name, linear_constants
@@ -58,9 +58,6 @@ class CanaryLinear(LinearInBall):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Axis vectors of both signs first, then random directions, all of l_q norm 1."""
-        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])
-        half = min(len(extreme), (count + 1) // 2)
-        rows[:half] = extreme[np.argsort(np.arange(len(extreme)) % self.dimension, kind="stable")][:half]
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
         return Data(count, rows, np.zeros(count))

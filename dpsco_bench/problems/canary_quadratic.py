@@ -8,6 +8,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait
+from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -89,9 +90,6 @@ class CanaryQuadratic(Problem):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Axis vectors of both signs first, then random directions, all on the sphere."""
-        rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])
-        half = min(len(extreme), (count + 1) // 2)
-        rows[:half] = extreme[np.argsort(np.arange(len(extreme)) % self.dimension, kind="stable")][:half]
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.zeros(count))

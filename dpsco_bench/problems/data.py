@@ -40,6 +40,18 @@ def opposite(row: np.ndarray, distance: float, order: float) -> Data | None:
     return Data(2, np.stack([row, -row]), np.zeros(2)) if abs(distance / apart - 1.0) <= 1e-9 else None
 
 
+def axes_first(rows: np.ndarray, *, in_pairs: bool = False) -> np.ndarray:
+    """Put axis vectors of both signs at the head of rows ``(M, d)``, in place: at most half of the rows.
+
+    All of one sign before those of the other, or, in pairs, each beside its opposite.
+    """
+    count, d = rows.shape
+    axes = np.stack([np.eye(d), -np.eye(d)], axis=int(in_pairs)).reshape(2 * d, d)
+    head = axes[: (count + 1) // 2 if in_pairs else count // 2]
+    rows[: len(head)] = head
+    return rows
+
+
 @dataclass(frozen=True)
 class Batch:
     """One batch of records per replicate, padded to a common width.

@@ -11,6 +11,7 @@ from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.forms import LOGISTIC, SQUARED, RecordForm
 from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 
@@ -140,10 +141,7 @@ class Logistic(GeneralisedLinear):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere with either label: opposite axis vectors first, then random directions."""
-        rng = np.random.default_rng(seed)
-        rows = rng.standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[: count // 2]
-        rows[: len(extreme)] = extreme
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
 

@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.data import axes_first
 from dpsco_bench.problems.glm import LeastSquares
 from dpsco_bench.problems.registry import problem
 from dpsco_bench.problems.unit_set import on_unit_set
@@ -69,10 +70,7 @@ class PublicQuadratic(LeastSquares):
         """Rows on the unit sphere, axis vectors first, with extreme targets."""
         if count < 1:
             raise InputError("count", count, "an integer >= 1")
-        rng = np.random.default_rng(seed)
-        rows = rng.standard_normal((count, self.dimension))
-        extreme = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[: count // 2]
-        rows[: len(extreme)] = extreme
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
 

@@ -14,7 +14,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from dpsco_bench.report.drawing import FAINT, PANEL_WIDTH
+from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
@@ -224,9 +224,3 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
     if outside:
         edge = axes.get_xaxis_transform()
         axes.plot(outside, [0.02] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
-
-
-def reference_line(axes: Axes, y: float, text: str, colour: str = FAINT) -> None:
-    """A horizontal line with its meaning beside it."""
-    axes.axhline(y, color=colour, linewidth=0.8, linestyle=(0, (4, 2)))
-    axes.text(1.03, y, text, transform=axes.get_yaxis_transform(), va="center", size=6.5, color=colour)

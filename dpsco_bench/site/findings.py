@@ -14,10 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.registry import absent_paper
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.values import NotMeasured, Reference, Value, reference, value_of
@@ -70,6 +72,7 @@ class FindingText:
     figure : FigureText or None
     pages : list of str, pages that stand behind it beside those of its claims
     profiles : list of str, where the sentence is about sizes that other profiles do not have
+    papers : list of str, the papers that it counts over; it is not said where one of them is not installed
     """
 
     title: str
@@ -81,6 +84,7 @@ class FindingText:
     figure: FigureText | None = None
     pages: list[str] = field(default_factory=list)
     profiles: list[str] = field(default_factory=list)
+    papers: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,8 @@ def _supported(content: Content, id: str, text: FindingText) -> Finding:
     for claim in text.claims:
         if claim not in known:
             raise NotMeasured(f"{claim} is not in profile {content.inputs.profile}")
+    if gone := absent_paper(*(f"{paper}.{id}" for paper in text.papers), of=ALGORITHMS):
+        raise NotMeasured(f"paper {gone} is not installed")
     values: dict[str, Value] = {}
     for name, asked in text.values.items():
         values[name] = value_of(content, asked, values, f"finding {id}: {name}")

@@ -23,13 +23,11 @@ def calls(monkeypatch):
 
 
 def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
-    assert json.loads(dpsco("data", "covertype", "--root", "here", "--json").out) == {
-        "data_set": "covertype",
-        "status": "verified",
-        "fetched": True,
-    }
+    found = json.loads(dpsco("data", "covertype", "--root", "here", "--json").out)
+    known = registry.DATASETS["covertype"].told
+    assert found == {**known, "status": "verified", "fetched": True} and known["data_set"] == "covertype"
     outcome = dpsco("data", "covertype", "--verify", "--root", "here")
-    assert outcome.code == 0 and "verified" in outcome.out
+    assert outcome.code == 0 and "verified" in outcome.out and "CC BY 4.0" in outcome.out
     assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}
 
 

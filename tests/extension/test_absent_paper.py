@@ -11,6 +11,7 @@ import pytest
 
 from dpsco_bench import registry
 from dpsco_bench.claims.board import load_board
+from dpsco_bench.claims.bounds.registry import BOUNDS
 from dpsco_bench.claims.catalogue import profile_claims
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import InputError
@@ -49,27 +50,44 @@ def edit(path: Path, old: str, new: str):
     path.write_text(text.replace(old, new, 1))
 
 
-def test_its_names_in_profiles_and_leaderboards_are_left_out(gone, conf):
-    claims, board = profile_claims("smoke"), load_board("leaderboard.common")
+def test_its_names_in_profiles_are_left_out(gone, conf):
+    claims = profile_claims("smoke")
     (conf / "profile" / "smoke" / f"{gone}.yaml").write_text(f"claims:\n  - {gone}.thm1\n")
-    edit(
-        conf / "leaderboard" / "common.yaml", "methods:\n", f"methods:\n  - {gone}.sgd\n  - {{algorithm: {gone}.gd}}\n"
-    )
-    first = f"    searches:\n      - {{algorithm: {gone}.sgd, grid: {{steps: [4]}}}}\n"
-    edit(conf / "leaderboard" / "common.yaml", "    searches:\n", first)
-    edit(conf / "leaderboard" / "common.yaml", "without_privacy: bassily2021.gg_lmo", f"without_privacy: {gone}.gd")
-    edit(conf / "leaderboard" / "common.yaml", "lower_bound: leaderboard.sco_l1", f"lower_bound: {gone}.thm2")
-    edit(conf / "leaderboard" / "common.yaml", "excluded: &sums {", 'excluded: &sums {sgd: "gone", ')
-    found = load_board("leaderboard.common")
     assert profile_claims("smoke") == claims
+
+
+@pytest.mark.parametrize("paper", ["gone2020", "never2020"])
+def test_its_names_in_leaderboards_are_left_out_and_it_is_named(gone, conf, capsys, monkeypatch, paper):
+    """Nothing declares the second one: whoever drops a paper may drop its entry point too."""
+    monkeypatch.setattr(registry, "_SAID", set())
+    board, file = load_board("leaderboard.common"), conf / "leaderboard" / "common.yaml"
+    edit(file, "methods:\n", f"methods:\n  - {paper}.sgd\n  - {{algorithm: {paper}.gd}}\n")
+    first = f"    searches:\n      - {{algorithm: {paper}.sgd, grid: {{steps: [4]}}}}\n"
+    edit(file, "    searches:\n", first)
+    edit(file, "without_privacy: bassily2021.gg_lmo", f"without_privacy: {paper}.gd")
+    edit(file, "lower_bound: leaderboard.sco_l1", f"lower_bound: {paper}.thm2")
+    edit(file, "excluded: &sums {", 'excluded: &sums {sgd: "gone", ')
+    found = load_board("leaderboard.common")
     assert found.instances[0] == replace(board.instances[0], without_privacy=None, lower_bound="")
     assert found == replace(board, instances=[found.instances[0], *board.instances[1:]])
+    said = [line for line in capsys.readouterr().err.splitlines() if paper in line]
+    assert said == [
+        f"dpsco: left out: {what}: paper {paper} is not installed"
+        for what in ("methods of the board", "a lower bound of the board")
+    ]
 
 
 def test_a_name_of_no_paper_stays_an_error(gone, conf):
     (conf / "profile" / "smoke" / "never2020.yaml").write_text("claims:\n  - never2020.thm1\n")
     with pytest.raises(InputError, match=r"never2020\.thm1"):
         profile_claims("smoke")
+
+
+def test_a_name_that_something_registers_is_of_no_absent_paper(gone):
+    assert registry.absent_paper("wang2017.dp_gd_pl", "leaderboard.sco_l1", of=BOUNDS) == ""
+    assert registry.absent_paper("never2020.thm1") == ""
+    assert registry.absent_paper("never2020.thm1", of=BOUNDS) == "never2020"
+    assert registry.absent_paper("wang2017.thm1", f"{gone}/sgd", "never2020.thm1", of=BOUNDS) == gone
 
 
 def test_a_paper_takes_its_claims_out_of_a_profile_with_its_own_file(conf):

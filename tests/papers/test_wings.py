@@ -56,7 +56,7 @@ def without(request, tmp_path):
         shutil.copytree(source, target, ignore=BEING_WRITTEN) if source.is_dir() else shutil.copy(source, target)
     for gone in (f"dpsco_bench/papers/{paper}", f"conf/claim/{paper}", f"conf/table/{paper}"):
         shutil.rmtree(tmp_path / gone)
-    for folder in ("errata", "profile/smoke"):
+    for folder in ("errata", "paper", "profile/smoke"):
         (tmp_path / "conf" / folder / f"{paper}.yaml").unlink()
     return paper, tmp_path
 
@@ -82,6 +82,10 @@ def test_the_rest_imports_lists_and_accounts(without):
         assert ids and not [id for id in ids if id.startswith(f"{paper}.")]
     helps = said(tree, *((verb, "-h") for verb in ("account", "audit", "check", "run", "show")))
     assert len(helps) == 5 and not [text for text in helps if paper in text]
+    the_rest_accounts(paper, tree)
+
+
+def the_rest_accounts(paper, tree):
     accounts = said(tree, *(("account", *words, "--json") for other, words in ACCOUNT.items() if other != paper))
     assert len(accounts) == 4 and all('"epsilon_real"' in text for text in accounts)
 
@@ -107,6 +111,7 @@ def test_a_paper_that_nothing_declares_is_left_out_of_every_plan(without):
     (tree / "sitecustomize.py").write_text(UNDECLARED.format(paper=paper), encoding="utf-8")
     planned = said(tree, ("plan", "--profile", "smoke"), ("list", "claims", "--json"))
     assert "claims" in planned[0] and f'"{paper}.' not in planned[1]
+    the_rest_accounts(paper, tree)
 
 
 @pytest.fixture(scope="module")

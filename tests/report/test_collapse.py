@@ -8,8 +8,9 @@ import pytest
 from dpsco_bench.analysis.ranking import Contender
 from dpsco_bench.report.collapse import collapse_figure, known, ratio, share, spread, spread_text
 from dpsco_bench.report.drawing import style, svg_text
-from dpsco_bench.report.fits import faults
 from tests.report.test_board import ROWS, results
+
+from .legible import faults
 
 POINTS = [(256, 8, 1.0), (1024, 8, 0.25), (1024, 8, 1.0), (4096, 8, 0.25), (4096, 8, 1.0), (1024, 32, 0.5)]
 

@@ -11,6 +11,7 @@ from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
+from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
@@ -68,6 +69,19 @@ def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, co
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):
     said, (unsaid,) = findings(content, told(TEXT.replace("wang2017.kinds", "wang2017.elsewhere")))
     assert said == [] and unsaid.id == "one" and "wang2017.elsewhere is not in profile smoke" in unsaid.reason
+
+
+def test_a_finding_that_counts_over_papers_is_left_out_where_one_is_gone(content, told):
+    (finding,), unsaid = findings(content, told(TEXT + "papers: [wang2017, su2023]\n"))
+    assert finding.id == "one" and unsaid == []
+    said, (unsaid,) = findings(content, told(TEXT + "papers: [wang2017, gone2020]\n"))
+    assert said == [] and unsaid.reason == "paper gone2020 is not installed"
+
+
+def test_a_shipped_finding_without_claims_names_the_papers_that_it_counts_over():
+    for id, path in finding_files().items():
+        text = read_finding(path, id)
+        assert text.claims or set(text.papers) == set(papers()), id
 
 
 def test_a_finding_of_other_profiles_is_left_out(content, told):

@@ -6,8 +6,9 @@ from matplotlib.figure import Figure
 from dpsco_bench.report.axes import EndLabel, fitting, label_ends, log_x
 from dpsco_bench.report.drawing import PANEL_WIDTH, Panel, compose, style
 from dpsco_bench.report.figures import claim_figures
-from dpsco_bench.report.fits import faults
 from dpsco_bench.report.own_figures import FIGURES
+
+from .legible import faults
 
 
 def composed(draw, panels=2):

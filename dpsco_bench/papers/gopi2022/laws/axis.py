@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.papers.gopi2022.bisection import ends
 from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, bracket, double_exponential
 
 _OUTER, _INNER = 161, 101
@@ -137,15 +137,15 @@ class AxisLaw:
 
     def _mode(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Where the integrand over tau is largest."""
-        return _boundary(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach)
+        return ends(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach, _BISECTIONS)[0]
 
     def _log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Log of the integral of ``tau^(d-2) exp(-c (|x|^p + tau^p)^(2/p))`` over ``tau < reach``; arrays (N,)."""
         mode = self._mode(axis, reach)
         top = self._log_integrand(axis, mode)
         floor = top - DEPTH
-        low = _boundary(lambda tau: self._log_integrand(axis, tau) < floor, np.zeros_like(reach), mode)
-        high = _boundary(lambda tau: self._log_integrand(axis, tau) > floor, mode, reach)
+        low = ends(lambda tau: self._log_integrand(axis, tau) < floor, np.zeros_like(reach), mode, _BISECTIONS)[0]
+        high = ends(lambda tau: self._log_integrand(axis, tau) > floor, mode, reach, _BISECTIONS)[0]
         lower, _, weights = double_exponential(_INNER)
         tau = low[:, None] + (high - low)[:, None] * lower
         values = np.exp(self._log_integrand(axis[:, None], tau) - top[:, None]) @ weights
@@ -159,13 +159,3 @@ class AxisLaw:
         """Whether the integrand still rises at tau."""
         power = tau**self.p
         return 2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2
-
-
-def _boundary(holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where a condition that holds from ``low`` on ends, at most ``high``; elementwise, arrays (N,)."""
-    everywhere, last = holds(high), high
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        inside = holds(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.where(everywhere, last, low)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dpsco_bench.errors import NumericalFailure
+from dpsco_bench.papers.gopi2022.bisection import ends
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential
 from dpsco_bench.samplers.keyed import KeyedDraws
 
@@ -80,10 +81,14 @@ class Factors:
             return np.asarray(tilt > lam * self.q * x ** (self.q - 1.0) + eta * self.p * x ** (self.p - 1.0))
 
         zero, one = np.zeros_like(tilt), np.ones_like(tilt)
-        mode = _last(rises, zero, one)
+        mode = ends(rises, zero, one, _BISECTIONS)[0]
         top = value(mode)
-        left = [-_last(lambda x, k=k: value(-x) > top - k, -mode, one) for k in LEVELS]
-        right = [_last(lambda x, k=k: value(x) > top - k, mode, one) for k in reversed(LEVELS)]
+
+        def reach(side: float, k: float) -> Array:
+            above = ends(lambda x: value(side * x) > top - k, side * mode, one, _BISECTIONS)[0]
+            return side * above
+
+        left, right = [reach(-1.0, k) for k in LEVELS], [reach(1.0, k) for k in reversed(LEVELS)]
         return np.stack([*left, mode, *right], axis=2)
 
     def propose(self, rows: Array, u: Array) -> tuple[Array, Array]:
@@ -118,13 +123,3 @@ class Factors:
             if not todo.any():
                 return x
         raise NumericalFailure(f"lp_exact: a coordinate without an accepted point after {MOST_ROUNDS} rounds")
-
-
-def _last(holds, low: Array, high: Array) -> Array:  # type: ignore[no-untyped-def]
-    """Where a condition that holds from ``low`` on ends, at most ``high``; elementwise."""
-    everywhere, last = holds(high), high
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        inside = holds(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.where(everywhere, last, low)

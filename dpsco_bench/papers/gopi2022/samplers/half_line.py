@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from dpsco_bench.papers.gopi2022.bisection import ends
 from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, gauss_legendre
 
 Array = np.ndarray
@@ -72,17 +73,11 @@ class HalfLine:
         far = 2.0 * mode + DEPTH + 1.0  # there the exponent is below -DEPTH for every q > 1 and t <= 0, and for t > 0
         far = np.where(t > 0.0, far * DEPTH, np.minimum(far, DEPTH / np.maximum(-t, 1e-9)))
         holds: Callable[[Array], Array] = lambda s: self._exponent(t, mode, s) > -DEPTH  # noqa: E731
-        return -_end(lambda s: holds(-s), 0.0 * mode, mode), _end(holds, 0.0 * mode, far)
-
-
-def _end(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Where a condition that holds from ``low`` on ends, at most ``high``; elementwise."""
-    everywhere, last = holds(high), high
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        inside = holds(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.where(everywhere, last, high)
+        below, above = (
+            ends(lambda s: holds(-s), 0.0 * mode, mode, _BISECTIONS),
+            ends(holds, 0.0 * mode, far, _BISECTIONS),
+        )
+        return -below[1], above[1]
 
 
 @lru_cache(maxsize=16)
