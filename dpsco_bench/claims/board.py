@@ -88,6 +88,8 @@ class Instance(Record):
         A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
         sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
     lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
+    runs_to : mapping of str to mapping of str to int
+        Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point.
     """
 
     id: str
@@ -101,6 +103,7 @@ class Instance(Record):
     excluded: Mapping[str, str] = field(default_factory=dict)
     without_privacy: Entrant | None = None
     lower_bound: str = ""
+    runs_to: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     note: str = ""
 
     @property
@@ -242,9 +245,10 @@ def parse_board(entry: Plain) -> Board:
         if len(set(names)) != len(names) or not names:
             raise InputError(f"{where}: {name}", names, "distinct names, at least one")
     for instance in board.instances:
-        for name in instance.excluded:
-            if name not in [m.name for m in board.methods]:
-                raise InputError(f"{where}, {instance.id}: excluded", name, "a method of the board")
+        for key, named in (("excluded", [*instance.excluded]), ("runs_to", _run_further(instance, where))):
+            for name in named:
+                if name not in [m.name for m in board.methods]:
+                    raise InputError(f"{where}, {instance.id}: {key}", name, "a method of the board")
         for profile in (*board.grids, *instance.grids):
             for block in board.blocks(instance, profile):
                 _check_block(block, f"{where}, {instance.id}, grid of {profile}")
@@ -257,6 +261,18 @@ def parse_board(entry: Plain) -> Board:
             allowed = f"{', '.join(PROFILES)}, each with an integer >= 1"
             raise InputError(f"{where}: quadratic_to", {profile: n}, allowed)
     return board
+
+
+def _run_further(instance: Instance, board: str) -> list[str]:
+    """Methods of `runs_to`, whose profiles and sizes are checked."""
+    where = f"{board}, {instance.id}: runs_to"
+    for profile, sizes in instance.runs_to.items():
+        if profile not in PROFILES:
+            raise InputError(where, profile, "one of " + ", ".join(PROFILES))
+        for name, n in sizes.items():
+            if n < 1:
+                raise InputError(f"{where}, {profile}: {name}", n, "an integer >= 1")
+    return [name for sizes in instance.runs_to.values() for name in sizes]
 
 
 def _instance(entry: Any, board: str) -> Instance:

@@ -168,7 +168,10 @@ def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
-    found = obstacle(cell, job, board.seconds(instance, profile, cell.n), board.quadratic_to.get(profile, math.inf))
+    limits = board.seconds(instance, profile, cell.n), board.quadratic_to.get(profile, math.inf)
+    if (cell.n or math.inf) <= instance.runs_to.get(profile, {}).get(name, 0):
+        limits = math.inf, math.inf
+    found = obstacle(cell, job, *limits)
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
     return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
 

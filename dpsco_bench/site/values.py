@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from dpsco_bench.analysis.ranking import Standing
-from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.analysis.standings import RANKED, TRIVIAL
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.report.inputs import NOT_MEASURED, ClaimResults
 from dpsco_bench.site.content import Content
@@ -194,6 +195,26 @@ class OfSearch:
 
 
 @dataclass(frozen=True)
+class OfAccounted:
+    """The risk with accounted noise over that with the printed noise, where both are proven private.
+
+    Pairs are cells of sweeps that ran under both, at the same (epsilon, delta). ``accounted`` is ``median``, or as
+    ``take`` of a claim; ``count`` is the number of pairs, ``sweeps`` that of the sweeps.
+    """
+
+    accounted: str
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        sweeps = list(_both_private(content))
+        found = [ratio for ratios in sweeps for ratio in ratios]
+        if not found:
+            raise NotMeasured(f"nothing is private under both noises in profile {content.inputs.profile}")
+        words = {"count": float(len(found)), "sweeps": float(len(sweeps)), "median": median(found)}
+        return words[self.accounted] if self.accounted in words else _taken(found, self.accounted, where)
+
+
+@dataclass(frozen=True)
 class OfErrata:
     """How many errata a paper has, or ``all``."""
 
@@ -219,10 +240,10 @@ class Over:
         return above / below
 
 
-Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfFrontier | OfSearch | OfErrata | Over
+Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfFrontier | OfSearch | OfAccounted | OfErrata | Over
 FORMS: Mapping[str, type[Reference]] = {
     **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "points": OfPoints},
-    **{"frontier": OfFrontier, "search": OfSearch, "errata": OfErrata, "over": Over},
+    **{"frontier": OfFrontier, "search": OfSearch, "accounted": OfAccounted, "errata": OfErrata, "over": Over},
 }
 """The key by which a reference says what it reads."""
 
@@ -270,6 +291,27 @@ def _decided(content: Content, id: str, instances: Collection[str]) -> list[Stan
     if not here or not wanted <= {row.instance for row in here}:
         raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
     return here
+
+
+def _both_private(content: Content) -> Iterator[list[float]]:
+    """Ratios of mean risks of each sweep that ran with accounted and with printed noise, both proven private.
+
+    Sweeps of which all numbers are equal are the same runs, held against another formula, and are one.
+    """
+    found: dict[tuple[str, str], dict[str, Verdict]] = {}
+    for score in content.scores:
+        if score.row.kind == "rate" and score.part.quantity == RISK:
+            found.setdefault((score.row.id, score.row.part), {})[score.row.calibration] = score.row
+    seen = set()
+    for (id, _), rows in found.items():
+        private = {name: row for name, row in rows.items() if row.noise and row.noise.status in RANKED}
+        if not {"accounted", "paper"} <= private.keys():
+            continue
+        accounted, paper = private["accounted"], private["paper"]
+        runs = (id, accounted.values, accounted.mean, paper.values, paper.mean)
+        if runs not in seen and accounted.values == paper.values:
+            seen.add(runs)
+            yield [above / below for above, below in zip(accounted.mean, paper.mean, strict=True) if below > 0]
 
 
 def _row(claim: ClaimResults, part: str, calibration: str, where: str) -> Verdict:

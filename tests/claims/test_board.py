@@ -132,9 +132,38 @@ def test_methods_of_order_n_squared_end_at_the_n_that_is_given(monkeypatch):
     monkeypatch.setattr(board_jobs, "QUICK", 0.0)
     assert everywhere <= ran()
     assert everywhere - ran(quadratic_to={"smoke": 64}) == {("ridge/noisy_sgd_bst14", 128)}
-    assert load_board("leaderboard.common").quadratic_to == {"ci": 1024, "full": 4096}
+    assert load_board("leaderboard.common").quadratic_to == {"ci": 2048, "full": 4096}
     page = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text(encoding="utf-8")
     assert f"unless a cell takes no more than {quick:g} seconds." in page
+
+
+def test_what_alone_leaves_a_point_undecided_runs_on_to_the_n_that_is_given(monkeypatch):
+    """Beyond the limit of order n^2 and that of seconds, on its instance and in its profile alone."""
+    monkeypatch.setattr(board_jobs, "QUICK", 0.0)
+    limits = {"most_seconds": {"smoke": 1e-9}, "quadratic_to": {"smoke": 1}}
+
+    def ran(runs_to):
+        ridge = {**BOARD["instances"][0], "runs_to": runs_to}
+        entry = plan(instances=[ridge, *BOARD["instances"][1:]], **limits)
+        return {(cell.method, cell.n) for job in entry.jobs for cell in job.cells}, entry
+
+    before, plain = ran({})
+    assert ("ridge/noisy_sgd_bst14", 128) not in before
+    after, entry = ran({"smoke": {"noisy_sgd_bst14": 128}})
+    assert after - before == {("ridge/noisy_sgd_bst14", n) for n in (64, 128)} - before and before <= after
+    assert ran({"smoke": {"noisy_sgd_bst14": 127}})[0] == before | {("ridge/noisy_sgd_bst14", 64)}
+    assert ran({"full": {"noisy_sgd_bst14": 128}})[0] == before
+    assert ("ridge", "noisy_sgd_bst14") in {(x.instance, x.method) for x in plain.left_out}
+    assert ("ridge", "noisy_sgd_bst14") not in {(x.instance, x.method) for x in entry.left_out}
+
+
+def test_what_runs_further_on_the_board_reaches_a_size_of_its_grid():
+    """Beyond the limit that it would end at: else it says nothing."""
+    board = load_board("leaderboard.common")
+    sizes = [(x, profile, n) for x in board.instances for profile, to in x.runs_to.items() for n in to.values()]
+    assert sizes
+    for instance, profile, n in sizes:
+        assert n in {point.n for point in board.points(instance, profile)} and n > board.quadratic_to[profile]
 
 
 @pytest.mark.parametrize(
@@ -233,6 +262,18 @@ WRONG = [
     (
         {"instances": [{**BOARD["instances"][0], "excluded": {"x": "y"}}]},
         "excluded = 'x': must be a method of the board",
+    ),
+    (
+        {"instances": [{**BOARD["instances"][0], "runs_to": {"smoke": {"x": 64}}}]},
+        "runs_to = 'x': must be a method of the board",
+    ),
+    (
+        {"instances": [{**BOARD["instances"][0], "runs_to": {"quick": {"dp_gd": 64}}}]},
+        "runs_to = 'quick': must be one of smoke, ci, full",
+    ),
+    (
+        {"instances": [{**BOARD["instances"][0], "runs_to": {"smoke": {"dp_gd": 0}}}]},
+        "runs_to, smoke: dp_gd = 0: must be an integer >= 1",
     ),
 ]
 

@@ -164,3 +164,46 @@ def test_frontier_and_search_are_of_decided_points():
     assert value(search="leaderboard.x", take="max") > value(search="leaderboard.x", take="median") > 0
     with pytest.raises(NotMeasured):
         value(frontier="leaderboard.x")
+
+
+def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_noises():
+    """Equal runs are one sweep; unproven noise, a single calibration and other quantities do not count."""
+
+    def rows(part, accounted, paper, status="proven", kind="rate", quantity="risk", values=(1.0, 2.0, 3.0)):
+        for calibration, mean in (("accounted", accounted), ("paper", paper)):
+            noise = SimpleNamespace(status=status if calibration == "paper" else "proven")
+            row = {"id": "c", "part": part, "kind": kind, "calibration": calibration, "noise": noise}
+            row |= {"values": values[: len(mean)], "mean": mean}
+            if mean:
+                yield SimpleNamespace(row=SimpleNamespace(**row), part=SimpleNamespace(quantity=quantity))
+
+    def value(*sweeps, take):
+        scores = [score for sweep in sweeps for score in sweep]
+        content = SimpleNamespace(scores=scores, inputs=SimpleNamespace(profile="ci"))
+        return value_of(content, reference({"accounted": take}, "x"), {}, "x")
+
+    def found(take):
+        return value(
+            rows("half", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
+            rows("same", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
+            rows("other", (0.9,), (1.0,)),
+            rows("zero", (0.3, 7.0), (1.0, 0.0)),
+            rows("open", (1e-9,), (1.0,), status="unproven"),
+            rows("broken", (1e-9,), (1.0,), status="exceeds_claim"),
+            rows("alone", (1e-9,), ()),
+            rows("bound", (1e-9,), (1.0,), kind="explicit"),
+            rows("gradients", (1e-9,), (1.0,), quantity="gradient_evaluations"),
+            take=take,
+        )
+
+    assert {take: found(take) for take in ("count", "sweeps", "median", "min", "max")} == {
+        "count": 5.0,
+        "sweeps": 3.0,
+        "median": 0.5,
+        "min": 0.1,
+        "max": 0.9,
+    }
+    with pytest.raises(NotMeasured):
+        value(rows("open", (1.0,), (2.0,), status="unproven"), take="median")
+    with pytest.raises(InputError):
+        found("mode")
