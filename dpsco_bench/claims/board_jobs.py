@@ -40,7 +40,7 @@ QUADRATIC = 11 / 6
 Theorems have powers up to 5/3, and 2. Halfway between them a factor ln n, which adds or takes 1/ln n, tips neither from
 n = 404 on.
 """
-QUICK = 3.0
+QUICK = 10.0
 """A cell that is predicted to take no longer than this runs, whatever the order of its steps."""
 
 

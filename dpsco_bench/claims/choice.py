@@ -9,7 +9,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.board import Board, Entrant, Instance, board_ids, load_board
 from dpsco_bench.claims.board_jobs import CALIBRATION, REFERENCE, SILENT, Unfit, planned, steps_text
-from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
@@ -19,7 +19,6 @@ from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plan import digest
-from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.rounds import NO_ROUNDS
@@ -160,18 +159,18 @@ class Candidate:
 
     Attributes
     ----------
-    model_seconds : float, what the model of its steps says
+    run_seconds : float, what running it is expected to take
     """
 
     method: Entrant
     cell: Cell
     plan: Plan
-    model_seconds: float
+    run_seconds: float
 
     @property
     def seconds(self) -> float:
         """What calibrating and running it is predicted to take on one core."""
-        return OVERHEAD + costs().seconds(self.method.algorithm, self.cell.problem, self.model_seconds)
+        return OVERHEAD + self.run_seconds
 
 
 def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
@@ -188,7 +187,7 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
         except Unfit as unfit:
             left_out.append(_left_out(point, method, unfit.status, unfit.brief))
         else:
-            seconds = predicted_seconds(cell, plan, point.replicates * point.data_sets)
+            seconds = expected_seconds(cell, plan, point.replicates * point.data_sets)
             found.append(Candidate(method, cell, plan, seconds))
     return sorted(found, key=lambda one: (one.seconds, one.method.name)), left_out
 

@@ -1,37 +1,93 @@
-"""What cells of a board are expected to take: the model of their steps, times what methods were found to take."""
+"""What a cell is expected to take: fitted seconds of what it does, by method and problem; else a model of its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.predict import predicted_seconds
+from dpsco_bench.execution.predict import looked_at, predicted_seconds
+from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.privacy.plan import Plan
+
+LEAST_SECONDS = 1e-3
+"""No cell takes less: its data, their optimum and a row for each replicate."""
+
+Terms = Mapping[str, float]
+"""Seconds of one unit of what a cell does, by the names of `amounts`."""
+
+
+def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
+    """How much a cell does of everything that takes time.
+
+    Parameters
+    ----------
+    replicates : int, of all data sets
+
+    Returns
+    -------
+    dict
+        Name -> number. A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by
+        one: a problem may know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of
+        the dimension.
+    """
+    problem, n = cell.problem_entry, cell.n
+    d, rows = float(problem.dimension), float(replicates)
+    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
+    seen = gradients * looked_at(cell)
+    return {
+        "cell": 1.0,
+        "n d": n * d,
+        "row": rows,
+        "row n": rows * n,
+        "row n d": rows * n * d,
+        "row dd": rows * d**2,
+        "row ddd": rows * d**3,
+        "step": steps,
+        "row step": rows * steps,
+        "row step d": rows * steps * d,
+        "row step dd": rows * steps * d**2,
+        "gradient": gradients,
+        "gradient d": gradients * d,
+        "row gradient": rows * gradients,
+        "row gradient d": rows * gradients * d,
+        "row seen": rows * seen,
+        "row seen d": rows * seen * d,
+    }
+
+
+def family(cell: Cell) -> str:
+    """What distinguishes costs of a method: the problem, and the set on which its steps project."""
+    return f"{cell.problem} on {cell.problem_entry.own_constants.domain}"
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured costs of cells.
+    """Measured costs of cells, in CPU seconds a unit.
 
     Attributes
     ----------
-    besides : float, CPU seconds of a cell besides its steps: its data, their optimum, the evaluation
-    ratios : mapping, measured seconds over those of the model, by algorithm
-    problems : mapping of mapping, the same by algorithm and problem, where it differs much
+    methods : mapping of Terms, by algorithm
+    families : mapping of mapping of Terms, by algorithm and `family`, where that was measured
     """
 
-    besides: float
-    ratios: Mapping[str, float]
-    problems: Mapping[str, Mapping[str, float]]
+    methods: Mapping[str, Terms] = field(default_factory=dict)
+    families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
 
-    def seconds(self, algorithm: str, problem: str, model: float) -> float:
-        """CPU seconds of a cell of which the model says so many."""
-        return self.besides + model * self.problems.get(algorithm, {}).get(problem, self.ratios.get(algorithm, 1.0))
+    def seconds(self, cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
+        """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
+
+        What was measured ran fused where it could.
+        """
+        terms = self.families.get(cell.algorithm, {}).get(family(cell)) or self.methods.get(cell.algorithm)
+        if terms is None or (not fused and has_steps(cell.algorithm)):
+            return predicted_seconds(cell, plan, replicates, fused)
+        does = amounts(cell, plan, replicates)
+        return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
 
 
 def costs() -> Costs:
@@ -46,4 +102,4 @@ def _read(path: Path) -> Costs:
 
 def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
     """CPU seconds of so many replicates of a cell."""
-    return costs().seconds(cell.algorithm, cell.problem, predicted_seconds(cell, plan, replicates, fused))
+    return costs().seconds(cell, plan, replicates, fused)

@@ -12,7 +12,7 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
-from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
@@ -20,6 +20,7 @@ from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import file_list, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plan import Entry
@@ -130,13 +131,10 @@ def cell_weights(profile: str) -> Weigh:
     """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps."""
     from dpsco_bench.cli.verbs.gate import predictor
 
-    predict, known_costs = predictor(profile), costs()
+    predict = predictor(profile)
 
     def weigh(step: str, job: Job) -> list[float]:
-        model = [*job.seconds]
-        if job.kind != "leaderboard":  # whose plan has expected seconds, not those of the model
-            pairs = zip(job.seconds, job.cells, strict=False)
-            model = [known_costs.seconds(cell.algorithm, cell.problem, seconds) for seconds, cell in pairs]
+        model = _expected(job)
         own = [LEAST_SECONDS + seconds for seconds in model] if step == "run" and any(model) else [1.0] * len(job.cells)
         if step == "run":
             known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others))
@@ -147,6 +145,16 @@ def cell_weights(profile: str) -> Weigh:
         return [max(total, LEAST_SECONDS) * seconds / sum(own) for seconds in own]
 
     return weigh
+
+
+def _expected(job: Job) -> list[float]:
+    """Expected seconds of a job's cells: a leaderboard's plan has them, others those of the model; empty without."""
+    if job.kind == "leaderboard" or not any(job.seconds):
+        return [*job.seconds]
+    cells = [located(cell, job.data_root) for cell in job.cells]
+    plans = [cell.plan(job.calibration, job.seed, twice=False)[1] for cell in cells]
+    rows = job.replicates * job.data_sets
+    return [expected_seconds(cell, plan, rows, job.fused) for cell, plan in zip(cells, plans, strict=True)]
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 
 from dpsco_bench.claims.choice import OVERHEAD
-from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
@@ -27,7 +27,6 @@ from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, join_blocks, write_table
 from dpsco_bench.execution.store import Store
@@ -213,8 +212,7 @@ def _seconds(job: Job) -> float:
     """What a single run is predicted to take on one core."""
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
-    model = predicted_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    return OVERHEAD + costs().seconds(cell.algorithm_entry.id, cell.problem, model)
+    return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
 
 def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folder: Path, as_json: bool) -> None:

@@ -42,11 +42,17 @@ def rounds_of(plan: Plan) -> int:
     return max((query.releases for query in plan.queries), default=1)
 
 
+def looked_at(cell: Cell) -> float:
+    """Share of the records of a sum that a run looks at: a problem that draws its own may know their sum."""
+    problem = cell.problem_entry
+    return min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
+
+
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
     """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
 
-    A pure function of the plan, so that a leaderboard leaves out the same cells everywhere. The constants are fitted to
-    recorded times of cells (`docs/fused.md`), and `docs/scaling.md` draws them beside times over three decades.
+    A pure function of the plan. The constants are fitted to recorded times of cells (`docs/fused.md`), and
+    `docs/scaling.md` draws them beside times over three decades. `claims.costs` knows methods one by one.
 
     Parameters
     ----------
@@ -54,11 +60,10 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
         Whether the fused run may stand in for the listing.
     """
     problem, steps, gradients = cell.problem_entry, rounds_of(plan), plan.gradient_evaluations
-    looked_at = min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
     if not fused or not has_steps(cell.algorithm) or form_of(problem) is None:
-        return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at * problem.dimension * replicates
+        return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at(cell) * problem.dimension * replicates
     if 2 * gradients > steps * cell.n:  # of all records, which such a problem knows by their sum
-        gradients *= looked_at
+        gradients *= looked_at(cell)
     step = STEP_SECONDS + STEP_NUMBER_SECONDS * problem.dimension
     gradient = GRADIENT_SECONDS + GRADIENT_NUMBER_SECONDS * problem.dimension
     row = ROW_SECONDS + step * steps + gradient * gradients + RECORD_SECONDS * cell.n

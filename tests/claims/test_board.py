@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims import board_jobs, costs
 from dpsco_bench.claims.board import GridPoint, Search, board_ids, load_board, parse_board
 from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
@@ -29,7 +30,7 @@ SETTINGS = Settings(seed=1, data_root="absent")
 @pytest.fixture(autouse=True)
 def costs_of_the_model(monkeypatch):
     """Limits here are in seconds of the model."""
-    monkeypatch.setattr(costs, "costs", lambda: Costs(0.0, {}, {}))
+    monkeypatch.setattr(costs, "costs", Costs)
 
 
 BOARD = {
@@ -217,13 +218,27 @@ def test_what_a_method_was_found_to_take_counts(monkeypatch):
     cell = Cell("su2023.kj16", "logistic_glm", 64, 1.0, 1e-5, 3, problem_options={"domain": "l2_ball"})
     plan = cell.plan("accounted", 1)[1]
     model = predicted_seconds(cell, plan, 4)
-    known = Costs(0.5, {"su2023.kj16": 3.0}, {})
+    assert expected_seconds(cell, plan, 4) == model
+    known = Costs({"su2023.kj16": {"cell": 0.5, "row n": 3.0}})
     monkeypatch.setattr(costs, "costs", lambda: known)
-    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * model
-    known = replace(known, problems={"su2023.kj16": {"logistic_glm": 2.0}})
-    assert expected_seconds(cell, plan, 4) == 0.5 + 2.0 * model
-    known = replace(known, problems={"su2023.kj16": {"quad": 2.0}})
-    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * model
+    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
+    assert expected_seconds(cell, plan, 4, fused=False) == predicted_seconds(cell, plan, 4, fused=False)
+    known = replace(known, families={"su2023.kj16": {"logistic_glm on l2_ball": {"row ddd": 2.0}}})
+    assert expected_seconds(cell, plan, 4) == 2.0 * 4 * 3**3
+    known = replace(known, families={"su2023.kj16": {"logistic_glm on l1_ball": {"row ddd": 2.0}}})
+    assert expected_seconds(cell, plan, 4) == 0.5 + 3.0 * 4 * 64
+    known = Costs({"su2023.kj16": {"row step dd": 1e-99}})
+    assert expected_seconds(cell, plan, 4) == costs.LEAST_SECONDS
+
+
+def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
+    before = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
+    cheap = dict.fromkeys(list_algorithms(), {"cell": 0.002})
+    monkeypatch.setattr(costs, "costs", lambda: Costs(cheap))
+    after = plan(most_seconds_at_smallest_n={"smoke": 100}, most_seconds={"smoke": 100})
+    assert [job.key for job in after.jobs] == [job.key for job in before.jobs]
+    assert [job.calibration_key for job in after.jobs] == [job.calibration_key for job in before.jobs]
+    assert [job.seconds for job in after.jobs] != [job.seconds for job in before.jobs]
 
 
 WRONG = [

@@ -75,7 +75,8 @@ def test_the_class_of_a_problem_gives_the_lower_bound_that_the_board_names():
 
 def test_costs_are_known_of_registered_methods():
     known = costs()
-    assert known.ratios and all(get_algorithm(id) and 0 < ratio < math.inf for id, ratio in known.ratios.items())
-    for id, own in known.problems.items():
-        assert id in known.ratios
-        assert all(problem_class(name) and 0 < ratio < math.inf for name, ratio in own.items())
+    assert known.methods and all(map(get_algorithm, known.methods))
+    assert known.families.keys() == known.methods.keys()
+    assert all(problem_class(name.partition(" on ")[0]) for own in known.families.values() for name in own)
+    terms = [*known.methods.values(), *(terms for own in known.families.values() for terms in own.values())]
+    assert all(terms) and all(0 < seconds < math.inf for one in terms for seconds in one.values())
