@@ -159,7 +159,7 @@ class Kind(ABC):
     tolerant : bool
         Whether the verdict depends on a tolerance.
     takes : tuple of str
-        Keys among ``exact``, ``constant`` and ``statistic`` that a part may set.
+        Keys among ``exact``, ``constant``, ``statistic``, ``compared`` and ``only`` that a part may set.
     quantities : tuple of str
         The only quantities that it judges; empty for the risk and all extras.
     fields : tuple of str

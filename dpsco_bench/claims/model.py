@@ -93,6 +93,9 @@ class Part(Record):
     pair : list of str, labels of an `ordering`: the method claimed to be better, then the other
     compared : str
         Where an `ordering` looks: at each method's ``end``, at ``equal evaluations``, or at ``both``.
+    only : mapping
+        By profile, the values of the swept parameter at which an `ordering` judges the rows that it uses, where they
+        are not all of them; it is judged in these profiles alone.
     quantity : str
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
         then runs, and judges what was counted instead of the plan. A formula ``paper.name`` for an expectation that is
@@ -152,6 +155,7 @@ class Part(Record):
     uses: list[str] = field(default_factory=list)
     pair: list[str] = field(default_factory=list)
     compared: str = "both"
+    only: Mapping[str, list[float]] = field(default_factory=dict)
     quantity: str = RISK
     checked_by: str = ""
     statistic: str = "mean"
@@ -252,6 +256,8 @@ class Claim(Record):
         """Whether a part is measured in a profile; one that judges others' rows follows the parts it uses."""
         if part.plans:
             return part.in_profile(profile)
+        if part.only and not part.only.get(profile):
+            return False
         measured = [self.part(used).in_profile(profile) for used in part.uses]
         return all(measured) if part.rules.needs_all_uses else any(measured)
 

@@ -56,6 +56,11 @@ def _check_uses(claim: Claim, part: Part, where: str) -> None:
     for other in used:
         if not other.plans:
             raise InputError(f"{where}: uses", other.id, "a part that has cells of its own")
+    for profile, kept in part.only.items():
+        swept = {value for other in used if other.sweep for value in other.sweep.values.get(profile, ())}
+        if not kept or not set(kept) <= swept:
+            allowed = "some of " + (", ".join(f"{value:g}" for value in sorted(swept)) or "none: no part has it")
+            raise InputError(f"{where}: only of {profile}", list(kept), allowed)
     for calibration in part.calibrations if used else ():
         if not any(other.has_rows(calibration) for other in deciding):
             raise InputError(f"{where}: calibrations", calibration, f"one of the parts {', '.join(part.uses)}")
@@ -138,6 +143,9 @@ def _check_kind(part: Part, where: str) -> None:
             others = " or ".join(str(value) for value in values[1:]).lower()
             takers = " or ".join(other.name for other in all_kinds() if key in other.takes)
             raise InputError(f"{where}: {key}", given, f"{str(values[0]).lower()}, or for kind {takers} also {others}")
+    if part.only and not ("only" in rules.takes and part.uses):
+        takers = " or ".join(other.name for other in all_kinds() if "only" in other.takes)
+        raise InputError(f"{where}: only", dict(part.only), f"left out, or for kind {takers} with uses")
     wants, p = part.statistic == "fraction", part.probability
     if wants != (p is not None) or (p is not None and not 0 < p <= 1):
         allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"

@@ -43,7 +43,7 @@ class Ordering(Kind):
     fields = ("ratio", "ratio_ci")
     shape = "curves"
     against = "< 1"
-    takes = ("compared",)
+    takes = ("compared", "only")
 
     def check(self, part: Part, where: str) -> None:
         labels = [method.label for method in part.methods]
@@ -58,7 +58,8 @@ class Ordering(Kind):
         return "; ".join(filter(None, said)) + _undecided(row)
 
     def judge(self, case: Case) -> Verdict:
-        cells = case.cells
+        kept = case.part.only.get(case.profile)
+        cells = [cell for cell in case.cells if kept is None or cell.value in kept]
         better, other = ({c.value: c for c in cells if c.entry.method == label} for label in case.part.pair)
         comparisons = {}
         for value, first in better.items():

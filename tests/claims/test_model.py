@@ -231,6 +231,18 @@ def test_rates_have_rows_without_noise_whatever_they_judge():
     assert claim.part(USER["id"]).calibrations == ["paper", "none"]
 
 
+def test_an_ordering_of_some_values_is_judged_in_their_profiles_alone():
+    some = {"id": "o", "kind": "ordering", "calibrations": ["paper"], "uses": ["p"], "pair": ["a", "b"]}
+    value = parse_claim(changed()).part("p").sweep.values["ci"][0]
+    claim = parse_claim(changed(parts=[PART, {**some, "only": {"ci": [value]}}]))
+    assert [part.id for part in claim.parts_of("ci")] == ["p", "o"] and claim.part("o").only == {"ci": [value]}
+    for wrong in ({"ci": [-1.0]}, {"ci": []}, {"smoke": [-1.0]}):
+        with pytest.raises(InputError, match="part o: only of"):
+            parse_claim(changed(parts=[PART, {**some, "only": wrong}]))
+    with pytest.raises(InputError, match="only = .*: must be left out, or for kind ordering with uses"):
+        parse_claim(changed(parts=[PART, {**USER, "only": {"ci": [value]}}]))
+
+
 def test_kinds_that_run_may_judge_the_rows_of_others():
     law = {"id": "l", "kind": "law", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2"}
     claim = parse_claim(changed(parts=[PART, law, {**PART, "id": "m", "kind": "law"}]))

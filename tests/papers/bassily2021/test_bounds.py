@@ -95,7 +95,8 @@ def test_formulas(name, value):
 )
 def test_formulas_above_two(context, statistical, private, lower):
     found = [get_bound(f"bassily2021.prop13{end}").value(context) for end in ("_statistical", "_private", "")]
-    assert found == pytest.approx([statistical, private, statistical + private], rel=1e-12)
+    assert found == pytest.approx([statistical, statistical + private, statistical + private], rel=1e-12)
+    assert get_bound("bassily2021.prop13_private").named_term(context) == pytest.approx(private, rel=1e-12)
     assert get_bound("bassily2021_law.lower_p_above_2").value(context) == pytest.approx(lower)
 
 

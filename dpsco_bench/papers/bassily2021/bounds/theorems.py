@@ -145,12 +145,16 @@ def _prop13_statistical(c: BoundContext) -> float:
     return k.lipschitz * k.diameter * c.d ** (0.5 - 1 / k.norm) / sqrt(c.n)
 
 
-@bound("bassily2021.prop13_private", "L0 M d^(1 - 1/p) sqrt(l) / (eps n)")
 def _prop13_private(c: BoundContext) -> float:
     k = c.constants
     return k.lipschitz * k.diameter * c.d ** (1 - 1 / k.norm) / (c.privacy_ratio * c.n)
 
 
+@bound(
+    "bassily2021.prop13_private",
+    "L0 M d^(1 - 1/p) sqrt(l)/(eps n); whole bound: prop13",
+    named_term=_prop13_private,
+)
 @bound("bassily2021.prop13", "L0 M (d^(1/2 - 1/p)/sqrt n + d^(1 - 1/p) sqrt(l)/(eps n))")
 def _prop13(c: BoundContext) -> float:
     return _prop13_statistical(c) + _prop13_private(c)
