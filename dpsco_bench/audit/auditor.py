@@ -15,7 +15,14 @@ from dpsco_bench.audit.bounds import LowerBound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
-from dpsco_bench.audit.power import Events, best_threshold, both_directions, expected_bound, predicted_power
+from dpsco_bench.audit.power import (
+    Events,
+    attainable_bound,
+    best_threshold,
+    both_directions,
+    expected_bound,
+    predicted_power,
+)
 from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.transcript import Setting
 from dpsco_bench.errors import InputError, Refusal
@@ -62,6 +69,11 @@ class AuditResult:
         Chance, predicted by the pilot before the runs, that a claim is refuted: of this noise where nothing proves it,
         else of a quarter of it.
     against : str, which of the two
+    promised : float, the lower bound that the pilot predicted for these runs; 0 for none
+    attainable : float
+        The one that so many runs would show of normal noise that attains the accountant's epsilon: that it is small
+        says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
+        where the accountant has none.
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
     """
 
@@ -76,6 +88,8 @@ class AuditResult:
     verdict: str
     power: float
     against: str
+    promised: float
+    attainable: float
     delta: float
     epsilon_real: float
     epsilon_real_kind: str
@@ -197,6 +211,8 @@ def audit_calibrated(
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
         power=power,
         against=against,
+        promised=max(0.0, choice.promise),
+        attainable=attainable_bound(runs, calibrated.epsilon_real, *target),
         delta=float(cell.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,

@@ -55,7 +55,7 @@ CANARIES = (
     Canary("smooth, l_p", "canary_curved", {"p": 1.5}),
     Canary("smooth, on the whole space", "canary_curved", {"domain": "space"}),
     Canary("smooth, Euclidean", "canary_curved"),
-    Canary("smooth, polytope", "canary_curved", {"domain": "l1_ball"}),
+    Canary("smooth, polytope", "canary_curved", {"domain": "l1_ball", "d": 1}),
     Canary("heavy tails, l_p", "canary_heavy", {"p": 1.5}),
     Canary("heavy tails, Euclidean", "canary_heavy"),
     Canary("public points", "canary_public"),

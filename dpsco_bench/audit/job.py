@@ -23,7 +23,9 @@ FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Of each audit, so that with `FAMILY_CONFIDENCE` none of the family refutes what is private (Bonferroni)."""
 POWER, REFUTED, RUNS = "audit_power", "audit_refuted", "audit_runs"
-"""Extras of a row: predicted power, 1 where the claim is refuted, runs on each data set."""
+PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
+"""Extras of a row: predicted power, 1 where the claim is refuted, runs on each data set, and the lower bounds predicted
+for the pair and for normal noise that attains what is charged."""
 
 
 def execute(
@@ -59,6 +61,7 @@ def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     )
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
+    extras |= {PROMISED: result.promised, ATTAINABLE: result.attainable}
     return {
         **cell_columns(job, cell, calibrated),
         **NO_LAW,  # the bound is of the run, not of the law of a draw

@@ -1,8 +1,9 @@
 """Pairs of neighbouring data sets on which an audit compares an algorithm's runs.
 
 On a canary: its replacement by its mirror image, its removal (by a record that contributes nothing, since n is public),
-and its replacement among copies of itself. Elsewhere: the two records whose exchange changes the releases of noisy runs
-most, in the norm of each query and in units of its noise, all along the runs.
+and its replacement among copies of itself, all in the place of the data set where it changes the releases most; where
+it changes none by what is declared, the two records of the domain that come nearest. Elsewhere: the two records whose
+exchange changes the releases of noisy runs most, in the norm of each query and in units of its noise, all along them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ MOST_TRIED = 1e6
 """Work that a search along trajectories may take, in releases of one replicate: fewer records are tried above it."""
 TRAJECTORIES = 4
 """Runs along which neighbours are compared."""
+WEAK, BETTER = 0.95, 1e-6
+"""Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""
+EIGHTHS = 8
 MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic")
 """Canaries whose mirror image has the negative features; that of ``canary_heavy`` depends on the method's levels."""
 
@@ -59,30 +63,94 @@ def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, floa
         asked = cell.problem_options.get("canary")
         for canary in CANARIES if asked is None else (asked,):
             chosen = replace(cell, problem_options={**cell.problem_options, "canary": canary})
-            yield from _canary_pairs(chosen, f"{canary} canary", seed)
+            yield from _canary_pairs(chosen, f"{canary} canary", seed, plan, scales)
     elif cell.problem in MIRRORED:
-        yield from _canary_pairs(cell, "canary", seed)
+        yield from _canary_pairs(cell, "canary", seed, plan, scales)
     else:
         yield along_trajectories(cell, seed, plan, scales)
 
 
-def _canary_pairs(cell: Cell, canary: str, seed: int) -> Iterator[Neighbours]:
-    """Replacement, removal, and replacement among copies."""
+def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[Neighbours]:
+    """Replacement, removal, and replacement among copies, where they tell most; beside weak ones a searched pair."""
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     where = f"{cell.problem} n={cell.n} d={problem.dimension}:"
     mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _mirrored(data)
-    yield Neighbours(f"{where} {canary} and its mirror image", cell, data, mirrored, alone=True)
+    tried = Setting(cell, plan, scales, (data, mirrored), 0)
+    place, share = 0, 1.0
+    if not (tried.hides_batches or any(isinstance(query, DrawQuery) for query in plan.queries)):
+        place, share = worst_place(tried, seed)
+    if place:
+        canary = f"{canary} in place {place}"
+
+    def put(one: Data, two: Data) -> tuple[Data, Data, int]:
+        return moved(one, place), moved(two, place), place
+
+    yield Neighbours(f"{where} {canary} and its mirror image", cell, *put(data, mirrored), alone=True)
     features = np.array(data.features)
     features[0] = 0.0
-    yield Neighbours(f"{where} {canary} and its removal", cell, data, Data(data.n, features, data.labels), alone=True)
+    removed = Data(data.n, features, data.labels)
+    yield Neighbours(f"{where} {canary} and its removal", cell, *put(data, removed), alone=True)
     if problem.constants.norm != 2.0 and problem.dimension > 1:
         even = _even(data, problem.constants.norm)
-        yield Neighbours(f"{where} even {canary} and its mirror image", cell, *even, alone=True)
+        yield Neighbours(f"{where} even {canary} and its mirror image", cell, *put(*even), alone=True)
     if data.n > 1:
         copies, others = _copied(data), np.array(_copied(data).features)
         others[0] = np.asarray(mirrored.features)[0]
         name = f"{where} {canary} among {data.n - 1} copies and its mirror image"
-        yield Neighbours(name, cell, copies, Data(data.n, others, copies.labels))
+        yield Neighbours(name, cell, *put(copies, Data(data.n, others, copies.labels)))
+    if share < WEAK:
+        yield replace(along_trajectories(cell, seed, plan, scales, place), alone=True)
+
+
+def worst_place(tried: Setting, seed: int) -> tuple[int, float]:
+    """The place of the data set in which the differing record changes the releases most, and by what share at most.
+
+    Which place that is matters where records enter in an order: the nodes above a leaf, the later batches of a pass.
+    The sum over releases of the squared changes in units of the noise decides; of equal places the first is taken.
+
+    Parameters
+    ----------
+    tried : Setting
+        Of a pair that differs in record 0, without hidden batches.
+
+    Returns
+    -------
+    int, float
+        The place; the largest change of a release there, in units of the declared sensitivity.
+    """
+    n, plan = tried.cell.n, tried.plan
+    recorder = Recorder(Mechanism(plan, tried.scales, tried.cell.run_key(0), seed, 0, TRAJECTORIES))
+    tried.execute(tried.pair[0], recorder, TRAJECTORIES)
+    places = {0} if tried.cell.algorithm_entry.order_invariant else _places(n)
+    best, found = -1.0, (0, 0.0)
+    for place in sorted(places):
+        one, two = (replayed(tried, moved(data, place), recorder, TRAJECTORIES).out for data in tried.pair)
+        loss, share = 0.0, 0.0
+        for name, step in recorder.transcript:
+            query = plan.query(name)
+            change = float(np.mean(np.linalg.norm(one[name, step] - two[name, step], ord=query.norm, axis=-1)))
+            factors = query.factors(step, 1)
+            noise = (tried.scales[name] or 1.0) * (1.0 if factors is None else float(np.asarray(factors)[0]))
+            loss, share = loss + (change / noise) ** 2, max(share, change / query.sensitivity)
+        if loss > best * (1.0 + BETTER):
+            best, found = loss, (place, share)
+    return found
+
+
+def _places(n: int) -> set[int]:
+    """Places that are tried: the first and the last, powers of two, and eighths of the data set."""
+    powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
+    return {0, n - 1} | powers | {k * n // EIGHTHS for k in range(EIGHTHS)}
+
+
+def moved(data: Data, place: int) -> Data:
+    """The data set with the record 0 and that of a place exchanged."""
+    if place == 0:
+        return data
+    rows = [np.array(own) for own in (data.features, data.labels)]
+    for own in rows:
+        own[[0, place]] = own[[place, 0]]
+    return Data(data.n, *rows)
 
 
 def _mirrored(data: Data) -> Data:
@@ -103,8 +171,8 @@ def _copied(data: Data) -> Data:
     return Data(data.n, np.tile(data.features[:1], (data.n, 1)), np.tile(data.labels[:1], data.n))
 
 
-def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Neighbours:
-    """The pair of domain records whose exchange in place 0 changes the releases of a few runs most.
+def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> Neighbours:
+    """The pair of domain records whose exchange in a place changes the releases of a few runs most.
 
     The sum over releases of the squared changes in units of the noise decides, each in the norm of its query; of hidden
     batches those with the record are looked at.
@@ -116,9 +184,9 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
         domain = problem.domain_records(count, seed)
     except InputError as error:
         raise Refusal(f"audit on {cell.problem}", "its record domain is not known, so no neighbour is") from error
-    sets = [with_record(data, domain, which) for which in range(domain.n)]
+    sets = [moved(with_record(data, domain, which), place) for which in range(domain.n)]
     losses = np.zeros((len(sets), len(sets)))
-    own = Setting(cell, plan, scales, (data, data), 0)
+    own = Setting(cell, plan, scales, (data, data), place)
     recorder = Recorder(Mechanism(plan, scales, cell.run_key(0), seed, 0, TRAJECTORIES))
     own.execute(data, recorder, TRAJECTORIES)
     sides = [replayed(own, other, recorder, TRAJECTORIES).drawn for other in sets]
@@ -131,7 +199,7 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
     if one == two:  # nothing changes a release: any two records
         two = (one + 1) % len(sets)
     name = f"{cell.problem} n={cell.n} d={problem.dimension}: the two domain records that differ most along runs"
-    return Neighbours(name, cell, sets[one], sets[two])
+    return Neighbours(name, cell, sets[one], sets[two], place)
 
 
 def _squares(query: Query, exposed: np.ndarray) -> np.ndarray:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import norm as standard_normal
 
 from dpsco_bench.audit.bounds import BOUNDS, TRAINING, clopper_pearson_lower, clopper_pearson_upper
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
 
@@ -24,6 +27,8 @@ COUNTED = 10
 """Runs that an event must have met for its probability to be known from them."""
 LESS, DOUBT = 0.16, 0.02
 """Chances that the counted probabilities are beyond their limits: the best of many events is a lucky one."""
+REACH = 6.0
+"""Cuts that are tried of normal scores, in standard deviations."""
 NORMALISED = 2.0
 """Factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios."""
 
@@ -114,6 +119,28 @@ def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -
 def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
     """The largest of them."""
     return float(np.max(expected_bounds(found, runs, delta, confidence), initial=-np.inf))
+
+
+def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
+    """Lower bound that so many runs would show, at their expected counts, of normal noise that attains an epsilon.
+
+    What a pair of data sets, or a bound of an accountant, gives away is seen by the distance of a prediction from it.
+    0 for what such runs do not show, NaN where epsilon is none.
+
+    Parameters
+    ----------
+    epsilon : float
+        At ``delta``; infinite for no noise.
+    """
+    if not epsilon > 0.0:
+        return math.nan
+    if math.isinf(epsilon):
+        return math.inf
+    mu, cuts = gdp_mu(epsilon, delta), np.linspace(-REACH, REACH, THRESHOLDS)
+    likely, unlikely = standard_normal.sf(cuts - mu), standard_normal.sf(cuts)
+    nothing = np.empty(0)
+    pair = Events(cuts, likely, unlikely, nothing, None, nothing, (0, 0))
+    return max(0.0, expected_bound(pair, runs, delta, confidence))
 
 
 def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:

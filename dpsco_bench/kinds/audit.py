@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -71,7 +72,7 @@ class AuditKind(Kind):
         return Verdict(
             word,
             self.name,
-            reason + ("" if refuted else f"; {NEVER}"),
+            reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
             values=tuple(cell.value for cell in cells),
             mean=tuple(map(_lower, cells)),
             epsilon_real=found.calibrated.epsilon_real,
@@ -83,6 +84,14 @@ class AuditKind(Kind):
 
 def _lower(cell: CellEvidence) -> float:
     return float(np.mean(cell.risks))
+
+
+def _predicted(cell: CellEvidence) -> str:
+    """What was predicted before the runs of the pair, and of noise that attains what is charged."""
+    promised, attainable = (_extra(cell, name) for name in ("audit_promised", "audit_attainable"))
+    said = f"; predicted eps >= {promised:.2g}"
+    tight = math.isfinite(attainable)
+    return said + (f", of a tight charge eps >= {attainable:.2g} by as many runs" if tight else "")
 
 
 def _extra(cell: CellEvidence, name: str) -> float:

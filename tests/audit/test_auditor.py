@@ -150,7 +150,9 @@ def test_default_runs_are_fewer_for_longer_plans(monkeypatch):
     seen = []
     half, counts = np.array([0.5]), np.array([[1, 1]])
     never = Events(np.array([0.0]), half, half, np.array([-1.0, 0.0]), None, counts, (2, 2))
-    choice = SimpleNamespace(scorer=SimpleNamespace(label=""), pair=SimpleNamespace(name=""), events=(never, never))
+    choice = SimpleNamespace(
+        scorer=SimpleNamespace(label=""), pair=SimpleNamespace(name=""), events=(never, never), promise=0.0
+    )
     monkeypatch.setattr(auditor, "_pilot", lambda *args: choice)
     monkeypatch.setattr(auditor, "_power", lambda *args: (0.0, ""))
     monkeypatch.setattr(auditor, "_scores", lambda c, s, side, runs, *rest: seen.append(runs) or np.arange(9.0))

@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 from dpsco_bench.audit.bounds import lower_bound
 from dpsco_bench.audit.power import (
+    attainable_bound,
     best_event,
     best_threshold,
     both_directions,
@@ -14,6 +15,7 @@ from dpsco_bench.audit.power import (
     expected_bounds,
     predicted_power,
 )
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 from .test_bounds import gaussian_scores
 
@@ -130,3 +132,15 @@ def test_scores_that_are_no_densities_are_counted():
     rng = np.random.default_rng(3)
     p, q = rng.standard_normal((2, 1000)) + np.array([[5.0], [5.0]])
     np.testing.assert_array_equal(events(p, q, exact=True).unlikely, events(p, q, exact=False).unlikely)
+
+
+def test_what_normal_noise_shows_that_attains_an_epsilon_is_below_it_and_grows_with_the_runs():
+    """Simulated: the mean of audits of normal noise at its exact epsilon, each by an event that it chooses itself."""
+    epsilon, delta, runs = 1.0, 1e-5, 20_000
+    predicted = attainable_bound(runs, epsilon, delta, 0.95)
+    assert 0.0 < predicted < attainable_bound(10 * runs, epsilon, delta, 0.95) < epsilon
+    mu, rng = gdp_mu(epsilon, delta), np.random.default_rng(0)
+    found = [lower_bound(rng.normal(mu, 1.0, runs), rng.normal(0.0, 1.0, runs), delta, 0.95).epsilon for _ in range(40)]
+    assert max(found) <= epsilon and abs(np.mean(found) - predicted) < 0.1
+    assert attainable_bound(10_000, 0.06, delta, 0.95) == 0.0 and np.isinf(attainable_bound(9, np.inf, delta, 0.95))
+    assert np.isnan(attainable_bound(9, np.nan, delta, 0.95))

@@ -117,6 +117,7 @@ def test_a_claim_end_to_end(tmp_path, monkeypatch, capsys):
     assert "an audit never proves privacy" in shown
 
 
+@pytest.mark.parametrize("attainable", [2.5, math.nan])
 @pytest.mark.parametrize(
     ("refuted", "power", "word"),
     [
@@ -126,11 +127,12 @@ def test_a_claim_end_to_end(tmp_path, monkeypatch, capsys):
         ((1.0, 0.0, 0.0), (0.1, 0.1, 0.1), "refuted"),
     ],
 )
-def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_say(refuted, power, word):
+def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_say(refuted, power, word, attainable):
     calibrated = SimpleNamespace(privacy_status="unproven", epsilon_real=3.0, epsilon_real_kind="upper")
+    said = {"audit_promised": np.full(1, 1.25), "audit_attainable": np.full(1, attainable)}
     cells = [
         SimpleNamespace(
-            risks=np.full(1, lower), extras={"audit_refuted": np.full(1, r), "audit_power": np.full(1, p)},
+            risks=np.full(1, lower), extras={"audit_refuted": np.full(1, r), "audit_power": np.full(1, p), **said},
             entry=SimpleNamespace(epsilon=1.0), calibrated=calibrated, value=lower,
         )
         for lower, r, p in zip((0.2, 1.7, 0.4), refuted, power, strict=True)
@@ -138,7 +140,8 @@ def test_one_refuted_cell_refutes_and_the_weakest_one_says_how_much_the_others_s
     case = SimpleNamespace(risk_cells=lambda part: cells, part=SimpleNamespace(id="p"))
     row = get_kind("audit").judge(case)
     assert row.verdict == word and row.own["epsilon_lower"] == 1.7
-    assert ("never proves" in row.reason) == (word != "refuted")
+    assert ("never proves" in row.reason) == ("predicted eps >= 1.2" in row.reason) == (word != "refuted")
+    assert ("of a tight charge eps >= 2.5" in row.reason) == (word != "refuted" and attainable == 2.5)
 
 
 @pytest.mark.parametrize(
