@@ -300,7 +300,7 @@ def _both_private(content: Content) -> Iterator[list[float]]:
     """
     found: dict[tuple[str, str], dict[str, Verdict]] = {}
     for score in content.scores:
-        if score.row.kind == "rate" and score.part.quantity == RISK:
+        if score.part.rules.companion and score.part.quantity == RISK:
             found.setdefault((score.row.id, score.row.part), {})[score.row.calibration] = score.row
     seen = set()
     for (id, _), rows in found.items():

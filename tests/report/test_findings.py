@@ -9,6 +9,7 @@ import pytest
 from dpsco_bench.analysis.answer_text import LONGEST, words
 from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.analysis.record import read_record
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
@@ -189,7 +190,9 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
             row = {"id": "c", "part": part, "kind": kind, "calibration": calibration, "noise": noise}
             row |= {"values": values[: len(mean)], "mean": mean}
             if mean:
-                yield SimpleNamespace(row=SimpleNamespace(**row), part=SimpleNamespace(quantity=quantity))
+                yield SimpleNamespace(
+                    row=SimpleNamespace(**row), part=SimpleNamespace(quantity=quantity, rules=get_kind(kind))
+                )
 
     def value(*sweeps, take):
         scores = [score for sweep in sweeps for score in sweep]
