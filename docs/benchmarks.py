@@ -15,9 +15,14 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.bench.measure import AT_MOST
 from dpsco_bench.bench.suite import GOALS
+from dpsco_bench.claims.costs import expected_seconds
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import loads
 
 HERE = Path(__file__).resolve().parent
+BOARDS = HERE.parent / "workflows" / "recorded" / "boards"
+TIMES = HERE.parent / "tests" / "claims" / "cell_times.json"
+NEAR = 1.5
 WORDS = {True: "yes", False: "no", None: ""}
 Row = dict[str, Any]
 
@@ -51,6 +56,7 @@ def page(rows: list[Row]) -> str:
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
     ]
+    lines += ["", "## The whole", "", *whole()]
     for id, group in groupby(rows, key=lambda row: row["id"]):
         own = list(group)
         lines += ["", f"## {id}: {GOALS.get(id).title}", ""]
@@ -62,6 +68,62 @@ def page(rows: list[Row]) -> str:
         ]
         lines += [line(row) for row in own]
     return "\n".join(lines) + "\n"
+
+
+def whole() -> list[str]:
+    """What whole runs take and what they leave open, from the last records."""
+    kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
+    pairs = {profile: kept[profile] for profile in ("smoke", "ci") if profile in kept}
+    parts = {profile: pair["after"]["cpu"] / pair["before"]["cpu"] for profile, pair in pairs.items()}
+    before = next(iter(pairs.values()))["before"]["commit"]
+    rows = [
+        _told("P4", f"`ci`, processor time over that of commit {before}", parts.get("ci"), 0.4, kept, "ci"),
+        _told("P5", "`smoke`, the same", parts.get("smoke"), 0.6, kept, "smoke"),
+        _told("P6", "`full` with leaderboard, minutes on two cores", kept["full"]["wall"] / 60, 90, kept, "full"),
+        *(
+            _told("P7", f"leaderboard of `{profile}`, undecided points", _undecided(profile), most, kept, "board")
+            for profile, most in (("ci", 0.2), ("full", 0.1))
+        ),
+        _told(
+            "P9", "recorded cells that took over 1.5 times or under 1/1.5 of it", 1 - _expected(), 0.1, kept, "costs"
+        ),
+    ]
+    seconds = "; ".join(
+        f"`{profile}` {pair['before']['cpu']:.0f} s of processor time before, {pair['after']['cpu']:.0f} s now"
+        for profile, pair in pairs.items()
+    )
+    return [
+        "| goal | what | is | at most | met |",
+        "| --- | --- | ---: | ---: | --- |",
+        *rows,
+        "",
+        f"Side by side, on one core each: {seconds}. `python docs/whole.py OLD NEW` measures two checkouts so.",
+        f"`full`: {kept['full']['how']}",
+    ]
+
+
+def _told(id: str, what: str, value: float | None, most: float, kept: dict[str, Any], why: str) -> str:
+    if value is None:
+        return f"| {id} | {what} | | {most:g} | not measured: {kept['reasons'][why]} |"
+    told = "yes" if value <= most else f"no: {kept['reasons'][why]}"
+    return f"| {id} | {what} | {value:.3g} | {most:g} | {told} |"
+
+
+def _undecided(profile: str) -> float:
+    """Share of the recorded board's points at which a method that was left out may have the least risk."""
+    points = loads((BOARDS / f"{profile}.json").read_text(encoding="utf-8"))
+    return sum(bool(point["contenders"]) for point in points) / len(points)
+
+
+def _expected() -> float:
+    """Share of a sample of recorded cells that are expected to take what they took."""
+    near = []
+    for row in loads(TIMES.read_text(encoding="utf-8")):
+        cell = Cell.from_json(row["cell"])
+        plan = cell.plan(row["calibration"], 0, twice=False)[1]
+        ratio = expected_seconds(cell, plan, row["replicates"]) / row["seconds"]
+        near.append(1 / NEAR <= ratio <= NEAR)
+    return sum(near) / len(near)
 
 
 def line(row: Row) -> str:

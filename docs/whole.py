@@ -1,0 +1,77 @@
+"""Whole runs of two checkouts, side by side: `python docs/whole.py OLD NEW [PROFILE]...` writes docs/whole.json.
+
+Each checkout has its `.venv`; its results are removed first. Both run `make replicate` at once, on one core each, so
+that whatever else the machine does meets both. `python docs/benchmarks.py` puts what was found on its page.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
+
+KEPT = Path(__file__).resolve().parent / "whole.json"
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a whole run took.
+
+    Attributes
+    ----------
+    commit : str, of the checkout
+    wall, cpu : float, seconds from the start of `make replicate` to its end, and of all processes that it waited for
+    lines : int, what it printed
+    """
+
+    commit: str
+    wall: float
+    cpu: float
+    lines: int
+
+
+def started(folder: Path, profile: str) -> tuple[subprocess.Popen[bytes], Path]:
+    """`make replicate` from empty on one core, and where it prints to."""
+    for left in ("results", f"figures/{profile}", ".snakemake"):
+        shutil.rmtree(folder / left, ignore_errors=True)
+    out = folder / f"whole-{profile}.log"
+    command = ["make", "replicate", f"PROFILE={profile}", "CORES=1"]
+    with out.open("wb") as stream:
+        return subprocess.Popen(command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT), out
+
+
+def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
+    """What both took, in their order. Raises SystemExit where one fails."""
+    begun = time.monotonic()
+    running = {process.pid: (folder, out) for folder in folders for process, out in [started(folder, profile)]}
+    found: dict[Path, Whole] = {}
+    while running:
+        pid, status, used = os.wait4(-1, 0)
+        folder, out = running.pop(pid)
+        if os.waitstatus_to_exitcode(status) != 0:
+            sys.exit(f"{folder}: make replicate PROFILE={profile} failed; see {out}")
+        commit = subprocess.check_output(["git", "rev-parse", "--short=8", "HEAD"], cwd=folder, text=True).strip()
+        lines = len(out.read_text(encoding="utf-8", errors="replace").splitlines())
+        found[folder] = Whole(commit, time.monotonic() - begun, used.ru_utime + used.ru_stime, lines)
+    return [found[folder] for folder in folders]
+
+
+def main() -> None:
+    """Measure, and keep what was found of each profile."""
+    old, new, *profiles = sys.argv[1:]
+    kept = loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    for profile in profiles or ["smoke", "ci"]:
+        before, after = side_by_side([Path(old).resolve(), Path(new).resolve()], profile)
+        kept[profile] = {"before": asdict(before), "after": asdict(after)}
+        write_atomic(KEPT, dumps_pretty(kept))
+        print(f"{profile}: {before.cpu:.0f} s before, {after.cpu:.0f} s now, {after.cpu / before.cpu:.2f} of it")
+
+
+if __name__ == "__main__":
+    main()
