@@ -35,6 +35,7 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.digest import with_files_beside
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.sources import check_files, digests
@@ -268,7 +269,7 @@ def _stamp(profile: str, settings: Settings) -> str:
     for path in (
         *conf_files("**/*.yaml"),
         *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
-        *plugin_files(settings.plugins),
+        *with_files_beside(plugin_files(settings.plugins)),
         *map(Path, (*settings.claims, *settings.boards)),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
