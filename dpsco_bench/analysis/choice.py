@@ -262,6 +262,7 @@ def choose_at(
         raise DpscoError(_nothing(point, entry))
     planned(entry)
     outcome = make_abreast(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
+    measured.sources.check()  # of a process that found its code changed there is a line alone
     return _choice(point, settings, entry, measured, outcome)
 
 

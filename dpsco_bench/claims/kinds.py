@@ -53,10 +53,20 @@ KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 @dataclass(frozen=True)
 class Word:
-    """A verdict: what it says of the claim (one of `OUTCOMES`), and when it is said, as a clause."""
+    """A verdict: what it says of the claim, and when it is said.
+
+    Attributes
+    ----------
+    outcome : str, one of `OUTCOMES`
+    meaning : str, when it is said, as a clause
+    phrase : str
+        What a figure says of it, as a clause. It may have ``{what}`` for the quantity, ``{moves}`` for falls or grows,
+        ``{better}`` and ``{worse}`` for faster or more slowly. Without one a figure says the kind's title and the word.
+    """
 
     outcome: str
     meaning: str
+    phrase: str = ""
 
 
 _TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}

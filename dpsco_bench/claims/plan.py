@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.jsonio import dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
@@ -81,12 +81,15 @@ class WorkPlan(Record):
         In the order in which they are shown.
     stamp : str
         Digest of what the plan was made from.
+    sources : mapping of str to str
+        Digest of each code file that the keys of its jobs were made from (`execution.sources`).
     """
 
     profile: str
     claims: tuple[ClaimEntry, ...]
     boards: tuple[BoardEntry, ...] = ()
     stamp: str = field(default="", compare=False)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata=IF_GIVEN)
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -13,6 +13,7 @@ from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.packs import Stamp
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog
+from dpsco_bench.execution.sources import Sources
 from dpsco_bench.execution.worker import read_failures, told
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 
@@ -20,7 +21,8 @@ from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: JobLog) -> None:
     """Write verdicts and figures of claims whose stamps are not those of what is there.
 
-    What cannot be judged gets a verdict file without rows that says why (``failed``), and no digest.
+    What cannot be judged gets a verdict file without rows that says why (``failed``), and no digest. Raises CodeChanged
+    before anything is written by other code than that of the plan.
 
     Parameters
     ----------
@@ -34,15 +36,18 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
         Gets a line for each verdict.
     """
     plan = read_plan(files.plan, claims)
+    sources = Sources(plan.sources)
+    sources.check()
     for number, entry in enumerate(plan.claims, 1):
         stamp, known = claims[entry.id], read_judged(files.verdicts(entry.id))
         load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
         entry = files.measured.present(entry)
         if known is None or known.digest != stamp.verdicts:
             known = _judged(files, entry, stamp.verdicts, log)
+            sources.check()
             known.write(files.verdicts(entry.id))
         if draw:
-            _draw(files, entry, stamp, known, log)
+            _draw(files, entry, stamp, known, log, sources)
         log.progress(number, len(plan.claims))
     for paper in dict.fromkeys(entry.paper for entry in plan.claims):
         digests = {entry.id: claims[entry.id].verdicts for entry in plan.claims if entry.paper == paper}
@@ -71,7 +76,7 @@ def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
     return stands(files.drawn(id), [files.figure(id, suffix) for suffix in FORMATS], stamp.figure)
 
 
-def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog) -> None:
+def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog, sources: Sources) -> None:
     """Draw the figures of a claim unless they are those of its stamp."""
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
@@ -80,6 +85,7 @@ def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, l
         return
     with drawing(files.drawn(entry.id), stamp.figure if judged.digest else "") as drawn:
         drawn.files += write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
+        sources.check()  # else there is no mark of them, and they are drawn again
     log.write(f"{entry.id}: drawn")
 
 
@@ -90,14 +96,18 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     ------
     InputError
         If a result is missing.
+    CodeChanged
+        If code that is loaded here is not that of the plan.
     """
     from dpsco_bench.analysis.ranking import RankedBoard, Standing
     from dpsco_bench.analysis.standings import standings
 
-    entry = files.measured.present(read_plan(files.plan, [board]).board(board))
+    plan = read_plan(files.plan, [board])
+    entry, sources = files.measured.present(plan.board(board)), Sources(plan.sources)
     load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
     rows = standings(entry, files.measured.load)
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
         log.write(f"{row.instance}: {said}")
+    sources.check()
     RankedBoard(board, digest, tuple(rows)).write(files.standings(board))

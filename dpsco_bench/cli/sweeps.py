@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,6 +29,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, join_blocks, write_table
+from dpsco_bench.execution.sources import of_process
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import SweptRun
 from dpsco_bench.execution.worker import make, shares
@@ -178,6 +179,7 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 
     One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
     """
+    of_process()  # before the key is made
     keyed, seconds = finished(job), _seconds(job)
     of = shares(keyed, seconds) if alone else 1
     pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
@@ -195,7 +197,7 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 @contextmanager
 def _measured() -> Iterator[Measured]:
     """The store of all verbs; where none can be written, one that goes when the run is done."""
-    here = Layout("").measured
+    here = replace(Layout("").measured, sources=of_process())
     try:
         here.store.root.mkdir(parents=True, exist_ok=True)
         free = os.access(here.store.root, os.W_OK)
@@ -205,7 +207,7 @@ def _measured() -> Iterator[Measured]:
         yield here
     else:
         with TemporaryDirectory() as folder:
-            yield Measured(Store(Path(folder)))
+            yield replace(here, store=Store(Path(folder)))
 
 
 def _seconds(job: Job) -> float:

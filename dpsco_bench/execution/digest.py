@@ -49,14 +49,27 @@ def imported_modules(name: str) -> frozenset[str]:
     path = module_path(name)
     if path is None:
         return frozenset()
-    package, found = name if path.name == INIT else name.rpartition(".")[0], set()
+    package, parts = name if path.name == INIT else name.rpartition(".")[0], name.split(".")
+    found = _imported(path, package)
+    found |= {".".join(parts[:end]) for end in range(1, len(parts))}
+    return frozenset(m for m in found if module_path(m) is not None)
+
+
+def _imported(path: Path, package: str = "") -> set[str]:
+    """Names that may be modules, of what the text of a file imports; it lies in a package, or in none.
+
+    Names that this package exports itself stand for the modules that define them.
+    """
+    homes = {name: f"{OWN}.{home}" for name, home in vars(sys.modules[OWN]).get("_HOMES", {}).items()}
+    found: set[str] = set()
     for level, module, names in _read(path)["imports"]:
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
-    parts = name.split(".")
-    found |= {".".join(parts[:end]) for end in range(1, len(parts))}
-    return frozenset(m for m in found if module_path(m) is not None)
+        everything = names == ["*"] or (not names and not package.startswith(OWN))
+        if base == OWN:
+            found |= set(homes.values()) if everything else {homes[name] for name in names if name in homes}
+    return found
 
 
 def closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
@@ -79,11 +92,12 @@ def _closure(modules: frozenset[str], without: frozenset[str]) -> tuple[str, ...
 def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
     """Sha256 over the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
 
-    One's own files count by their content, and not by their place; so do files beside them that they import.
+    One's own files count by their content, and not by their place; so do files beside them that they import. Modules
+    that these import count like all others.
     """
     digest, named = hashlib.sha256(), set(modules)
     own = with_files_beside(Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN))
-    for name in closure(named, without):
+    for name in closure(named.union(*map(_imported, own)), without):
         path = module_path(name)
         assert path is not None
         digest.update(f"{name}\0{source_digest(path)}\0".encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
+from dpsco_bench.execution.sources import Sources
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.execution.times import Timings
 from dpsco_bench.jsonio import restore
@@ -46,9 +47,17 @@ def item(step: str, job: Job, shard: Shard = WHOLE) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Measured:
-    """Reads the store by jobs."""
+    """Reads the store by jobs.
+
+    Attributes
+    ----------
+    store : Store
+    sources : Sources
+        Code that the jobs' keys were made from: whoever makes something compares it before it writes.
+    """
 
     store: Store
+    sources: Sources = field(default_factory=Sources, compare=False)
 
     def calibrations(self, job: Job) -> Calibrations | None:
         """What calibrating its cells gave; None where that is not there."""

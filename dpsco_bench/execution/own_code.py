@@ -14,11 +14,15 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.registry import PLUGIN
 
+ANSWERING = ("answer", "exposed", "factors")
+"""Methods of a query that decide what a release tells."""
+CORE_QUERIES = "dpsco_bench.privacy."
 OPTION_TYPES = (int, float, str, bool, type(None))
 Registered = dict[str, dict[str, str]]
 
@@ -76,6 +80,34 @@ def _check_algorithm(entry: Algorithm) -> None:
     if entry.run_function is not None:
         _check_takes(entry.run_function, f"{where}: run", 3, "(objective, plan, mechanism)")
     _check_options(entry, where)
+    object.__setattr__(entry, "plan_function", _checked_plan(entry.plan_function, where))
+
+
+def _checked_plan(plan: Callable[..., Any], where: str) -> Callable[..., Any]:
+    """A plan function that refuses queries which may answer otherwise than they are charged."""
+
+    @wraps(plan)
+    def checked(*args: Any, **options: Any) -> Any:
+        made = plan(*args, **options)
+        for query in made.queries if isinstance(made, Plan) else ():
+            _check_query(query, where)
+        return made
+
+    return checked
+
+
+def _check_query(query: Query, where: str) -> None:
+    """A query's class is that of a module, and what it answers, and with which noise, is left as the core has it.
+
+    An accountant sees the name of its class and its attributes alone.
+    """
+    key, cls = f"{where}: class of query {query.name}", type(query)
+    if "<locals>" in cls.__qualname__:
+        raise InputError(key, cls.__qualname__, "one that a module defines, not a function")
+    for base in cls.__mro__:
+        own = [name for name in ANSWERING if name in vars(base)]
+        if own and not base.__module__.startswith(CORE_QUERIES):
+            raise InputError(key, cls.__qualname__, f"one that leaves {own[0]} as it is: no accountant sees that")
 
 
 def _check_options(entry: Algorithm, where: str) -> None:

@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.execution.lock import key_lock
 from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
@@ -189,8 +190,12 @@ class Store:
 
     def _described(self, kind: str, key: str) -> Manifest | None:
         """The manifest of an item; None where it is absent, damaged, or that of another item and now set aside."""
-        entry = read_sealed(self.manifest(kind, key))
-        found = Manifest.from_json(entry) if entry else None
+        try:
+            entry = read_sealed(self.manifest(kind, key))
+            found = Manifest.from_json(entry) if entry else None
+        except (DpscoError, TypeError, AttributeError) as error:  # of another form, with a right seal
+            damaged(self.path(kind, key), f"its manifest: {error}")
+            return None
         if found is None or not found.item:  # it says nothing of its place: made anew without a word
             return None
         if found.item != f"{kind}/{key}":

@@ -20,6 +20,7 @@ from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
+from dpsco_bench.execution.sources import CodeChanged
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
 
@@ -108,6 +109,8 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     ------
     InputError
         If the calibrations of a run are missing.
+    CodeChanged
+        If its code is not that of its key any more: nothing is written.
     DpscoError
         As the job raises it.
     """
@@ -117,7 +120,9 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
         if store.has(*item(step, job)) or store.has(*address):
             return False
         meter = Meter()
-        store.write(*address, _content(step, job, measured, progress, shard, meter), meter.costs)
+        content = _content(step, job, measured, progress, shard, meter)
+        measured.sources.check()
+        store.write(*address, content, meter.costs)
     if shard.of > 1:
         measured.join(job, shard.of)
     return True
@@ -172,8 +177,11 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
     ------
     OSError
         If the file system takes no more files.
+    CodeChanged
+        If code that is loaded here is not that of the plan; what was done before stays.
     """
     failures = []
+    measured.sources.check()
     for piece in pieces:
         job, begun = find(piece.claim, piece.job), time.monotonic()
         if step != "calibrate" and measured.calibrations(job) is None:
@@ -183,7 +191,10 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
         try:
             load_plugins(job.plugins)
             made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
+        except CodeChanged:
+            raise
         except Exception as error:
+            measured.sources.check()  # code that changed may be why
             if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
                 raise
             failures.append(_failure(step, job, error))
@@ -232,6 +243,8 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
             begun = time.monotonic()
             try:
                 made = _make_shares(step, job, measured, count, pace, first)
+            except CodeChanged:
+                raise
             except DpscoError as error:
                 error.args = (f"{job.title}: {error}",)
                 raise

@@ -20,9 +20,15 @@ class Band(Kind):
 
     title = "band"
     words: ClassVar = {
-        "holds": Word("confirms", "the ratio is in the band in every cell"),
-        "violated": Word("contradicts", "it is outside in at least one cell, by more than sampling error"),
-        "inconclusive": Word("open", "the intervals are too wide for a decision"),
+        "holds": Word("confirms", "the ratio is in the band in every cell", phrase="the ratios stay in the band"),
+        "violated": Word(
+            "contradicts",
+            "it is outside in at least one cell, by more than sampling error",
+            phrase="the ratios leave the band",
+        ),
+        "inconclusive": Word(
+            "open", "the intervals are too wide for a decision", phrase="in the band or not: undecided"
+        ),
     }
     judged_only = needs_all_uses = of_the_law = True
     fields = WORST

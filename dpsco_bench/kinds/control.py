@@ -20,9 +20,19 @@ class Control(Kind):
 
     title = "negative control"
     words: ClassVar = {
-        "holds": Word("confirms", "the whole interval is within the tolerance of the slope that it is stated to have"),
-        "fails": Word("contradicts", "the whole interval lies beyond the tolerance, on either side"),
-        "inconclusive": Word("open", "the interval reaches across the tolerance"),
+        "holds": Word(
+            "confirms",
+            "the whole interval is within the tolerance of the slope that it is stated to have",
+            phrase="the control has the slope that it must have",
+        ),
+        "fails": Word(
+            "contradicts",
+            "the whole interval lies beyond the tolerance, on either side",
+            phrase="the control has another slope than it must have",
+        ),
+        "inconclusive": Word(
+            "open", "the interval reaches across the tolerance", phrase="the control's slope is undecided"
+        ),
     }
     tolerant = of_the_law = has_interval = measures_slope = True
     shape = "slopes"

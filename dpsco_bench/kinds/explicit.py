@@ -31,14 +31,17 @@ class Explicit(Kind):
 
     title = "explicit bound"
     words: ClassVar = {
-        "holds": Word("confirms", "every interval lies within the bound"),
-        "violated": Word("contradicts", "an interval lies wholly above the bound"),
+        "holds": Word("confirms", "every interval lies within the bound", phrase="the bound holds in every cell"),
+        "violated": Word("contradicts", "an interval lies wholly above the bound", phrase="the bound is violated"),
         "inconclusive": Word(
-            "open", "an interval reaches across the bound, is unknown, or its chains are not certified"
+            "open",
+            "an interval reaches across the bound, is unknown, or its chains are not certified",
+            phrase="the bound is undecided",
         ),
         "vacuous": Word(
             "vacuous",
             "in every cell the bound is above the starting risk, and no interval above it: it confirms nothing",
+            phrase="the bound is above the start, and says nothing",
         ),
     }
     bounded = judged_only = mixes_sweeps = of_the_law = True

@@ -21,9 +21,15 @@ class Law(Kind):
 
     title = "law"
     words: ClassVar = {
-        "holds": Word("confirms", "every cell is within the stated error of the computed value"),
-        "violated": Word("contradicts", "a cell is beyond it, by more than sampling error"),
-        "inconclusive": Word("open", "the intervals are too wide for a decision"),
+        "holds": Word(
+            "confirms", "every cell is within the stated error of the computed value", phrase="measured as computed"
+        ),
+        "violated": Word(
+            "contradicts", "a cell is beyond it, by more than sampling error", phrase="measured is not what is computed"
+        ),
+        "inconclusive": Word(
+            "open", "the intervals are too wide for a decision", phrase="as computed or not: undecided"
+        ),
     }
     bounded = tolerant = mixes_sweeps = of_the_law = knows_the_law = True
     fields = WORST

@@ -19,10 +19,14 @@ class LowerBound(Kind):
 
     title = "lower bound"
     words: ClassVar = {
-        "holds": Word("confirms", "every method is above the bound in every cell, by two standard errors"),
-        "violated": Word("contradicts", "one is not"),
-        "inconclusive": Word("open", "a cell has no standard error"),
-        "shown": Word("shown", "the bound has no constants"),
+        "holds": Word(
+            "confirms",
+            "every method is above the bound in every cell, by two standard errors",
+            phrase="no method is below the lower bound",
+        ),
+        "violated": Word("contradicts", "one is not", phrase="a method is below the lower bound"),
+        "inconclusive": Word("open", "a cell has no standard error", phrase="above the lower bound or not: undecided"),
+        "shown": Word("shown", "the bound has no constants", phrase="risks beside a lower bound without constants"),
     }
     bounded = mixes_sweeps = True
     takes = ("constant",)

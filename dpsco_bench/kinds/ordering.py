@@ -34,9 +34,21 @@ class Ordering(Kind):
 
     title = "ordering"
     words: ClassVar = {
-        HOLDS: Word("confirms", "of two methods, the one claimed to be better is so in every comparison"),
-        REVERSED: Word("contradicts", "the one claimed to be worse is better beyond doubt"),
-        OPEN: Word("open", "the comparisons disagree, or their intervals are too wide for a decision"),
+        HOLDS: Word(
+            "confirms",
+            "of two methods, the one claimed to be better is so in every comparison",
+            phrase="the method claimed to be better is better",
+        ),
+        REVERSED: Word(
+            "contradicts",
+            "the one claimed to be worse is better beyond doubt",
+            phrase="the method claimed to be worse is better",
+        ),
+        OPEN: Word(
+            "open",
+            "the comparisons disagree, or their intervals are too wide for a decision",
+            phrase="which method is better is undecided",
+        ),
     }
     quantities = (RISK,)
     ignores_chains = by_value = True

@@ -30,9 +30,17 @@ class PrivacyKind(Kind):
 
     title = "privacy"
     words: ClassVar = {
-        "holds": Word("confirms", "the real ε is proven to be at most the claim in every cell"),
-        "fails": Word("contradicts", "the real ε is above the claim"),
-        "unproven": Word("unproven", "no accountant proves the claim, and none refutes it"),
+        "holds": Word(
+            "confirms",
+            "the real ε is proven to be at most the claim in every cell",
+            phrase="the noise is as private as claimed",
+        ),
+        "fails": Word("contradicts", "the real ε is above the claim", phrase="the noise is not as private as claimed"),
+        "unproven": Word(
+            "unproven",
+            "no accountant proves the claim, and none refutes it",
+            phrase="the noise is not shown to be private",
+        ),
     }
     judges_noise = True
     quantities = (RISK, LAW)

@@ -35,18 +35,42 @@ class Rate(Kind):
 
     title = "rate"
     words: ClassVar = {
-        "match": Word("confirms", "the 95 % interval of measured less formula slope lies within the tolerance"),
-        "faster": Word("better", "the whole interval lies beyond the tolerance on the better side"),
-        "fails": Word("contradicts", "the whole interval lies beyond the tolerance on the worse side"),
-        "inconclusive": Word("open", "the interval reaches across the tolerance"),
-        "inconclusive (bent)": Word("open", "the means follow no power law: they bend in another way than the formula"),
+        "match": Word(
+            "confirms",
+            "the 95 % interval of measured less formula slope lies within the tolerance",
+            phrase="{what} {moves} as the bound says",
+        ),
+        "faster": Word(
+            "better",
+            "the whole interval lies beyond the tolerance on the better side",
+            phrase="{what} {moves} {better} than the bound",
+        ),
+        "fails": Word(
+            "contradicts",
+            "the whole interval lies beyond the tolerance on the worse side",
+            phrase="{what} {moves} {worse} than the bound",
+        ),
+        "inconclusive": Word(
+            "open", "the interval reaches across the tolerance", phrase="{what} against the bound: undecided"
+        ),
+        "inconclusive (bent)": Word(
+            "open",
+            "the means follow no power law: they bend in another way than the formula",
+            phrase="{what} follows no power law",
+        ),
         "inconclusive (edge)": Word(
-            "open", "a largest risk stands at the edge of a signal grid that could be extended"
+            "open",
+            "a largest risk stands at the edge of a signal grid that could be extended",
+            phrase="the largest risk is at the edge of the signals",
         ),
         "not_observable": Word(
-            "open", "too few sizes where the runs leave the starting point and the claimed term is half of the bound"
+            "open",
+            "too few sizes where the runs leave the starting point and the claimed term is half of the bound",
+            phrase="no rate shows at these sizes",
         ),
-        "not_observable (frozen)": Word("open", "the part's own test says that the runs hardly move"),
+        "not_observable (frozen)": Word(
+            "open", "the part's own test says that the runs hardly move", phrase="the runs hardly move"
+        ),
     }
     bounded = companion = tolerant = of_the_law = has_interval = measures_slope = True
     tolerance = None

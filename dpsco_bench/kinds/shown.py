@@ -18,7 +18,11 @@ class Shown(Kind):
     """Means, beside a formula if there is one, with the slopes of both over a sweep of one method."""
 
     title = "shown"
-    words: ClassVar = {"shown": Word("shown", "measured for information: nothing definite is claimed")}
+    words: ClassVar = {
+        "shown": Word(
+            "shown", "measured for information: nothing definite is claimed", phrase="{what}, measured for information"
+        )
+    }
     mixes_sweeps = measures_slope = True
     shape = "slopes"
     answers = False

@@ -30,63 +30,6 @@ HOLDS: Mapping[str, str] = {
     standings.NOT_RUN: "was not run",
 }
 """Standing -> what a figure's title says of a claim."""
-RATE = {
-    "match": "{what} {moves} as the bound says",
-    "faster": "{what} {moves} {better} than the bound",
-    "fails": "{what} {moves} {worse} than the bound",
-    "inconclusive": "{what} against the bound: undecided",
-    "inconclusive (bent)": "{what} follows no power law",
-    "inconclusive (edge)": "the largest risk is at the edge of the signals",
-    "not_observable": "no rate shows at these sizes",
-    "not_observable (frozen)": "the runs hardly move",
-}
-PHRASES: Mapping[str, Mapping[str, str]] = {
-    "rate": RATE,
-    "control": {
-        "holds": "the control has the slope that it must have",
-        "fails": "the control has another slope than it must have",
-        "inconclusive": "the control's slope is undecided",
-    },
-    "complexity": {
-        "match": "gradient evaluations are as stated",
-        "fewer": "fewer gradient evaluations than stated",
-        "fails": "more gradient evaluations than stated",
-    },
-    "explicit": {
-        "holds": "the bound holds in every cell",
-        "violated": "the bound is violated",
-        "inconclusive": "the bound is undecided",
-        "vacuous": "the bound is above the start, and says nothing",
-    },
-    "band": {
-        "holds": "the ratios stay in the band",
-        "violated": "the ratios leave the band",
-        "inconclusive": "in the band or not: undecided",
-    },
-    "law": {
-        "holds": "measured as computed",
-        "violated": "measured is not what is computed",
-        "inconclusive": "as computed or not: undecided",
-    },
-    "lower_bound": {
-        "holds": "no method is below the lower bound",
-        "violated": "a method is below the lower bound",
-        "inconclusive": "above the lower bound or not: undecided",
-        "shown": "risks beside a lower bound without constants",
-    },
-    "privacy": {
-        "holds": "the noise is as private as claimed",
-        "fails": "the noise is not as private as claimed",
-        "unproven": "the noise is not shown to be private",
-    },
-    "audit": {
-        "refuted": "an audit refutes the claim",
-        "not_refuted": "the audit does not refute the claim",
-        "says_nothing": "the audit says nothing",
-    },
-    "shown": {"shown": "{what}, measured for information"},
-}
-"""Kind -> word -> phrase; kinds and words of one's own are told by their title and word."""
 NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
 
 
@@ -144,9 +87,9 @@ def phrase(score: Score) -> str:
     row = score.row
     if row.word in COMMON_WORDS:
         return score.verdict if row.word == SKIPPED or row.skipped else "not measured"
-    known = PHRASES.get(row.kind, {})
-    found = known.get(row.form) or known.get(row.word)
-    if found is None:
+    known = [score.kind.words[word].phrase for word in (row.form, row.word) if word in score.kind.words]
+    found = next(filter(None, known), "")
+    if not found:
         return f"{score.kind.title}: {score.verdict}"
     falls = _falls(score)
     words = {

@@ -1,10 +1,13 @@
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+import dpsco_bench
 from dpsco_bench.execution import digest
 from dpsco_bench.execution.digest import DEVICE_ONLY, closure, code_digest, imported_modules, module_path
+from dpsco_bench.registry import PLUGIN
 
 JOB = "dpsco_bench.execution.job"
 
@@ -16,6 +19,7 @@ def package(tmp_path, monkeypatch):
     def forget():
         module_path.cache_clear()
         imported_modules.cache_clear()
+        digest._closure.cache_clear()
 
     def write(name, text):
         path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
@@ -55,6 +59,29 @@ def test_only_modules_in_use_change_the_digest(package, name, changes):
     path = digest.ROOT.joinpath(*name.split(".")).with_suffix(".py")
     package(name, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
     assert (code_digest(["dpsco_bench.work.job"]) != before) == changes
+
+
+@pytest.mark.parametrize(
+    ("text", "follows"),
+    [
+        ("from dpsco_bench.work import run", True),
+        ("import dpsco_bench.low.leaf", True),
+        ("import helper", True),
+        ("from dpsco_bench import leaf", True),
+        ("import dpsco_bench as bench", True),
+        ("from dpsco_bench import other", False),
+        ("import numpy", False),
+    ],
+)
+def test_an_own_file_depends_on_what_it_imports(package, tmp_path, monkeypatch, text, follows):
+    """Directly, through a file beside it, and by a name that the package exports."""
+    monkeypatch.setattr(dpsco_bench, "_HOMES", {"leaf": "low.leaf", "other": "low.unrelated"})
+    (tmp_path / "mine.py").write_text(f"{text}\n")
+    (tmp_path / "helper.py").write_text("from dpsco_bench.low import leaf\n")
+    monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
+    before = code_digest([f"{PLUGIN}mine"])
+    package("low.leaf", "x = 2\n")
+    assert (code_digest([f"{PLUGIN}mine"]) != before) == follows
 
 
 def test_words_and_layout_change_no_digest(package):
@@ -113,6 +140,7 @@ def paper(tmp_path, monkeypatch):
         path.write_text(text)
         module_path.cache_clear()
         imported_modules.cache_clear()
+        digest._closure.cache_clear()
         digest._closure.cache_clear()
 
     home = digest._home

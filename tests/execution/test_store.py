@@ -111,6 +111,22 @@ def test_an_item_in_the_place_of_another_is_named_and_set_aside(store, capsys):
     assert store.read("runs", "c") == b"rows of c" and capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(
+    "changes", [{"unknown": 1}, {"cells": [{"cell": 0}]}, {"cells": [1]}, {"cells": 1}], ids=lambda one: str(one)
+)
+def test_a_manifest_of_another_form_is_named_and_set_aside(store, capsys, changes):
+    """Its seal is right: other code than this has written it."""
+    store.write("runs", "k", b"1", COSTS)
+    path = store.manifest("runs", "k")
+    path.write_bytes(sealed(dumps_canonical({**unsealed(path.read_bytes()), **changes})).encode())
+    assert store.costs("runs", "k") == [] and store.read("runs", "k") is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"dpsco: {store.path('runs', 'k')} is damaged (its manifest: ") and "set aside" in line
+    assert path.with_name(path.name + DAMAGED).is_file() and not path.exists()
+    store.write("runs", "k", b"1", COSTS)
+    assert store.read("runs", "k") == b"1" and capsys.readouterr().err == ""
+
+
 def test_an_item_whose_manifest_says_no_place_is_made_anew(store, capsys):
     store.write("runs", "k", b"rows", COSTS)
     described = unsealed(store.manifest("runs", "k").read_bytes())

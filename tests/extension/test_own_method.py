@@ -133,15 +133,21 @@ def test_reported(dpsco, monkeypatch):
     assert "2 not observable" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
 
-def test_a_changed_file_changes_the_plan(dpsco):
+def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
     from dpsco_bench.claims.compose import plan_stamp
 
     overrides = [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"]
+    beside = Path(METHOD).with_name("beside.py")
+    beside.write_text("STEP = 1\n")
+    Path(METHOD).write_text("import beside\n" + Path(METHOD).read_text())
+    monkeypatch.syspath_prepend(beside.parent.resolve())
     before = plan_stamp("smoke", overrides)
     assert plan_stamp("smoke", overrides) == before
-    for path in (METHOD, CLAIM):
+    for path in (METHOD, CLAIM, beside):
+        before = plan_stamp("smoke", overrides)
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
         assert plan_stamp("smoke", overrides) != before
+    sys.modules.pop("beside")
 
 
 def test_snakemakes_configuration_takes_both():

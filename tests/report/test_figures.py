@@ -17,7 +17,6 @@ from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, val
 from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
 from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
-from dpsco_bench.report.messages import PHRASES
 from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
 from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
@@ -92,11 +91,11 @@ def test_at_most_one_small_line_stands_above_a_panel(inputs):
 
 
 def test_every_word_of_every_shipped_kind_has_a_phrase():
+    names = {"what": "the risk", "moves": "falls", "better": "faster", "worse": "more slowly"}
     for kind in all_kinds():
-        if kind.name != "ordering":  # told by the names of its methods, `curves.band_message`
-            assert set(PHRASES[kind.name]) == {
-                word.replace(" ", "_") if "(" not in word else word for word in kind.words
-            }
+        for said, word in kind.words.items():
+            told = word.phrase.format_map(names)
+            assert told and "{" not in told and not told.endswith("."), f"{kind.name}: {said}"
 
 
 @pytest.mark.parametrize("looks", [list(COLOURS.values()), list(SHADES[:4]), [*OPENING.values()][:5]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.results import check_writable
+    from dpsco_bench.execution.sources import of_process
 
     if args.cores is not None and args.cores < 1:
         raise InputError("--cores", args.cores, "an integer >= 1")
@@ -49,7 +51,8 @@ def execute(args: argparse.Namespace) -> int:
         check_writable("--out", Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     teller = Teller(args.limit)
-    found = choose_at(point, settings, Layout("").measured, args.limit, args.cores, teller.tell, teller.begin)
+    measured = replace(Layout("").measured, sources=of_process())
+    found = choose_at(point, settings, measured, args.limit, args.cores, teller.tell, teller.begin)
     files = _write(found, args.out)
     if args.json:
         print_json({**found.to_json(), **{name: str(path) for name, path in files.items()}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json, add_plugins
@@ -33,14 +34,15 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
     from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.sources import of_process
     from dpsco_bench.registry import say_once
 
     check_profile(args.profile)
     ids, settings = asked_claims(args.ids, args.plugin)
+    measured = replace(Layout(args.profile).measured, sources=of_process())  # before any key is made
     entries = [claim_plan(id, args.profile, settings) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
-    measured = Layout(args.profile).measured
     rows: list[Verdict] = []
     privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:

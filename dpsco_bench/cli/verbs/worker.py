@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,14 +87,16 @@ def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> i
     from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.execution.packs import Packing, lacking_pieces
     from dpsco_bench.execution.progress import JobLog
+    from dpsco_bench.execution.sources import Sources
     from dpsco_bench.execution.worker import read_failures, reason_of, told, work
     from dpsco_bench.jsonio import write_atomic
 
     pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
     plan = read_plan(files.plan, pack.claims if pack else None)
     pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
+    measured = replace(files.measured, sources=Sources(plan.sources))
     with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
-        failures = work(step, plan.job, pieces, files.measured, log)
+        failures = work(step, plan.job, pieces, measured, log)
     known = {reason_of(text) for text in read_failures(files)} if pack else set()  # of this run's other packs
     for failure in failures:
         write_atomic(files.failure(failure.job), f"{failure}\n")
