@@ -11,7 +11,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.drawn import drawing, stands
 from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.packs import Stamp
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.worker import read_failures, told
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
@@ -32,11 +32,16 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
         Whether figures are drawn too.
     log : JobLog
         Gets a line for each verdict.
+
+    Raises
+    ------
+    InputError
+        For a plan with plugins that this process was not given.
     """
     plan = read_plan(files.plan, claims)
+    check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
     for number, entry in enumerate(plan.claims, 1):
         stamp, known = claims[entry.id], read_judged(files.verdicts(entry.id))
-        load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
         entry = files.measured.present(entry)
         if known is None or known.digest != stamp.verdicts:
             known = _judged(files, entry, stamp.verdicts, log)
@@ -89,13 +94,13 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     Raises
     ------
     InputError
-        If a result is missing.
+        If a result is missing, or for a plan with plugins that this process was not given.
     """
     from dpsco_bench.analysis.ranking import RankedBoard, Standing
     from dpsco_bench.analysis.standings import standings
 
     entry = files.measured.present(read_plan(files.plan, [board]).board(board))
-    load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
+    check_given((path for job in entry.jobs for path in job.plugins), files.plan)
     rows = standings(entry, files.measured.load)
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
