@@ -17,7 +17,7 @@ for paper, claims in flow.scope.items():
         benchmark: FILES.benchmark("judge", paper)
         priority: 2
         message: f"judge {paper}: {len(claims)} claims"
-        shell: "{DPSCO} worker judge --profile {flow.profile} --paper {params.paper} {params.draw} --log {log}"
+        shell: "{DPSCO} worker judge --profile {flow.profile}{flow.plugins} --paper {params.paper} {params.draw} --log {log}"
 
     workflow.get_rule(f"judge_{paper}").docstring = f"Verdicts and figures of the claims of {paper}."
 

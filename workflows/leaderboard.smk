@@ -11,7 +11,8 @@ rule rank:
     priority: 2
     message: "rank {wildcards.board}"
     shell:
-        "{DPSCO} worker rank --profile {flow.profile} --board {wildcards.board} --digest {params.digest} --log {log}"
+        "{DPSCO} worker rank --profile {flow.profile}{flow.plugins}"
+        " --board {wildcards.board} --digest {params.digest} --log {log}"
 
 
 rule board_figure:
@@ -24,7 +25,7 @@ rule board_figure:
     log: FILES.log("figure", "{board}")
     benchmark: FILES.benchmark("figure", "{board}")
     message: "figure {wildcards.board}"
-    shell: "{DPSCO} figure {wildcards.board} --profile {flow.profile} > {log} 2>&1"
+    shell: "{DPSCO} figure {wildcards.board} --profile {flow.profile}{flow.plugins} > {log} 2>&1"
 
 
 rule leaderboard:

@@ -10,7 +10,9 @@ rule calibrate:
     priority: 1
     params: what=lambda wildcards: flow.message(f"calibrate.{wildcards.pack}")
     message: "{params.what}"
-    shell: "{DPSCO} worker calibrate --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"
+    shell:
+        "{DPSCO} worker calibrate --profile {flow.profile}{flow.plugins}"
+        " --pack {wildcards.pack} --log {log} && touch {output}"
 
 
 rule run:
@@ -22,7 +24,7 @@ rule run:
     resources: gpu=lambda wildcards: flow.gpus(f"run.{wildcards.pack}")
     params: what=lambda wildcards: flow.message(f"run.{wildcards.pack}")
     message: "{params.what}"
-    shell: "{DPSCO} worker run --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"
+    shell: "{DPSCO} worker run --profile {flow.profile}{flow.plugins} --pack {wildcards.pack} --log {log} && touch {output}"
 
 
 rule time:
@@ -35,4 +37,4 @@ rule time:
     resources: gpu=lambda wildcards: flow.gpus(f"time.{wildcards.pack}")
     params: what=lambda wildcards: flow.message(f"time.{wildcards.pack}")
     message: "{params.what}"
-    shell: "{DPSCO} worker time --profile {flow.profile} --pack {wildcards.pack} --log {log} && touch {output}"
+    shell: "{DPSCO} worker time --profile {flow.profile}{flow.plugins} --pack {wildcards.pack} --log {log} && touch {output}"

@@ -14,7 +14,7 @@ rule write_site:
     benchmark: FILES.benchmark("site", "site")
     threads: 1024  # all there are: it is the last job
     message: "site {FILES.site}"
-    shell: "{DPSCO} site --profile {flow.profile} --cores {threads} > {log} 2>&1"
+    shell: "{DPSCO} site --profile {flow.profile}{flow.plugins} --cores {threads} > {log} 2>&1"
 
 
 rule site:

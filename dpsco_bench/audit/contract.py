@@ -14,18 +14,16 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import attaining, long_run, loss_class, released
+from dpsco_bench.audit import attaining, long_run, loss_class, released, seldom
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
 from dpsco_bench.audit.search import Found, search
-from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced, subject_of
+from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.privacy.plan import ObjectiveQuery
-from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
@@ -36,9 +34,6 @@ TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
 """Rounding, and rounding of sums in another order."""
 SPLIT = 3
 """Replicates of the first of two parts."""
-SELDOM, SELDOM_SLOW, SELDOM_WORK = 1024, 512, 1 << 22
-"""Replicates in which a run that is dishonest in a hundredth of all cases is caught; fewer where one is solved or drawn
-by itself, and where their work, in gradients and releases of coordinates, would be more."""
 
 
 @dataclass(frozen=True)
@@ -204,14 +199,25 @@ class Checks:
     @property
     def many(self) -> int:
         """Replicates of the runs that look for what happens seldom."""
-        plan, d = self.subject.plan, self.subject.problem.dimension
-        slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in plan.queries)
-        work = plan.gradient_evaluations + sum(query.releases for query in plan.queries) * d
-        return int(max(REPLICATES, min(SELDOM_SLOW if slow else SELDOM, SELDOM_WORK // max(1.0, work))))
+        return seldom.often(self.subject)
 
     @cached_property
     def recorded_often(self) -> Run:
         return self.subject.run(released.Comparing, replicates=self.many)
+
+    @cached_property
+    def found_seldom(self) -> seldom.Seldom:
+        return seldom.compare(self.subject, self.recorded_often)
+
+    @cached_property
+    def found_seldom_on_canary(self) -> seldom.Seldom:
+        """Nothing where the run fails there: it does not on its own problem."""
+        if self.canary is None:
+            return seldom.Seldom(0)
+        try:
+            return seldom.compare(self.canary, self.canary.run(Recorder, replicates=seldom.often(self.canary)))
+        except DpscoError:
+            return seldom.Seldom(0)
 
     def check_output(self) -> Finding:
         """Shape and finiteness."""
@@ -277,7 +283,16 @@ class Checks:
         shown = [", ".join(f"{name} {ratio:.3g}" for name, ratio in each.ratios.items()) for each in (found, there)]
         worst = max((*found.ratios.values(), *there.ratios.values()), default=0.0)
         beside = f"; on {self.canary.problem.name} {shown[1]}" if self.canary and shown[1] else ""
-        return _finding(worst <= 1 + TOLERANCE, f"largest change in units of the declared: {shown[0]}{beside}")
+        said = f"largest change in units of the declared: {shown[0]}{beside}"
+        if worst > 1 + TOLERANCE:
+            return _finding(False, said)
+        rare = [
+            f"in {many.beyond[name]} of {many.runs} runs {name} {ratio:.3g}"
+            for many in (self.found_seldom, self.found_seldom_on_canary)
+            for name, ratio in many.ratios.items()
+            if ratio > 1 + TOLERANCE
+        ]
+        return _finding(not rare, "; ".join([said, *rare]))
 
     def check_released(self) -> Finding:
         """Every answer against that of the query's kind, and the noise against the charged scale."""
@@ -296,20 +311,10 @@ class Checks:
         if self.found.leak > 0.0:
             leak = f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
             return _finding(False, leak)
-        seldom = self._seldom()
-        if seldom > 0:
-            share = f"{seldom} of {self.many} runs"
-            return _finding(False, f"outputs on a neighbour differ in {share}: the data are used without noise")
+        if self.found_seldom.leaking > 0:
+            share = f"{self.found_seldom.leaking} of {self.many} runs"
+            return _finding(False, f"outputs on other data differ in {share}: the data are used without noise")
         return _finding(True, "equal on all neighbours tried")
-
-    def _seldom(self) -> int:
-        """In how many of many runs the output on a neighbour is another one."""
-        domain = self.subject.problem.domain_records(2, self.subject.seed)
-        own = np.asarray(self.subject.data.features)[0]
-        which = int(np.argmax(np.abs(np.asarray(domain.features) - own).reshape(domain.n, -1).sum(axis=-1)))
-        transcript, data = self.recorded_often.mechanism.transcript, replaced(self.subject.data, 0, domain, which)
-        other = self.subject.run(partial(Replay, transcript), data=data, replicates=self.many)
-        return int(np.any(self.recorded_often.output != other.output, axis=-1).sum())
 
     def check_loss_class(self) -> Finding:
         """Gradients of a few records at a few points."""

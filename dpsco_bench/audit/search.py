@@ -112,11 +112,11 @@ def search(
         Whether every record is replaced once besides.
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
-    found = Found({query.name: 0.0 for query in _searched(subject)})
+    found = Found({query.name: 0.0 for query in searched(subject)})
     recorded = subject.run(Recorder)
     for position in range(subject.data.n if everywhere else 0):
         swap = replaced(subject.data, position, domain, position % domain.n)
-        values = [_values(subject, recorded), _on(subject, recorded, swap, found)]
+        values = [exposed_values(subject, recorded), _on(subject, recorded, swap, found)]
         _place(found, subject, recorded, position, values)
         _compare(found, subject, values)
     tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
@@ -135,7 +135,7 @@ def _look(found: Found, subject: Subject, recorded: Run, domain: Data, place: in
     nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
     sources = [domain] if nearby is None else [domain, nearby]
     swaps = (replaced(subject.data, place, source, which) for source in sources for which in range(source.n))
-    values = [_values(subject, recorded)]
+    values = [exposed_values(subject, recorded)]
     values += [_on(subject, recorded, swap, found, first) for swap in swaps]
     _place(found, subject, recorded, place, values)
     found.directions = _compare(found, subject, values)
@@ -146,7 +146,7 @@ def _on(subject: Subject, recorded: Run, data: Data, found: Found, first: int = 
     other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, first=first)
     if not np.array_equal(recorded.output, other.output):
         found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
-    return _values(subject, other)
+    return exposed_values(subject, other)
 
 
 def _place(found: Found, subject: Subject, recorded: Run, place: int, values: list[Values]) -> None:
@@ -160,7 +160,7 @@ def _place(found: Found, subject: Subject, recorded: Run, place: int, values: li
 def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
     """Note the largest change between any two data sets; returns it for every replicate as a unit vector."""
     directions = {}
-    for query in _searched(subject):
+    for query in searched(subject):
         if len({value[query.name].shape for value in values}) > 1:
             raise InputError(f"releases of query {query.name}", "others on a neighbour", "the same on neighbours")
         stacked = np.stack([value[query.name] for value in values])
@@ -178,12 +178,13 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
     return directions
 
 
-def _values(subject: Subject, run: Run) -> Values:
+def exposed_values(subject: Subject, run: Run) -> Values:
+    """What a run passed to each query; covering noise hides a solver's error and is left out."""
     transcript = run.mechanism.transcript
     return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
 
 
-def _searched(subject: Subject) -> list[Query]:
+def searched(subject: Subject) -> list[Query]:
     """Not covering noise, nor batches that may hold a record twice: what they declare is for one copy."""
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]

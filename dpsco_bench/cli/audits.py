@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.cli.output import Column, labelled, number, table
+from dpsco_bench.plain import Plain
 
 COLUMNS = (
     Column("audit", "audit", shrink=38),
@@ -27,12 +29,34 @@ def print_audits(trials: Sequence[Any]) -> None:
     print("\nAn audit can refute a claim of privacy. It never proves one.")
 
 
-def _row(trial: Any) -> Mapping[str, object]:
+def listed(trials: Sequence[Any]) -> list[Plain]:
+    """What JSON says of each: id, source of the algorithm and summary, as of every list, and its own fields."""
+    from dpsco_bench.algorithms.registry import get_algorithm
+
+    return [
+        {
+            "id": _name(trial) + ", fused" * trial.fused,
+            "source": get_algorithm(trial.algorithm).source,
+            "summary": trial.reason or f"on {_canary(trial)}, by its {trial.statistic}",
+            **asdict(trial),
+        }
+        for trial in trials
+    ]
+
+
+def _name(trial: Any) -> str:
+    return " ".join(filter(None, (trial.algorithm, trial.variant, trial.calibration)))
+
+
+def _canary(trial: Any) -> str:
     keys = {**trial.problem_options, **trial.options}
-    shown = " ".join(f"{key}={number(value)}" for key, value in keys.items())
+    return " ".join((trial.problem, *(f"{key}={number(value)}" for key, value in keys.items())))
+
+
+def _row(trial: Any) -> Mapping[str, object]:
     return {
-        "audit": f"{trial.algorithm} {trial.variant} {trial.calibration}",
-        "canary": f"{trial.problem} {shown}".strip(),
+        "audit": _name(trial),
+        "canary": _canary(trial),
         "claim": f"eps={trial.epsilon:g}",
         "n": trial.n,
         "d": trial.d,

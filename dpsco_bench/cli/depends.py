@@ -16,7 +16,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import digest
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.paths import documents
 from dpsco_bench.registry import modules_in, papers
 
@@ -80,10 +80,13 @@ class Dependencies:
 
 
 def claim_digest(entry: ClaimEntry) -> str:
-    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges."""
+    """Digest of what a claim's verdicts depend on: its entry in the plan, its jobs, and the code that judges.
+
+    Raises InputError for plugins that this process was not given.
+    """
     from dpsco_bench.analysis.judge import judge_modules
 
-    load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
+    check_given(path for job in entry.jobs for path in job.plugins)
     code = code_digest(judge_modules(entry))
     return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], code])
 

@@ -11,7 +11,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.drawn import drawing, stands
 from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.packs import Stamp
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog
 from dpsco_bench.execution.sources import Sources
 from dpsco_bench.execution.worker import read_failures, told
@@ -34,13 +34,18 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
         Whether figures are drawn too.
     log : JobLog
         Gets a line for each verdict.
+
+    Raises
+    ------
+    InputError
+        For a plan with plugins that this process was not given.
     """
     plan = read_plan(files.plan, claims)
+    check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
     sources = Sources(plan.sources)
     sources.check()
     for number, entry in enumerate(plan.claims, 1):
         stamp, known = claims[entry.id], read_judged(files.verdicts(entry.id))
-        load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
         entry = files.measured.present(entry)
         if known is None or known.digest != stamp.verdicts:
             known = _judged(files, entry, stamp.verdicts, log)
@@ -95,7 +100,7 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     Raises
     ------
     InputError
-        If a result is missing.
+        If a result is missing, or for a plan with plugins that this process was not given.
     CodeChanged
         If code that is loaded here is not that of the plan.
     """
@@ -104,7 +109,7 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
 
     plan = read_plan(files.plan, [board])
     entry, sources = files.measured.present(plan.board(board)), Sources(plan.sources)
-    load_plugins(dict.fromkeys(path for job in entry.jobs for path in job.plugins))
+    check_given((path for job in entry.jobs for path in job.plugins), files.plan)
     rows = standings(entry, files.measured.load)
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped

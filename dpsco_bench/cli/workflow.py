@@ -6,6 +6,7 @@ is written, so that a dry run changes nothing.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.ranking import read_ranked
 from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.plan import WorkPlan, read_plan
+from dpsco_bench.cli.claiming import listed_by
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
@@ -30,6 +32,7 @@ from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.store import looking, set_aside
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.own_figures import figure_names
@@ -66,7 +69,10 @@ class Workflow:
         self.lock = ResultsLock(self.files.lock)
         self._looked: dict[Path, bool] = {}
         with looking() as self.damaged:
-            self.plan = self._plan(config_overrides(settings), main)
+            overrides = config_overrides(settings)
+            self.plan = self._plan(overrides, main)
+            self.given = listed_by(overrides, "plugins")
+            load_plugins(self.given)
             measured = self.files.measured
             self.entries = {entry.id: measured.present(entry) for entry in self.plan.claims}
             self.boards = {entry.id: measured.present(entry) for entry in self.plan.boards}
@@ -116,6 +122,11 @@ class Workflow:
             if ranked is None or ranked.digest != board_digest(board):
                 due.add(id)
         return due
+
+    @property
+    def plugins(self) -> str:
+        """Options by which a job is given the plugins of this run; empty without any."""
+        return "".join(f" --plugin {shlex.quote(file)}" for file in self.given)
 
     @property
     def claims(self) -> list[str]:

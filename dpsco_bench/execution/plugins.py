@@ -13,6 +13,9 @@ from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
 from dpsco_bench.execution.own_code import check_registered, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
+_GIVEN: set[Path] = set()
+"""Plugins that this process was given: on its command line, in its configuration, or by a call."""
+
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
     """Import each file, and make each folder a paper, once per process.
@@ -37,6 +40,28 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
         else:
             allowed = "a list of existing Python files (.py) or folders of packages (with an __init__.py)"
             raise InputError("plugins", path, allowed + _packages_below(place))
+        _GIVEN.add(place.resolve())
+
+
+def check_given(paths: Iterable[str], plan: str | Path = "the plan") -> None:
+    """Refuse plugins that a plan names and this process was not given: to read a plan executes no code.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        Plugins of the plan's jobs.
+    plan : path-like
+        Its file.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the first such plugin.
+    """
+    for path in dict.fromkeys(paths):
+        if Path(path).resolve() not in _GIVEN:
+            allowed = "given to this call too, by --plugin FILE or plugins=FILE: a plan by itself loads no code"
+            raise InputError(f"plugins of {plan}", path, allowed)
 
 
 def _packages_below(folder: Path) -> str:

@@ -17,7 +17,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Piece
 from dpsco_bench.execution.planning import NOT_PURE
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.sources import CodeChanged
@@ -189,7 +189,7 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
             continue
         log.begin(f"{step} {job.title}", job.seconds)
         try:
-            load_plugins(job.plugins)
+            check_given(job.plugins)
             made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
         except CodeChanged:
             raise

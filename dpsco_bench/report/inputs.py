@@ -22,7 +22,7 @@ from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import item
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.times import Timings
 
 NOT_MEASURED = "not measured"
@@ -233,9 +233,9 @@ def _steps(job: Job) -> Iterator[str]:
 
 
 def read_inputs(files: Layout, only: str = "") -> Inputs:
-    """Read a plan and load its plugins.
+    """Read a plan.
 
-    Raises InputError if there is no plan, or one without ``only``.
+    Raises InputError if there is no plan, one without ``only``, or one with plugins that this process was not given.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
     only : str, id of the one claim or leaderboard to read; empty for all
     """
     plan = read_plan(files.plan, [only] if only else None)
-    load_plugins(dict.fromkeys(path for job in plan.jobs() for path in job.plugins))
+    check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
     claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
     boards = [BoardResults(entry, files) for entry in plan.boards]
     return Inputs(files, claims, plan.stamp, boards)

@@ -12,15 +12,15 @@ FULL = Full()
 
 @pytest.fixture
 def register():
-    """``register(id, run, records)``: an algorithm with one query ``gradient``, for one test."""
+    """``register(id, run, records, releases)``: an algorithm with one query ``gradient``, for one test."""
 
-    def add(id, run, records=FULL):
+    def add(id, run, records=FULL, releases=1):
         @algorithm(id, source="a test", needs=(Trait.LIPSCHITZ,))
         def plan(given):
-            """One release."""
+            """Releases of a gradient."""
             n, sensitivity = given.n, 2 * given.constants.lipschitz / given.n
-            query = GaussianQuery("gradient", sensitivity, 1, records, paper_scale=sensitivity)
-            return make_plan(query, gradient_evaluations=n, n=n)
+            query = GaussianQuery("gradient", sensitivity, releases, records, paper_scale=sensitivity)
+            return make_plan(query, gradient_evaluations=n * releases, n=n)
 
         plan.run(run)
         return id

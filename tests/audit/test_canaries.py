@@ -145,6 +145,8 @@ def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(capsys):
     assert main(["list", "audits", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found) == len(list(trials())) and {"algorithm", "problem", "reason", "statistic"} <= set(found[0])
+    assert all(own["id"].startswith(own["algorithm"]) and own["source"] and own["summary"] for own in found)
+    assert len({own["id"] for own in found}) == len(found)
 
 
 def test_neighbours_are_compared_in_the_norm_of_their_query():

@@ -1,5 +1,7 @@
 """What is dishonest in one run of a hundred is refuted by the audit and by the check, however it is decided."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import audit_cell_of
 from dpsco_bench.audit.contract import Checks, check_algorithm
 from dpsco_bench.audit.scorers import Scorer, find_atoms
+from dpsco_bench.audit.seldom import all_replaced, farthest
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.execution.calibration import calibrate_cell
 
@@ -43,6 +46,69 @@ def test_the_check_refutes_it(leaking):
         "given the released values the output does not depend on the data",
         "the mechanism is the only source of randomness",
     }
+
+
+SENSITIVITY = "no neighbour found changes a released value by more than declared"
+POST_PROCESSING = "given the released values the output does not depend on the data"
+STEPS = 8
+
+
+def wrong(id):
+    return {finding.check: finding.detail for finding in check_algorithm(id, d=3) if finding.passed is False}
+
+
+def hundredfold_by_choice(objective, plan, mechanism):
+    factor = np.where(mechanism.choose("which", 100) == 0, 100.0, 1.0)[:, None]
+    return mechanism.release("gradient", factor * objective.mean_gradient(objective.start)) / factor
+
+
+def hundredfold_in_a_late_step(objective, plan, mechanism):
+    """In the step before the last, in the runs that the noise before it decides."""
+    x, factor = objective.start, 1.0
+    for step in range(STEPS):
+        y = mechanism.release("gradient", factor * objective.mean_gradient(x), step) / factor
+        factor = np.where(DECIDED["by its noise"](mechanism, y), 100.0, 1.0)[:, None] if step == STEPS - 3 else 1.0
+        x = x - 0.5 * y
+    return x
+
+
+def twofold_by_choice(objective, plan, mechanism):
+    """Of records that change a release by half of what is declared nothing is seen; of the canary it is."""
+    factor = np.where(mechanism.choose("which", 100) == 0, 2.0, 1.0)[:, None]
+    return mechanism.release("gradient", factor * objective.mean_gradient(objective.start)) / factor
+
+
+@pytest.mark.parametrize(
+    ("run", "releases"),
+    [(hundredfold_by_choice, 1), (hundredfold_in_a_late_step, STEPS), (twofold_by_choice, 1)],
+)
+def test_the_check_refutes_what_is_released_too_large_in_a_hundredth(register, run, releases):
+    """Divided again by as much, so that no output tells."""
+    found = wrong(register(f"audit_test.{run.__name__}", run, releases=releases))
+    few = re.search(r"gradient 100$", found[SENSITIVITY])  # of eight runs one may be of the hundredth
+    assert few or re.search(r"in \d+ of 1024 runs gradient", found[SENSITIVITY])
+    assert POST_PROCESSING not in found
+
+
+@pytest.mark.parametrize("place", [5, 17, -1])
+@pytest.mark.parametrize("often", ["seldom", "always"])
+def test_the_check_refutes_a_leak_of_any_one_record(register, place, often):
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        hit = DECIDED["by its noise"](mechanism, y) if often == "seldom" else np.ones(len(y), dtype=bool)
+        return y + hit[:, None] * np.asarray(objective.data.features)[place, : y.shape[1]]
+
+    assert POST_PROCESSING in wrong(register(f"audit_test.{often}_of_{place % 24}", run))
+
+
+def test_every_record_is_replaced_by_another():
+    cell = audit_cell_of("wang2017.dp_gd_pl", "accounted", {"n": 24})
+    data, domain = cell.draw_data(1, 0), cell.problem_entry.domain_records(64, 1)
+    other = all_replaced(data, domain)
+    assert other.n == data.n and np.any(other.features != data.features, axis=-1).all()
+    for place in (0, 23):
+        gaps = np.abs(domain.features - data.features[place]).sum(-1) + np.abs(domain.labels - data.labels[place])
+        assert farthest(data, place, domain) == gaps.argmax()
 
 
 @pytest.mark.parametrize("id", ["wang2017.objective_perturbation_kst12", "su2023.objp", "gopi2022.gibbs"])

@@ -119,11 +119,11 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
     files = Layout("smoke")
     for step in ("calibrate", "run"):
-        done(dpsco("worker", step, "--profile", "smoke"))
-    done(dpsco("worker", "judge", "--profile", "smoke", "--paper", "mine", "--draw"))
+        done(dpsco("worker", step, "--profile", "smoke", "--plugin", METHOD))
+    done(dpsco("worker", "judge", "--profile", "smoke", "--paper", "mine", "--draw", "--plugin", METHOD))
     assert files.figure("mine.noisy_gd").is_file()
-    done(dpsco("figure", "mine.noisy_gd", "--profile", "smoke"))
-    done(dpsco("site", "--profile", "smoke"))
+    done(dpsco("figure", "mine.noisy_gd", "--profile", "smoke", "--plugin", METHOD))
+    done(dpsco("site", "--profile", "smoke", "--plugin", METHOD))
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
     assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
     for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "(L + λ) d G", "README"):

@@ -17,12 +17,15 @@ from dpsco_bench.claims.files import MOST_BYTES, MOST_VALUES, read_yaml
 from dpsco_bench.claims.own_boards import complete
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.cli.depends import claim_digest
+from dpsco_bench.cli.main import main
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.covertype import ROWS
 from dpsco_bench.datasets.formats import parse
 from dpsco_bench.datasets.store import DataCorrupt
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.plugins import check_given, load_plugins
 
 PACKAGE = Path(dpsco_bench.__file__).parent
 EVALUATED = {"problems/options.py": ["eval"]}
@@ -157,6 +160,45 @@ def test_a_plan_of_others_leads_out_of_no_folder(name):
         WorkPlan("smoke", (entry,)).write(path)
         with pytest.raises(InputError, match="is no name of a file"):
             read_plan(path)
+
+
+VERBS = {
+    **{f"worker {step}": [] for step in ("calibrate", "run", "time")},
+    "worker judge": ["--paper", "mine"],
+    "figure": ["mine.a"],
+    "site": [],
+}
+"""Verbs that work with the jobs of a plan, and what else they take."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("place", ["own.py", "./own.py", "../{here}/own.py", "{folder}/own.py", "package"])
+def test_a_plan_of_others_loads_no_code(verb, place, tmp_path, capsys):
+    """The one line names the plan and the plugin; `nothing_is_executed` sees that neither file was."""
+    Path("package").mkdir()
+    for file in ("own.py", "package/__init__.py"):
+        Path(file).write_text("import os\nos.mkdir('executed')\n")
+    place, path = place.format(here=tmp_path.name, folder=tmp_path), Path("results/smoke/plan.json")
+    job = replace(JOB, plugins=(place,))
+    WorkPlan("smoke", (ClaimEntry("mine.a", (job,), "digest", parse_claim(CLAIM)),)).write(path)
+    assert main([*verb.split(), *VERBS[verb], "--profile", "smoke"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"plugins of {path} = '{place}': must be given to this call too" in line
+
+
+def test_nor_does_one_that_the_workflow_takes_as_it_is():
+    Path("own.py").write_text("import os\nos.mkdir('executed')\n")
+    entry = ClaimEntry("mine.a", (replace(JOB, plugins=("own.py",)),), "digest", parse_claim(CLAIM))
+    with pytest.raises(InputError, match="plugins of the plan = 'own.py': must be given"):
+        claim_digest(entry)
+
+
+def test_a_plugin_that_was_given_may_be_named_by_any_path(tmp_path):
+    Path("mine.py").write_text("")
+    with pytest.raises(InputError, match="plugins of the plan = 'mine.py'"):
+        check_given(["mine.py"])
+    load_plugins(["mine.py"])
+    check_given(["mine.py", "./mine.py", str(tmp_path / "mine.py"), f"../{tmp_path.name}/mine.py"])
 
 
 @pytest.mark.parametrize("values", [[""], [[1]], [8, "x"], [None], [True], [float("nan")], [float("inf")], [8, 4], [0]])

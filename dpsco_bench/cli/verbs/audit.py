@@ -27,13 +27,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
-    from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+    from dpsco_bench.audit.auditor import make_audit_cell
+    from dpsco_bench.audit.placed import audit
 
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
-    result = audit_cell(
+    result = audit(
         cell,
         calibration,
         runs=None if args.runs is None else parse_value(args.runs),

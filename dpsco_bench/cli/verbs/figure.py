@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import print_json
 
 SUMMARY = "figure of a claim or leaderboard, or of all audits, of the last run, as SVG and PDF"
@@ -18,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")
     add_json(parser)
+    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -30,6 +31,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.report.inputs import read_inputs
 
     layout = Layout(check_profile(args.profile))
+    load_plugin_files(args.plugin)
     inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
     out = args.out or layout.figures
     marked = args.id != AUDITS and out.resolve() == layout.figures.resolve()

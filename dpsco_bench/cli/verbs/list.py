@@ -58,6 +58,10 @@ def execute(args: argparse.Namespace) -> int:
         from dpsco_bench.cli.audits import print_audits
 
         print_audits(entries)
+    elif args.what == "audits":
+        from dpsco_bench.cli.audits import listed
+
+        print_json(listed(entries))
     elif args.json:
         print_json(entries)
     elif entries:

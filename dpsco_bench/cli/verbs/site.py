@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import print_json
 from dpsco_bench.errors import checked_count
 
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that write pages (default: 1)")
     parser.add_argument("--single", action="store_true", help="in place of the site one file to mail, site.html")
     add_json(parser)
+    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -33,6 +34,7 @@ def execute(args: argparse.Namespace) -> int:
 
     cores = checked_count("cores", args.cores)
     files = Layout(check_profile(args.profile))
+    load_plugin_files(args.plugin)
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
     if args.single:
         return _told(args, write_one(inputs, out, figures), 1)

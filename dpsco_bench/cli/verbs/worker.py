@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsco_bench.claims.model import check_profile
+from dpsco_bench.cli.options import add_plugins, load_plugin_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 
 if TYPE_CHECKING:
+    from dpsco_bench.claims.plan import WorkPlan
     from dpsco_bench.execution.packs import Stamp
 
 SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
@@ -36,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
         kind.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
         kind.add_argument("--log", type=Path, help="log file")
+        add_plugins(kind)
         if name in PACKED:
             kind.add_argument("--pack", metavar="PAPER.NUMBER", help="a pack of the run that wrote packs.json")
         elif name == "judge":
@@ -49,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
     files = Layout(check_profile(args.profile))
+    load_plugin_files(args.plugin)
     if args.work in PACKED:
         return _measure(files, args.work, args.pack, args.log)
     from dpsco_bench.cli.judging import judge_claims, rank_board
@@ -66,7 +70,6 @@ def execute(args: argparse.Namespace) -> int:
 
 def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
     """Claims of a paper that the last run of the workflow asked for, with their stamps; without one all."""
-    from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.cli.depends import Dependencies
     from dpsco_bench.execution.packs import Packing
 
@@ -74,7 +77,7 @@ def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
         scope = Packing.read(files.packing).scope
         if paper in scope:
             return scope[paper]
-    entries = [files.measured.present(entry) for entry in read_plan(files.plan).claims]
+    entries = [files.measured.present(entry) for entry in _plan(files).claims]
     found = {entry.id: entry for entry in entries if entry.paper == paper}
     if not found:
         raise InputError("paper", paper, "one of " + ", ".join(dict.fromkeys(entry.paper for entry in entries)))
@@ -82,9 +85,18 @@ def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
     return {id: depends.stamp(id) for id in found}
 
 
+def _plan(files: Layout, only: Collection[str] | None = None) -> WorkPlan:
+    """The plan, or the entries of it that have these ids. Raises InputError if it names a plugin that was not given."""
+    from dpsco_bench.claims.plan import read_plan
+    from dpsco_bench.execution.plugins import check_given
+
+    plan = read_plan(files.plan, only)
+    check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
+    return plan
+
+
 def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
     """Do a pack; what fails in it is noted for the judge and named here, a line a reason, and the rest is done."""
-    from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.execution.packs import Packing, lacking_pieces
     from dpsco_bench.execution.progress import JobLog
     from dpsco_bench.execution.sources import Sources
@@ -92,7 +104,7 @@ def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> i
     from dpsco_bench.jsonio import write_atomic
 
     pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
-    plan = read_plan(files.plan, pack.claims if pack else None)
+    plan = _plan(files, pack.claims if pack else None)
     pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
     measured = replace(files.measured, sources=Sources(plan.sources))
     with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
