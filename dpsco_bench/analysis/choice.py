@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
@@ -36,6 +37,7 @@ from dpsco_bench.execution.results import join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
+from dpsco_bench.problems.registry import problem_class
 
 CORES = 2
 """Processes at a time, where the machine has so many cores."""
@@ -257,6 +259,7 @@ def choose_at(
         raise InputError("limit", limit, "a finite number of seconds > 0")
     if settings.seed < 0:
         raise InputError("seed", settings.seed, "an integer >= 0")
+    _check_file(point, settings)
     entry = choice_entry(point, settings, float(limit))
     if not any(job.calibration != "none" for job in entry.jobs):
         raise DpscoError(_nothing(point, entry))
@@ -266,11 +269,25 @@ def choose_at(
     return _choice(point, settings, entry, measured, outcome)
 
 
+def _check_file(point: Point, settings: Settings) -> None:
+    """Refuse a problem on one's own data without a file: every method would refuse it."""
+    cls, entry = problem_class(point.problem), point.entry(settings.data_root)
+    missing = [key for key in cls.file_options if getattr(entry, key) is None]
+    if missing:
+        twin = ", or left out with --twin (twin=True), for synthetic records" if cls.twin else ""
+        raise InputError(missing[0], "missing", f"given, the file of {point.problem}{twin}")
+
+
 def _nothing(point: Point, entry: BoardEntry) -> str:
-    """Why no method can be run."""
+    """Why no method can be run: the limit, or else the reason that most methods give."""
     long = [item for item in entry.left_out if item.status == "too_long"]
-    reason = f"; the shortest that accepts it, {long[0].method}, takes {long[0].reason}" if long else ""
-    return f"no method can be run on {point.problem} within the limit{reason}"
+    if long:
+        reason = f"the shortest that accepts it, {long[0].method}, takes {long[0].reason}"
+        return f"no method can be run on {point.problem} within the limit; {reason}"
+    reasons = Counter(item.reason for item in entry.left_out)
+    reason, count = next(iter(reasons.most_common(1)), ("no method is registered", 0))
+    many = f" ({count} of {len(entry.left_out)} methods)" if count else ""
+    return f"no method accepts {point.problem}: {reason}{many}"
 
 
 def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Outcome) -> Choice:

@@ -29,7 +29,7 @@ from dpsco_bench.claims.catalogue import (
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile
-from dpsco_bench.claims.own_boards import own_boards
+from dpsco_bench.claims.own_boards import naming_file, own_boards
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
@@ -224,7 +224,10 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
     entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
-    boards = [board_plan(board, profile, settings) for board in wanted]
+    boards = []
+    for board in wanted:
+        with naming_file(board.id, settings.boards):
+            boards.append(board_plan(board, profile, settings))
     return WorkPlan(
         profile,
         tuple(entry for entry in entries if entry.claim.parts),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from dpsco_bench.claims.board import PREFIX, Board, board_ids, load_board, parse
 from dpsco_bench.claims.choice import contestants
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.model import PROFILES
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.plain import Plain
 
 SUFFIXES = (".yaml", ".yml")
@@ -40,12 +41,47 @@ def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
             raise InputError("boards", file, "a list of existing YAML files (.yaml)")
         try:
             board = parse_board(complete(read_yaml(Path(file), "boards"), Path(file).stem))
+            _check_numbers(board)
         except DpscoError as error:
             raise error if str(file) in str(error) else DpscoError(f"{file}: {error}") from error
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
         found[board.id] = board
     return found
+
+
+@contextmanager
+def naming_file(id: str, files: Sequence[str | Path]) -> Iterator[None]:
+    """Name the file of one's own board in an error that arises from its plan; other boards have none."""
+    try:
+        yield
+    except DpscoError as error:
+        file = next((str(file) for file in files if id in own_boards([file])), "")
+        if file in str(error):
+            raise
+        raise DpscoError(f"{file}: {error}") from error
+
+
+def _check_numbers(board: Board) -> None:
+    """Refuse numbers out of range, which boards of the house have been tested not to have.
+
+    Raises InputError naming the board, the key, its value and what is allowed.
+    """
+    if not 0 < board.delta < 1:
+        raise InputError(f"{board.id}: delta", board.delta, "in (0, 1)")
+    for key in ("replicates", "data_sets"):
+        for number in getattr(board, key).values():
+            checked_count(f"{board.id}: {key}", number)
+    for key in ("most_seconds", "most_seconds_at_smallest_n"):
+        for number in getattr(board, key).values():
+            if not number > 0:
+                raise InputError(f"{board.id}: {key}", number, "a number > 0")
+    for instance in board.instances:
+        grids = dict.fromkeys((*board.grids, *instance.grids))
+        blocks = [block for profile in grids for block in board.blocks(instance, profile)]
+        for key in ("n", "d"):
+            for number in (number for block in blocks for number in block.get(key, [])):
+                checked_count(f"{board.id}, {instance.id}, grid: {key}", number)
 
 
 def all_boards(files: Sequence[str | Path]) -> dict[str, Board]:

@@ -9,7 +9,7 @@ from dpsco_bench.analysis.standings import standings
 from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
-from dpsco_bench.claims.own_boards import all_boards, is_board_file, own_boards
+from dpsco_bench.claims.own_boards import all_boards, is_board_file, naming_file, own_boards
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.cli.claiming import check_settings, extended, listed_by, measure
 from dpsco_bench.errors import InputError, nearest
@@ -52,7 +52,11 @@ def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) ->
     for id in ids:
         if not any(boards[id].points(instance, profile) for instance in boards[id].instances):
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
-    return [board_plan(boards[id], profile, settings) for id in ids]
+    entries = []
+    for id in ids:
+        with naming_file(id, settings.boards):
+            entries.append(board_plan(boards[id], profile, settings))
+    return entries
 
 
 def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:

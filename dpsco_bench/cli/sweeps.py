@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,13 +28,14 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, Ticker
-from dpsco_bench.execution.results import RESULT_SCHEMA, join_blocks, write_table
+from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
 from dpsco_bench.execution.sources import of_process
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import SweptRun
 from dpsco_bench.execution.worker import make, shares
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.plain import Plain
+from dpsco_bench.report.marks import check_figure
 
 COLUMNS = (
     Column("risk", "risk", numeric=True),
@@ -46,6 +47,9 @@ COLUMNS = (
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
+NOTES = ".dpsco-failures"
+"""Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
+_KEY = re.compile("[0-9a-f]{16,}")
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,21 @@ class Failures:
 
     Parameters
     ----------
-    folder : Path, of this sweep alone
+    folder : Path, of this sweep alone, and named `NOTES`
     """
 
     folder: Path
 
     def forget(self) -> None:
-        """Remove the notes of an earlier sweep."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the notes of an earlier sweep, and nothing else."""
+        with suppress(OSError):
+            drafts = [path for path in self.folder.glob(".*") if is_draft(path)]
+            for path in (*self._notes(), *drafts):
+                path.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def _notes(self) -> list[Path]:
+        return [path for path in sorted(self.folder.glob("*")) if _KEY.fullmatch(path.name)]
 
     def note(self, key: str, error: DpscoError) -> None:
         """Note what ended the job of a key."""
@@ -70,7 +81,7 @@ class Failures:
 
     def read(self) -> dict[str, DpscoError]:
         """Key of a job -> what ended it."""
-        notes = {path.name: path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("[!.]*"))}
+        notes = {path.name: path.read_text(encoding="utf-8") for path in self._notes()}
         kinds = {REFUSED: _Refused, "failed": DpscoError}
         return {key: kinds[text.partition(" ")[0]](text.partition(" ")[2]) for key, text in notes.items()}
 
@@ -217,6 +228,21 @@ def _seconds(job: Job) -> float:
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
 
+def sweep_files(folder: Path) -> dict[str, Path]:
+    """The files at the end of a sweep, by what they are."""
+    return {"sweep": folder.with_suffix(".parquet"), "figure": folder.with_suffix(".svg")}
+
+
+def check_sweep_files(key: str, folder: Path) -> None:
+    """Refuse a user's folder where the files of a sweep would replace any that is not of one.
+
+    Raises InputError under the name ``key``.
+    """
+    files = sweep_files(folder)
+    check_replaceable(key, files["sweep"])
+    check_figure(key, files["figure"])
+
+
 def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folder: Path, as_json: bool) -> None:
     """Print the table (or JSON), and write file and plot, of what a sweep left.
 
@@ -231,8 +257,7 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
     rows = [SweepRow.of(entry, failures) for entry in made]
     if failures and not any(row.run for row in rows):
         raise next(iter(failures.values()))
-    files = {"sweep": folder.with_suffix(".parquet"), "figure": folder.with_suffix(".svg")}
-    files = _written(rows, files)
+    files = _written(rows, sweep_files(folder))
     if as_json:
         print_json(rows)
     else:
@@ -263,7 +288,7 @@ def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, P
     """The files that were written: no plot where nothing ran."""
     from dpsco_bench.report.sweep import write_figure
 
-    write_table(_table(rows), files["sweep"])
+    write_table(join_blocks([_table(rows)], {"job": {"claim": "sweep"}}), files["sweep"])
     runs = [row.run for row in rows if row.run]
     if runs:
         write_figure(runs, files["figure"])

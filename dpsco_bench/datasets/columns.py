@@ -65,25 +65,76 @@ def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None
         if times[names[i]] > 1:
             same = [j for j in used if names[j] == names[i]]
             places = " and ".join(str(j + 1) for j in sorted(same)[:2])
-            allowed = "one column: two of one name are one too many"
+            allowed = f"one column: two of one name are one too many; drop={max(same)} leaves one out"
             raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)
 
 
-def numbers_of(column: pa.ChunkedArray, name: str, path: Path, ids: bool) -> np.ndarray:
-    """A column as finite float64, ``(n,)``. Raises InputError for text, gaps, infinities and (without ``ids``) ids."""
+def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) -> set[int]:
+    """Positions of columns that are named, or given by position where no column has that name.
+
+    Raises InputError for the label, and for what is no column or may be read in two ways.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        What was joined by +, which may stand in a name too.
+    label : int
+        Position of the label.
+    """
+    found, known = set[int](), set(names)
+    start, asked, most = 0, "+".join(parts), 1 + max(name.count("+") for name in names)
+    while start < len(parts):
+        ends = [
+            end for end in range(start + 1, min(len(parts), start + most) + 1) if "+".join(parts[start:end]) in known
+        ]
+        if len(ends) > 1:
+            raise InputError("drop", asked, f"columns of {path.name} in one reading: by position, from 0, there is one")
+        if ends:
+            name = "+".join(parts[start : ends[0]])
+            found |= {i for i, other in enumerate(names) if other == name}
+        else:
+            found.add(_place(names, parts[start], path))
+        start = ends[0] if ends else start + 1
+        if label in found:
+            raise InputError("drop", asked, f"columns of {path.name} other than its label")
+    return found
+
+
+def _place(names: Sequence[str], text: str, path: Path) -> int:
+    """A position as it is written, negative ones from the end."""
+    if re.fullmatch(r"-?\d{1,18}", text) and -len(names) <= int(text) < len(names):
+        return int(text) % len(names)
+    places = f"or positions from {-len(names)} to {len(names) - 1}"
+    raise InputError("drop", text, f"columns of {path.name} other than its label, joined by +: names {places}")
+
+
+def in_words(names: Sequence[str], place: int) -> tuple[str, str]:
+    """What a column is called, and what drops it: its position where its name is empty, or not read as one."""
+    name = names[place]
+    return name or f"{place + 1} (without a name)", str(place) if not name or set("+,=") & set(name) else name
+
+
+def numbers_of(column: pa.ChunkedArray, name: str, drop: str, path: Path, ids: bool) -> np.ndarray:
+    """A column as finite float64, ``(n,)``. Raises InputError for text, gaps, infinities and (without ``ids``) ids.
+
+    Parameters
+    ----------
+    name, drop : str
+        As `in_words` gives them.
+    """
     kind = column.type
     if pa.types.is_null(kind):
         refuse(name, path, "no number", 0, GIVEN)
     if pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        _refuse_text(column.to_pylist(), name, path, kind)
+        _refuse_text(column.to_pylist(), name, drop, path, kind)
     values = column.to_numpy().astype(np.float64)
     refuse_gap(values, name, path)
     refuse_huge(values[:, None], name, path)
     if not ids and looks_like_id(values, name):
         shown = ", ".join(f"{value:g}" for value in values[:3])
-        allowed = f"no record numbers: left out with drop={name}, or taken as it is with ids=true"
+        allowed = f"no record numbers: left out with drop={drop}, or taken as it is with ids=true"
         raise InputError(f"column {name} of {path.name}", f"{shown}, ... from record 1 on", allowed)
     return values
 
@@ -103,16 +154,16 @@ def looks_like_id(values: np.ndarray, name: str) -> bool:
     return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))
 
 
-def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:
+def _refuse_text(values: Sequence[Any], name: str, drop: str, path: Path, kind: Any) -> None:
     numbers = [v is None or number_in(str(v)) is not None for v in values]
     record = numbers.index(False) if False in numbers else None
     shown = "a number as text" if record is None else str(values[record])
     if sum(numbers) > len(values) / 2:
-        advice = f"nearly all others are numbers: mend it, or drop={name}"
+        advice = f"nearly all others are numbers: mend it, or drop={drop}"
     elif len(set(map(str, values))) == len(values) >= LEAST_IDS:
-        advice = f"an id has no meaning for a model: drop={name}"
+        advice = f"an id has no meaning for a model: drop={drop}"
     else:
-        advice = f"encode it as numbers, or drop={name}"
+        advice = f"encode it as numbers, or drop={drop}"
     refuse(name, path, shown, record or 0, f"a number in every record, but it is of type {kind}: {advice}")
 
 

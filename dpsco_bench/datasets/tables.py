@@ -21,6 +21,8 @@ from dpsco_bench.datasets.columns import (
     GIVEN,
     check_columns,
     check_memory,
+    dropped,
+    in_words,
     number_in,
     numbers_of,
     refuse,
@@ -95,12 +97,13 @@ def read(
         ``.csv``, ``.tsv`` (tab-separated), ``.parquet``, ``.pq``, ``.libsvm`` or ``.svm``; text also compressed as
         ``.gz``, ``.bz2`` or ``.zst``.
     label : str or int, optional
-        Name or position of the label column (negative: from the end). Needed unless the format is LIBSVM, where every
-        line begins with its label.
+        Name or position of the label column (negative: from the end); an integer that may be either is refused. Needed
+        unless the format is LIBSVM, where every line begins with its label.
     header : bool, optional
         Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
     form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name does not end as above
-    drop : tuple of str, names of columns that are left out; of LIBSVM none can be
+    drop : tuple of str
+        Names or positions of columns that are left out; a name with a + may stand as its parts. Of LIBSVM none can be.
     ids : bool, whether columns that look like record numbers are taken
     """
     status = os.stat(path)
@@ -130,7 +133,19 @@ def _read(
     except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
-    return _select(table, path, label, drop, ids)
+    try:
+        return _select(table, path, label, drop, ids)
+    except InputError as error:
+        first = str(error.value).endswith(" in record 1") or (error.key == "label" and isinstance(label, str))
+        if form == "csv" and header is None and first and _is_bare(table):
+            hint = f"{error.allowed}; header=true, where the first line names the columns"
+            raise InputError(error.key, error.value, hint, error.source) from None
+        raise
+
+
+def _is_bare(table: pa.Table) -> bool:
+    """Whether the first line of a CSV was taken to be a record."""
+    return list(table.column_names) == [f"f{number}" for number in range(table.num_columns)]
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -212,7 +227,8 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     least = int(lines.indices.min())
     if least < 1:
         shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
-        raise InputError(f"index in {path.name}", shown, "an integer >= 1")
+        where = f"in record {int(lines.rows[lines.indices.argmin()]) + 1}"
+        raise InputError(f"index in {path.name}", f"{shown} {where}", "an integer from 1 to 2^63 - 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
     check_memory(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
     places = np.unique(lines.rows * columns + lines.indices)
@@ -248,22 +264,29 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     if table.num_rows < 1 or len(names) < 2:
         raise InputError("path", str(path), f"a table with records; it has {table.num_rows} of {len(names)} columns")
     position = _position(names, label, path)
-    for name in drop:
-        if name not in names or name == names[position]:
-            raise InputError("drop", name, f"columns of {path.name} other than its label, joined by +")
-    kept = [i for i, name in enumerate(names) if i != position and name not in drop]
+    out = dropped(names, drop, position, path)
+    kept = [i for i in range(len(names)) if i != position and i not in out]
     if not kept:
         raise InputError("drop", "+".join(drop), "some of the columns, so that features are left")
     check_columns(names, (*kept, position), path)
     check_memory(table.num_rows, len(kept), path)
-    columns = [numbers_of(table.column(i), names[i], path, ids) for i in kept]
-    labels = _labels(table.column(position), names[position], path)
+    columns = [numbers_of(table.column(i), *in_words(names, i), path, ids) for i in kept]
+    labels = _labels(table.column(position), *in_words(names, position), path)
     return _frozen(Records(np.column_stack(columns), labels, tuple(names[i] for i in kept), names[position]))
 
 
 def _position(names: list[str], label: str | int | None, path: Path) -> int:
-    if isinstance(label, int) and not isinstance(label, bool) and -len(names) <= label < len(names):
-        return label % len(names)
+    if isinstance(label, int) and not isinstance(label, bool):
+        named, placed = str(label) in names, -len(names) <= label < len(names)
+        if named and placed and names[label] != str(label):
+            name, place = names.index(str(label)) + 1, label % len(names) + 1
+            allowed = (
+                f"one of the name of column {name} and the position of column {place}: label='\"{label}\"' is the name"
+            )
+            raise InputError("label", label, f"{allowed}, and label={place - 1 - len(names)} the position")
+        if placed and not named:
+            return label % len(names)
+        label = str(label) if named else label
     if isinstance(label, str) and label in names:
         check_columns(names, [i for i, name in enumerate(names) if name == label], path)
         return names.index(label)
@@ -272,10 +295,10 @@ def _position(names: list[str], label: str | int | None, path: Path) -> int:
     raise InputError("label", "missing" if label is None else label, allowed)
 
 
-def _labels(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
+def _labels(column: pa.ChunkedArray, name: str, drop: str, path: Path) -> np.ndarray:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if any(is_number(kind) for is_number in _NUMBERS):
-        return numbers_of(column, name, path, ids=True)
+        return numbers_of(column, name, drop, path, ids=True)
     values = column.to_pylist()
     if None in values:
         raise InputError(f"column {name} of {path.name}", f"no number in record {values.index(None) + 1}", GIVEN)

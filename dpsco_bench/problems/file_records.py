@@ -49,7 +49,7 @@ class FileRecords(Problem):
     one_against_rest: bool = option(
         False, "whether labels may have more than two values, of which all but positive become -1"
     )
-    drop: str | None = option(None, "columns that are left out, by name, several joined by +")
+    drop: str | int | None = option(None, "columns that are left out, by name or position, several joined by +")
     ids: bool = option(False, "whether columns that look like record numbers are features")
     split: float = option(
         0.0, "share of the records that are held out, the last ones in the random order", within="[0, 1)"
@@ -108,7 +108,7 @@ class FileRecords(Problem):
             raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file")
         if self.sha256 is not None and tables.digest(self._file) != self.sha256:
             raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self.sha256}, as planned")
-        dropped = tuple(self.drop.split("+")) if self.drop else ()
+        dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
         return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids)
 
     @property
@@ -179,7 +179,11 @@ class FileRecords(Problem):
         if self.one_against_rest:
             raise InputError("one_against_rest", True, "left out for a loss of numbers")
         if table.labels.dtype.kind == "U":
-            raise InputError(f"label {table.label} of {self.table_name}", f"{table.labels[0]} in record 1", "a number")
+            words = [i for i, text in enumerate(table.labels) if _as_number(text) is None]
+            row = words[0] if words else 0
+            shown, allowed = f"{table.labels[row]} in record {row + 1}", "a number in every record"
+            allowed += ", and not as text" * (not words)
+            raise InputError(f"label {table.label} of {self.table_name}", shown, allowed)
         return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
 
     def _positive_value(self, table: tables.Records) -> Any:

@@ -15,6 +15,7 @@ from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.axes import log_x
 from dpsco_bench.report.drawing import COLOURS, FAINT, GREY, INK, cut, style, svg_text
+from dpsco_bench.report.marks import MARK
 from dpsco_bench.report.method_styles import Dash
 from dpsco_bench.report.numbers import number, plain
 
@@ -28,7 +29,7 @@ LOWEST = 1e-3
 def write_figure(found: Choice, path: Path) -> Path:
     """Write the figure as SVG; the same choice gives the same bytes."""
     with style():
-        write_atomic(path, svg_text(figure(found)))
+        write_atomic(path, svg_text(figure(found)) + MARK)
     return path
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from dpsco_bench.execution.summary import SweptRun
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import INK, style, svg_text
+from dpsco_bench.report.marks import MARK
 from dpsco_bench.report.numbers import plain
 
 WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16
@@ -32,7 +33,7 @@ COLOURS = 7
 def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
     """Write the plot as SVG; the same rows give the same bytes."""
     with style():
-        write_atomic(path, svg_text(figure(rows)))
+        write_atomic(path, svg_text(figure(rows)) + MARK)
     return path
 
 

@@ -8,6 +8,7 @@ import dpsco_bench
 from dpsco_bench import choose
 from dpsco_bench.analysis.standings import compare
 from dpsco_bench.claims import choice as planning
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.abreast import make_abreast
 from dpsco_bench.execution.results import FINAL
 
@@ -117,3 +118,15 @@ def test_compiling_counts_for_no_limit(store, tmp_path):
     (tmp_path / "own.py").write_text(OWN.format("waits", body))
     found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
     assert of(found, "waits") and {item.status for item in found.refused} == {"refused", "too_long"}
+
+
+def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):
+    with pytest.raises(InputError, match=r"path = 'missing': must be given, the file of data_file, or left .* --twin"):
+        choose("data_file", n=2000, d=5, clip=1, domain="l2_ball")
+    with pytest.raises(DpscoError, match="within the limit; the shortest that accepts it, .*, takes about"):
+        choose("logistic_glm", limit=1e-9, **POINT)
+    few = planning.contestants()
+    monkeypatch.setattr(planning, "contestants", lambda: [method for method in few if method.name == "noisy_sfw"])
+    with pytest.raises(DpscoError, match=r"no method accepts logistic_glm: .* \(1 of 1 methods\)$") as caught:
+        choose("logistic_glm", **POINT)
+    assert "limit" not in str(caught.value)

@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+from dpsco_bench.cli import audits
+from dpsco_bench.cli.audits import AuditPace
 from dpsco_bench.cli.main import main
+from dpsco_bench.jsonio import dumps_canonical
 
 
 def test_screen(capsys):
@@ -36,3 +40,30 @@ def test_errors_are_one_line(capsys, arguments, message):
     assert main(["audit", *arguments]) == 2
     err = capsys.readouterr().err
     assert err.startswith(f"dpsco: {message}") and err.count("\n") == 1
+
+
+def test_the_time_left_is_by_the_runs_that_count_and_the_pilot_is_told(monkeypatch):
+    monkeypatch.setattr(audits, "Mechanism", lambda *given: None)
+    now = [0.0]
+    pace = AuditPace(lambda: now[0])
+    assert str(pace) == "choosing neighbours, 0.0 s; the runs that count come after"
+    now[0] = 100.0
+    pace.mechanism(None, {}, dumps_canonical({"data_set": 2000}), 1, 0, 400)
+    assert str(pace) == "pilot: 400 runs begun, 1 min 40 s; the runs that count come after"
+    now[0] = 200.0
+    pace.mechanism(None, {}, dumps_canonical({"data_set": 0}), 1, 0, 100)
+    assert str(pace).startswith("pilot done")
+    now[0] = 210.0
+    pace.progress(100, 1000)
+    assert str(pace) == "100 of 1000 runs done, 3 min 30 s, about 1 min 30 s left"
+    now[0] = 220.0
+    assert pace.left == pytest.approx(80.0)
+    pace.progress(1000, 1000)
+    assert pace.left == 0.0
+
+
+def test_an_audit_is_seen_as_pilot_and_runs_and_its_numbers_stay():
+    cell, pace = make_audit_cell("wang2017.dp_gd_pl", keys={"steps": 2}), AuditPace()
+    seen = audit_cell(cell, runs=200, mechanism=pace.mechanism, progress=pace.progress)
+    assert pace._pilot > 0 and pace.done == pace.all == 400
+    assert seen == audit_cell(cell, runs=200)

@@ -73,7 +73,7 @@ def test_a_launcher_leaves_the_same_bytes_and_names_what_failed(alone, tmp_path,
     assert len(alone) == 2 and tables(tmp_path) == alone
     assert code == 2 and "refused: n=128: " in out and "this one fails" in out
     assert err.splitlines()[-1].startswith("dpsco: ") and "Traceback" not in err
-    assert not list(tmp_path.glob("results/runs/sweeps/*/failures"))
+    assert not list(tmp_path.glob("results/runs/sweeps/*/.dpsco-failures"))
 
 
 @pytest.mark.parametrize("name", [launcher("submitit_slurm", "submitit")])

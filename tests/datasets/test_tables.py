@@ -136,6 +136,29 @@ def test_columns_by_name_and_by_position(tmp_path):
         assert tables.read(tmp_path / "t.csv", label).names == names
 
 
+def test_the_index_that_pandas_writes_is_left_out_by_its_position(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",b,a+b,y", *(f"{i},{i * i % 7},1,{i % 2}" for i in range(30))]) + "\n")
+    with pytest.raises(InputError, match=r"column 1 \(without a name\) of t.csv = '0, 1, 2, .*: left out with drop=0"):
+        tables.read(path, "y")
+    assert tables.read(path, "y", drop=("0",)).names == ("b", "a+b")
+    assert tables.read(path, "y", drop=("a", "b", "0")).names == ("b",), "a + may stand in a name"
+    assert tables.read(path, "y", drop=("-4", "-2")).names == ("b",)
+
+
+def test_a_name_that_is_a_number_is_never_a_position_in_silence(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,3,4,0\n5,6,7,8,9\n")
+    assert tables.read(path, "1", header=True).label == "1" and tables.read(path, -4, header=True).label == "2"
+    for label in (0, 1):
+        with pytest.raises(InputError, match="is the name, and label=-[45] the position"):
+            tables.read(path, label, header=True)
+    path.write_text("10,20,0\n5,6,7\n")
+    assert tables.read(path, 20, header=True).label == "20", "no position"
+    path.write_text("0,1,2\n5,6,7\n")
+    assert tables.read(path, 1, header=True).label == "1", "both"
+
+
 def test_a_changed_file_is_read_again(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,2\n")
@@ -181,7 +204,19 @@ BAD = [
     ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3 in record 2': must be index:value; no loss uses"),
     ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2 in record 1': must be an integer >= 1"),
     ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0 in record 1': must be a number"),
-    ("t.svm", "1 0:2\n", {}, "index in t.svm = 0: must be an integer >= 1"),
+    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0 in record 2': must be an integer from 1"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2\\^63 in record 2': must be an integer from 1"),
+    ("t.csv", "a,b,2024,y\n1,2,3,4\n", {"label": 3}, "column f0 of t.csv = 'a in record 1': .*; header=true, where"),
+    ("t.csv", "a,b,2024,y\n1,2,3,4\n", {"label": "y"}, "label = 'y': must be one of .*; header=true, where the first"),
+    ("t.csv", "1,2,0\n3,4,5\n", {"label": 1, "header": True}, "label = 1: .* of column 1 and the position of column 2"),
+    ("t.csv", "a,b,a+b,y\n1,2,3,4\n", {"label": "y", "drop": ("a", "b")}, "drop = 'a\\+b': must be .* in one reading"),
+    ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
+    (
+        "t.csv",
+        "a,b\n1,2\n",
+        {"label": "b", "drop": ("-1",)},
+        "drop = '-1': must be columns of t.csv other than its label",
+    ),
     ("t.svm", "1 1:nan\n", {}, "column 1 of t.svm = 'no number in record 1': must be given in every record"),
     ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf in record 2'"),
     ("t.svm", "1 1:1\nnan 1:3\n", {}, "column label of t.svm = 'no number in record 2'"),

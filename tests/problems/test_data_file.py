@@ -218,6 +218,7 @@ WRONG = [
     ({"sha256": "0"}, "sha256 of t.csv = '.*': must be 0, as planned"),
     ({"path": "flat.csv"}, "label y of flat.csv = '1.0': must be a column with at least two values"),
     ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
+    ({"path": "mixed.csv", "loss": "huber"}, "label y of mixed.csv = '\\? in record 6': must be a number in every"),
     ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
 ]
 
@@ -227,6 +228,7 @@ def test_wrong_options_are_one_line(table, options, message):
     rows, labels = table
     write("flat.csv", rows, np.ones(ROWS, int))
     write("words.csv", rows, ["no", "yes"] * (ROWS // 2))
+    write("mixed.csv", rows, [*"01010?", *"01" * (ROWS // 2 - 3)])
     with pytest.raises(InputError, match=message) as caught:
         get_problem("data_file", **{**OPTIONS, **options})
     assert "\n" not in str(caught.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
@@ -29,20 +29,26 @@ def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     from dpsco_bench.audit.auditor import make_audit_cell
     from dpsco_bench.audit.placed import audit
+    from dpsco_bench.cli.audits import AuditPace
+    from dpsco_bench.cli.claiming import say
+    from dpsco_bench.execution.progress import Ticker
 
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
-    result = audit(
-        cell,
-        calibration,
-        runs=None if args.runs is None else parse_value(args.runs),
-        confidence=parse_value(args.confidence),
-        statistic=args.statistic,
-        seed=parse_value(args.seed),
-        progress=_progress(algorithm),
-    )
+    pace = AuditPace()
+    with Ticker(pace, say, f"audit {algorithm}"):
+        result = audit(
+            cell,
+            calibration,
+            runs=None if args.runs is None else parse_value(args.runs),
+            confidence=parse_value(args.confidence),
+            statistic=args.statistic,
+            seed=parse_value(args.seed),
+            mechanism=pace.mechanism,
+            progress=pace.progress,
+        )
     if args.json:
         print_json(result.to_json())
     else:
@@ -73,10 +79,3 @@ def screen(result: Any) -> Iterator[str]:
         yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
     if result.verdict != "refuted":
         yield labelled("*", "Not refuted is no proof: an audit sees only the pairs and events that it tries.", 2)
-
-
-def _progress(title: str) -> Callable[[int, int], None]:
-    """Lines on stderr, sparingly, for audits that take long."""
-    from dpsco_bench.execution.progress import JobLog
-
-    return JobLog(None, f"audit {title}", unit="runs").progress

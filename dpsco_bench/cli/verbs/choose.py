@@ -21,6 +21,7 @@ settings seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.r
 Every method has the parameters of its theorem, and the noise that its accountant asks for at the same (epsilon, delta).
 Finished methods are kept in results/store: a second call, with another --limit too, runs only what is missing."""
 RESULTS = Path("results/choose")
+ENDINGS = (".parquet", ".pq")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,13 +43,12 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.choosing import Teller, asked_point, printed
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.results import check_writable
     from dpsco_bench.execution.sources import of_process
 
     if args.cores is not None and args.cores < 1:
         raise InputError("--cores", args.cores, "an integer >= 1")
     if args.out is not None:
-        check_writable("--out", Path(args.out))
+        _check_files(Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     teller = Teller(args.limit)
     measured = replace(Layout("").measured, sources=of_process())
@@ -65,12 +65,28 @@ def execute(args: argparse.Namespace) -> int:
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
     """The rows, and a figure beside them."""
     from dpsco_bench.cli.composing import set_damaged_aside
-    from dpsco_bench.execution.results import check_writable, write_table
+    from dpsco_bench.execution.results import write_table
     from dpsco_bench.report.choice import write_figure
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
     if not out:
         set_damaged_aside(rows)
-    check_writable("--out", rows)
+    _check_files(rows, figure=bool(out))
     write_table(found.rows, rows)
     return {"rows": rows, "figure": write_figure(found, rows.with_suffix(".svg"))}
+
+
+def _check_files(rows: Path, figure: bool = True) -> None:
+    """Refuse a place where rows, or the figure beside them, would replace another file.
+
+    Below ``results`` all figures are those of this program, older ones without their mark too.
+    """
+    from dpsco_bench.errors import InputError
+    from dpsco_bench.execution.results import check_writable
+    from dpsco_bench.report.marks import check_figure
+
+    if rows.suffix not in ENDINGS:
+        raise InputError("--out", str(rows), f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg")
+    check_writable("--out", rows)
+    if figure:
+        check_figure("--out", rows.with_suffix(".svg"))

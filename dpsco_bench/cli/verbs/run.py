@@ -85,14 +85,17 @@ def _sweep(asked: Requests, as_json: bool) -> None:
     from omegaconf import OmegaConf
 
     from dpsco_bench.cli.composing import RUNS, request
-    from dpsco_bench.cli.sweeps import Failures, end_sweep, running
+    from dpsco_bench.cli.sweeps import NOTES, Failures, check_sweep_files, end_sweep, running
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.plugins import load_plugins
 
     labels = {entry.job.key: entry.label for entry in asked.runs if entry.job}
     folder, quiet = asked.folder or RUNS, as_json
     place = asked.folder or RUNS / "sweeps" / hashlib.sha256("\n".join(asked.overrides).encode()).hexdigest()[:16]
-    failures = Failures(place / "failures")
+    end = place / "sweep" if asked.folder else place
+    if asked.folder:
+        check_sweep_files("hydra.sweep.dir", end)
+    failures = Failures(place / NOTES)
     failures.forget()
 
     def task(config: Any) -> None:
@@ -109,7 +112,7 @@ def _sweep(asked: Requests, as_json: bool) -> None:
         _hydra([*asked.overrides, f"hydra.sweep.dir={_quoted(place)}", "--multirun"], task)
     noted = failures.read()
     failures.forget()
-    end_sweep(asked.runs, noted, place / "sweep" if asked.folder else place, as_json)
+    end_sweep(asked.runs, noted, end, as_json)
 
 
 def _quoted(path: Path) -> str:

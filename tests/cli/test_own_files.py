@@ -1,0 +1,48 @@
+"""No verb removes or replaces a file that this program did not make."""
+
+import pytest
+
+from dpsco_bench.cli.sweeps import NOTES, Failures
+from dpsco_bench.errors import DpscoError
+
+SWEEP = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "d=2", "replicates=2", "n=32,64")
+CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2")
+
+
+def test_a_sweep_leaves_all_that_lies_in_its_folder(dpsco, tmp_path):
+    for folder in ("failures", NOTES):
+        (tmp_path / "mine" / folder).mkdir(parents=True)
+        (tmp_path / "mine" / folder / "important.txt").write_text("x")
+    arguments = (*SWEEP, "hydra.sweep.dir=mine")
+    assert dpsco(*arguments).code == 0
+    assert dpsco(*arguments).code == 0, "its own files are replaced"
+    assert {path.read_text() for path in (tmp_path / "mine").rglob("important.txt")} == {"x"}
+    assert len(list((tmp_path / "mine").rglob("important.txt"))) == 2
+
+
+@pytest.mark.parametrize("name", ["sweep.parquet", "sweep.svg"])
+def test_a_sweep_replaces_no_file_of_ones_own(dpsco, tmp_path, name):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / name).write_text("mine")
+    outcome = dpsco(*SWEEP, "hydra.sweep.dir=mine")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1
+    assert outcome.err.startswith(f"dpsco: hydra.sweep.dir = 'mine/{name}': must be the p")
+    assert (tmp_path / "mine" / name).read_text() == "mine" and len(list((tmp_path / "mine").iterdir())) == 1
+
+
+def test_notes_are_read_and_forgotten(tmp_path):
+    failures = Failures(tmp_path / NOTES)
+    failures.note("0" * 16, DpscoError("of no use"))
+    assert str(failures.read()["0" * 16]) == "of no use"
+    failures.forget()
+    assert not failures.folder.exists()
+
+
+@pytest.mark.parametrize(("out", "taken"), [("only.svg", ""), ("chart", ""), ("c.parquet", "c.svg"), ("c.pq", "c.pq")])
+def test_a_choice_replaces_no_file_of_ones_own(dpsco, tmp_path, out, taken):
+    if taken:
+        (tmp_path / taken).write_text("mine")
+    outcome = dpsco(*CHOICE, "--out", out)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1
+    assert outcome.err.startswith(f"dpsco: --out = '{taken or out}': must be ")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"] * bool(taken)
