@@ -98,7 +98,8 @@ def _lower(cell: CellEvidence) -> float:
 
 def _predicted(cell: CellEvidence) -> str:
     """What was predicted before the runs of the pair, and of noise that attains what is charged."""
-    promised, attainable = (_extra(cell, name) for name in ("audit_promised", "audit_attainable"))
+    promised = _extra(cell, "audit_promised")
+    attainable = _extra(cell, "audit_attainable") if "audit_attainable" in cell.extras else math.nan
     said = f"; predicted eps >= {promised:.2g}"
     tight = math.isfinite(attainable)
     return said + (f", of a tight charge eps >= {attainable:.2g} by as many runs" if tight else "")
