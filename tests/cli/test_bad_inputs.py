@@ -265,7 +265,7 @@ BAD = [
     ("run problem=data_file path=huge.csv label=y", "column a of huge.csv = '1e+308 in record 1'", "at most 1e+100"),
     ("run problem=data_file path=zero.csv label=y", "features of zero.csv = 'all 0'", "some are not 0"),
     ("run problem=data_file path=twice.svm", "index in twice.svm = 2", "given once in record 2"),
-    ("run problem=data_file path=beyond.svm", "index in beyond.svm = 'beyond 2^63 in record 1'", "an integer from 1 to 2^63 - 1"),
+    ("run problem=data_file path=beyond.svm", "index in beyond.svm = 'beyond 2^63 in record 1'", "from 1 to 2^63 - 1"),
     ("run problem=data_file path=nan.svm", "column 1 of nan.svm = 'no number in record 1'", "every record"),
     ("account wang2017.dp_gd_pl problem=data_file path=table.csv label=y n=5", "n = 5", "from 1 to 4"),
     ("audit wang2017.dp_gd_pl problem=data_file path=table.csv label=y clip=1", "n = 200", "from 1 to 4"),
