@@ -25,6 +25,8 @@ GRADIENT_SECONDS, GRADIENT_NUMBER_SECONDS = 4e-8, 2e-9
 """What a gradient of one record costs a fused run, and a coordinate of it."""
 RECORD_SECONDS = 6e-8
 """What a record costs a replicate that draws its own, and the evaluation of its risk."""
+TIMED_RUNS = 2.0
+"""Runs of a job by one replicate at a time, in units of a replicate's share of its batched run."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
 """What a job is taken to cost of which nothing is known."""
 MODEL_LIMIT = 600.0
@@ -75,6 +77,15 @@ def modelled_seconds(job: Job) -> float:
     return 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
 
 
+def one_by_one(job: Job, run_seconds: float) -> float:
+    """What timing takes, from what the run of all replicates took.
+
+    Every cell's first replicate runs once or, where that is short, up to four times; alone, without the products of
+    matrices that replicates share.
+    """
+    return max(UNKNOWN_SECONDS["time"], TIMED_RUNS * run_seconds / job.replicates)
+
+
 @dataclass(frozen=True)
 class Predictor:
     """Predicted CPU seconds.
@@ -96,8 +107,8 @@ class Predictor:
     def __call__(self, step: str, job: Job) -> float:
         """Of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
-        if known is not None and step in STEPS:
-            return known[STEPS.index(step)]
+        if known is not None:
+            return one_by_one(job, known[1]) if step == "time" else known[STEPS.index(step)]
         if step == "run" and (scaled := self._scaled(job)) is not None:
             return scaled
         if step != "run" or job.evaluation == CLOSED_FORM:

@@ -32,6 +32,8 @@ POINTS = 100
 REPEATS = 3
 ENOUGH_SECONDS = 1.0
 """Repeats stop once they took so long; the fastest one counts, since disturbances only ever add time."""
+WARM_SECONDS = 5.0
+"""A run that took so long is its own measurement: what its start took to warm up is a small part of it."""
 
 
 @dataclass
@@ -41,10 +43,10 @@ class Stopwatch:
     Parameters
     ----------
     every : int
-        Spacing in iterates; 0 only counts them.
+        Spacing in iterates; doubled, and every other note dropped, whenever there are more than `POINTS` notes.
     """
 
-    every: int = 0
+    every: int = 1
     calls: int = 0
     start: float = 0.0
     evaluations: list[float] = field(default_factory=list)
@@ -53,8 +55,11 @@ class Stopwatch:
     def __call__(self, objective: Objective, x: Any) -> None:
         """Observe an iterate."""
         self.calls += 1
-        if self.every and self.calls % self.every == 0:
+        if self.calls % self.every == 0:
             self.note(objective)
+            if len(self.seconds) > POINTS:
+                self.every *= 2
+                self.evaluations, self.seconds = self.evaluations[1::2], self.seconds[1::2]
 
     def note(self, objective: Objective) -> None:
         """Note gradient evaluations and seconds so far; reading the count waits for the device."""
@@ -90,11 +95,11 @@ def time_cells(
 
 
 def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
-    """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code and counts the iterates."""
+    """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code; or that one, if it is long."""
     timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
-    warm = timed(every=0)
+    warm = timed(every=1)
     every = max(1, -(-warm.calls // POINTS))
-    runs: list[Stopwatch] = []
+    runs = [warm] if warm.seconds[-1] >= WARM_SECONDS else []
     while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
         runs.append(timed(every))
     best = min(runs, key=lambda run: run.seconds[-1])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution import calibration, worker
+from dpsco_bench.execution import calibration, timing, worker
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
@@ -331,7 +332,11 @@ def test_recorded_seconds_are_what_is_predicted(files):
     assert path.read_bytes() == before
 
 
-def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch):
+@pytest.mark.parametrize("warm", [0.0, timing.WARM_SECONDS])
+def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypatch, warm):
+    """In a run after the one that warms up and counts, and in that one where it was long."""
+    monkeypatch.setattr(timing, "WARM_SECONDS", warm)
+    monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0 if warm == 0.0 else 1.0)
     job = jobs_of(files)["gd.paper"]
     worker.make("calibrate", job, files.measured)
     calibrations = files.measured.calibrations(job)
@@ -340,9 +345,20 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
     assert timed.machine.cores >= 1
     for cell, planned in zip(timed.cells, calibrations, strict=True):
         assert cell.evaluations[-1] == planned.gradient_evaluations
-        assert len(cell.evaluations) == len(cell.seconds) <= 102
+        assert len(cell.evaluations) == len(cell.seconds) <= timing.POINTS + 1
+        assert (cell.repeats == 1) == (warm == 0.0)
         assert np.all(np.diff(cell.evaluations) >= 0) and np.all(np.diff(cell.seconds) >= 0)
     assert Timings.from_json(loads(dumps_canonical(timed))) == timed
+
+
+@pytest.mark.parametrize("iterates", [1, 100, 101, 1_000])
+def test_notes_of_a_run_of_unknown_length_are_evenly_spaced(iterates):
+    watch, objective = timing.Stopwatch(), SimpleNamespace(evaluations=np.zeros(1))
+    for _ in range(iterates):
+        objective.evaluations += 1
+        watch(objective, None)
+    assert watch.evaluations == list(range(watch.every, iterates + 1, watch.every))
+    assert min(iterates, timing.POINTS // 2) <= len(watch.evaluations) == len(watch.seconds) <= timing.POINTS
 
 
 def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
