@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.evaluations import evaluation_modules
 from dpsco_bench.execution.job import Shard, least_units
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
@@ -262,7 +263,7 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
     for job in jobs:
         seconds = predict(step, job)
         heavy = step == "run" and seconds > MOST_SECONDS
-        of = min(math.ceil(seconds / aim), least_units(job)) if heavy else 1
+        of = min(math.ceil(seconds / aim), _most_shares(job)) if heavy else 1
         for number in range(of):
             pack.append((job, Piece(job.claim, job.name, number, of, seconds / of)))
             if sum(piece.seconds for _, piece in pack) >= aim:
@@ -273,6 +274,11 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
     elif pack:
         full.append(pack)
     yield from full
+
+
+def _most_shares(job: Job) -> int:
+    """How many shares have work: an audit's runs stay together, so that one of a single cell is not cut."""
+    return len(job.cells) if evaluation_modules(job) else least_units(job)
 
 
 def lacking_pieces(step: str, jobs: Iterable[Job], measured: Measured) -> Iterator[Piece]:

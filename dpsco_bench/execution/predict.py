@@ -90,8 +90,9 @@ def one_by_one(job: Job, run_seconds: float) -> float:
 class Predictor:
     """Predicted CPU seconds.
 
-    A job that was recorded takes what it took. One that was recorded at other sizes alone takes that, times the ratio
-    of what the model says of both: the model knows how a cost grows, the record what an algorithm's steps cost.
+    A job that was recorded takes what it took. One that was recorded at other sizes alone, in its own profile or in
+    another, takes that, times the ratio of what the model says of both: the model knows how a cost grows, the record
+    what an algorithm's steps cost.
 
     Parameters
     ----------
@@ -108,7 +109,8 @@ class Predictor:
         """Of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
         if known is not None:
-            return one_by_one(job, known[1]) if step == "time" else known[STEPS.index(step)]
+            ran = _at_these_sizes(known, job)
+            return {"calibrate": known[0], "run": ran, "time": one_by_one(job, ran)}[step]
         if step == "run" and (scaled := self._scaled(job)) is not None:
             return scaled
         if step != "run" or job.evaluation == CLOSED_FORM:
@@ -120,8 +122,19 @@ class Predictor:
         known = [found[job.name] for found in (other.get(job.claim, {}) for other in self.others) if job.name in found]
         if not known:
             return None
-        _, seconds, model = max(known, key=lambda times: times[2])
-        return seconds * modelled_seconds(job) / model if model else seconds
+        return _at_these_sizes(max(known, key=lambda times: times[2]), job)
+
+
+def _at_these_sizes(known: tuple[float, float, float], job: Job) -> float:
+    """Recorded seconds of a run; scaled where the model, to the digits of the record, now says another length."""
+    _, seconds, model = known
+    now = modelled_seconds(job)
+    return seconds * now / model if model and _recorded(now) != model else seconds
+
+
+def _recorded(seconds: float) -> float:
+    """To the two digits of the record."""
+    return float(f"{seconds:.2g}")
 
 
 def read_seconds(path: Path) -> Seconds:
@@ -152,6 +165,6 @@ def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:
         if None not in costs:
             seconds = [cost[0] for cost in costs if cost is not None]
             times = (seconds[0], seconds[-1] if job.has_run else 0.0, modelled_seconds(job))
-            found.setdefault(job.claim, {})[job.name] = tuple(float(f"{time:.2g}") for time in times)
+            found.setdefault(job.claim, {})[job.name] = tuple(map(_recorded, times))
     lines = [f"{dumps_canonical(claim)}:{dumps_canonical(found[claim])}" for claim in sorted(found)]
     write_atomic(path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -316,6 +316,17 @@ def test_a_long_run_is_cut_into_shards(files):
         assert all(10 <= pack.seconds <= 200 / shares for pack in packs if pack.step == "run")
 
 
+def test_an_audit_is_cut_between_its_cells_alone(files):
+    """Its runs choose an event and test it together; a share without a cell would start for nothing."""
+    entry = entry_of({**PART, "id": "gd"})
+    for count in (1, 2):
+        cells = {"cells": entry.jobs[0].cells[:count], "evaluation": "audit", "replicates": 100_000}
+        jobs = tuple(replace(job, **cells) for job in entry.jobs)
+        packs = pack_entries([replace(entry, jobs=jobs)], files.measured, lambda step, job: 200.0).packs
+        runs = [piece for pack in packs if pack.step == "run" for piece in pack.pieces]
+        assert runs and {piece.of for piece in runs} == {count}
+
+
 def test_recorded_seconds_are_what_is_predicted(files):
     measured, jobs, path = files.measured, list(jobs_of(files).values()), files.results / "ci.seconds.json"
     worker.make_all(jobs[:1], measured, lambda line: None)
@@ -327,6 +338,7 @@ def test_recorded_seconds_are_what_is_predicted(files):
     elsewhere = Predictor(others=[read_seconds(path)])
     larger = replace(job, seconds=tuple(3 * seconds for seconds in job.seconds))
     assert elsewhere("run", larger) == pytest.approx(3 * predict("run", job), rel=0.06)
+    assert predict("run", larger) == pytest.approx(3 * predict("run", job), rel=0.06), "its own record, at other sizes"
     before = path.read_bytes()
     record_seconds(path, jobs, measured)
     assert path.read_bytes() == before
