@@ -58,7 +58,8 @@ def test_a_run_time_beyond_twice_the_recorded_one_is_told(took, told):
 
 def test_timing_takes_a_replicate_of_the_recorded_run():
     job = next(job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run)
-    predict_known = Predictor({job.claim: {job.name: (0.0, 100.0 * job.replicates, 1.0)}})
+    known = (0.0, 100.0 * job.replicates, float(f"{predict.modelled_seconds(job):.2g}"))
+    predict_known = Predictor({job.claim: {job.name: known}})
     assert predict_known("time", job) == predict.TIMED_RUNS * 100.0
     assert Predictor()("time", job) == predict.UNKNOWN_SECONDS["time"]
 
