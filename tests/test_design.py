@@ -61,6 +61,9 @@ def files(folder, suffix):
     return (ROOT / folder).rglob(f"*.{suffix}")
 
 
+AIM = "The aim was 38,000 to 40,000 lines in about 330 files"
+
+
 def test_its_size_is_what_the_page_says():
     """To 5 %, so that the page need not change with every commit."""
     sources = {path: path.read_text() for path in (ROOT / "dpsco_bench").rglob("*.py") if "_share" not in path.parts}
@@ -72,6 +75,7 @@ def test_its_size_is_what_the_page_says():
     figures = [lines, len(sources), lines - docstrings - blank, docstrings, papers, fused, kernels]
     figures += [len(list(files("conf", "yaml")))]
     text = (ROOT / "docs" / "design.md").read_text()
-    section = text[text.index("## How large it is") :]
+    section = text[text.index("## How large it is") :].replace(AIM, "")
     said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]
     assert said == pytest.approx(figures, rel=0.05)
+    assert AIM in text and "(dropped.md)" in section

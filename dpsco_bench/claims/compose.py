@@ -35,10 +35,9 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.digest import with_files_beside
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
-from dpsco_bench.execution.sources import check_files, digests
+from dpsco_bench.execution.sources import check_files, digests, own_code
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
@@ -272,7 +271,7 @@ def _stamp(profile: str, settings: Settings) -> str:
     for path in (
         *conf_files("**/*.yaml"),
         *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
-        *with_files_beside(plugin_files(settings.plugins)),
+        *own_code(plugin_files(settings.plugins)),
         *map(Path, (*settings.claims, *settings.boards)),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")

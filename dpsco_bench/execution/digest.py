@@ -2,27 +2,24 @@
 
 This package's own ``__init__`` files are left out: they say nothing of results. Those of other packages count, and what
 they import. Registries find modules by name and import none of them, so that they pull in nothing but their own logic.
-What is digested of a module is its syntax tree without docstrings and meanings of options: neither comments nor layout
-nor words change a result.
+What is digested of a module is its syntax tree (`syntax`). Helpers that one's own files import count with these
+(`helpers`).
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from dpsco_bench.jsonio import kept_beside
-from dpsco_bench.plain import Plain
-from dpsco_bench.registry import PLUGIN, roots
+from dpsco_bench.execution.helpers import INIT, OWN, with_helpers
+from dpsco_bench.execution.syntax import read_imports, source_digest
+from dpsco_bench.registry import roots
 
 ROOT = Path(__file__).resolve().parent.parent
-OWN, INIT = "dpsco_bench", "__init__.py"
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
 """Modules that nothing loads unless a run is on a device."""
 
@@ -62,7 +59,7 @@ def _imported(path: Path, package: str = "") -> set[str]:
     """
     homes = {name: f"{OWN}.{home}" for name, home in vars(sys.modules[OWN]).get("_HOMES", {}).items()}
     found: set[str] = set()
-    for level, module, names in _read(path)["imports"]:
+    for level, module, names in read_imports(path):
         above = package.split(".")[: len(package.split(".")) - level + 1] if level else []
         base = ".".join([*above, *([module] if module else [])])
         found |= {base} | {f"{base}.{name}" for name in names}
@@ -92,12 +89,12 @@ def _closure(modules: frozenset[str], without: frozenset[str]) -> tuple[str, ...
 def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
     """Sha256 over the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
 
-    One's own files count by their content, and not by their place; so do files beside them that they import. Modules
-    that these import count like all others.
+    One's own files count by their content, and not by their place. So do their helpers, and those of papers
+    (`helpers`). Modules that these import count like all others.
     """
     digest, named = hashlib.sha256(), set(modules)
-    own = with_files_beside(Path(str(sys.modules[name].__file__)) for name in sorted(named) if name.startswith(PLUGIN))
-    for name in closure(named.union(*map(_imported, own)), without):
+    names, own = _with_helpers(named, without)
+    for name in names:
         path = module_path(name)
         assert path is not None
         digest.update(f"{name}\0{source_digest(path)}\0".encode())
@@ -106,82 +103,29 @@ def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: fro
     return digest.hexdigest()[:16]
 
 
+def _with_helpers(named: set[str], without: frozenset[str]) -> tuple[list[str], list[Path]]:
+    """The closure of some modules and of their helpers, and one's own files among both."""
+    own = with_helpers(path for name in sorted(named) for path in _own_file(name))
+    while True:
+        names = closure(named.union(*map(_imported, own)), without)
+        of_papers = [path for name in names if not name.startswith(f"{OWN}.") for path in [module_path(name)] if path]
+        found = with_helpers(own, of_papers)
+        if found == own:
+            return names, own
+        own = found
+
+
+def _own_file(name: str) -> list[Path]:
+    """File of a module of one's own: of a plugin, or of a helper in which something was registered."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    ours = name.split(".")[0] == OWN or module_path(name) is not None
+    return [] if ours or not file else [Path(file)]
+
+
 def kernels_beside(modules: Iterable[str]) -> list[Path]:
     """CUDA files in the folders of the closure's modules."""
     folders = {path.parent for name in closure(modules) if (path := module_path(name)) is not None}
     return sorted(file for folder in folders for file in (*folder.glob("*.cu"), *folder.glob("*.cuh")))
-
-
-def with_files_beside(paths: Iterable[Path]) -> list[Path]:
-    """One's own files, and those of the same folders that they import, directly or through one another."""
-    found: dict[Path, None] = {}
-    todo = list(paths)
-    while todo:
-        path = todo.pop(0)
-        if path in found:
-            continue
-        found[path] = None
-        tops = {module.split(".")[0] for _, module, _ in _read(path)["imports"] if module}
-        for top in sorted(tops):
-            folder = path.parent / top
-            inside = sorted(folder.rglob("*.py")) if (folder / INIT).is_file() else []
-            todo += [file for file in (folder.with_suffix(".py"), *inside) if file.is_file()]
-    return list(found)
-
-
-def source_digest(path: Path) -> str:
-    """Sha256 of a Python file's syntax tree without docstrings; of what cannot be parsed, of its bytes."""
-    return _source_digest(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _source_digest(path: Path, changed: int) -> str:
-    return str(_read(path)["digest"])
-
-
-def _read(path: Path) -> Any:
-    """Digest and imports of a Python file; parsed once for each content, interpreter and text of this module."""
-    return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, _own_text())
-
-
-@cache
-def _own_text() -> str:
-    return Path(__file__).read_text(encoding="utf-8")
-
-
-def _parsed(content: bytes) -> Plain:
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError):
-        return {"digest": hashlib.sha256(content).hexdigest(), "imports": []}
-    imports: list[list[Any]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports += [[0, alias.name, []] for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            imports.append([node.level, node.module, [alias.name for alias in node.names]])
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
-        for part in node.body if isinstance(node, ast.ClassDef) else ():
-            _drop_meaning(part)
-    return {"digest": hashlib.sha256(ast.dump(tree).encode()).hexdigest(), "imports": imports}
-
-
-def _drop_meaning(part: ast.AST) -> None:
-    """Take out the words that say what an option of a problem means."""
-    call = part.value if isinstance(part, ast.Assign | ast.AnnAssign) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "option":
-        call.args[1:] = [word for word in call.args[1:] if not _is_word(word)]
-
-
-def _is_text(node: ast.AST) -> bool:
-    """Whether a statement is a bare string: a docstring, or the words below a constant."""
-    return isinstance(node, ast.Expr) and _is_word(node.value)
-
-
-def _is_word(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _home(top: str) -> Path | None:

@@ -12,8 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.digest import DEVICE_ONLY, INIT, OWN, ROOT, source_digest, with_files_beside
+from dpsco_bench.execution.digest import DEVICE_ONLY, ROOT
+from dpsco_bench.execution.helpers import INIT, OWN, with_helpers
 from dpsco_bench.execution.own_code import own_files
+from dpsco_bench.execution.syntax import source_digest
 from dpsco_bench.registry import paper_folders, roots
 
 KERNELS = (".cu", ".cuh")
@@ -64,7 +66,7 @@ class Sources:
 
 
 def digests(own: Iterable[Path] = ()) -> dict[str, str]:
-    """Name -> digest of every code file of this package, of papers, and of one's own with the files beside them.
+    """Name -> digest of every code file of this package, of papers, of one's own, and of helpers.
 
     Files of this package are named by their place in it, others by their path.
 
@@ -75,8 +77,14 @@ def digests(own: Iterable[Path] = ()) -> dict[str, str]:
     folders = [ROOT, *(folder for folder in paper_folders().values() if not folder.is_relative_to(ROOT))]
     suffixes = (".py", *KERNELS)
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in suffixes]
-    files += with_files_beside(path.resolve() for path in own)
+    files += own_code(path.resolve() for path in own)
     return {READ_BY: _interpreter(), **{_name(path): _digest(path) for path in files}}
+
+
+def own_code(own: Iterable[Path] = ()) -> list[Path]:
+    """One's own files, with their helpers and those of papers that do not ship."""
+    outside = [folder for folder in paper_folders().values() if not folder.is_relative_to(ROOT)]
+    return with_helpers(own, [path for folder in outside for path in sorted(folder.rglob("*.py"))])
 
 
 def check_files(known: Mapping[str, str], own: Iterable[Path] = ()) -> None:
@@ -94,14 +102,16 @@ def of_process() -> Sources:
 
 def _loaded() -> Iterator[Path]:
     """Files of the modules that this process has loaded; kernels too where it has loaded what runs them."""
-    tops = roots()
+    tops, papers = roots(), list[Path]()
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and file.endswith(".py") and name.split(".")[0] in tops:
             path = _resolved(file)
             if path.name != INIT or not path.is_relative_to(ROOT):  # those of this package say nothing of results
                 yield path
-    yield from with_files_beside(map(_resolved, own_files()))
+            if not path.is_relative_to(ROOT):
+                papers.append(path)
+    yield from with_helpers(map(_resolved, own_files()), papers)
     if DEVICE_ONLY & sys.modules.keys():
         yield from (path for path in sorted(ROOT.rglob("*")) if path.suffix in KERNELS)
 

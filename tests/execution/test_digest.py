@@ -169,16 +169,6 @@ def test_the_packages_of_shipped_papers_hold_nothing():
     assert [str(path) for path in places if path.read_text().strip()] == []
 
 
-def test_files_beside_ones_own_count(tmp_path):
-    own = tmp_path / "mine.py"
-    own.write_text("from helper import factor\nimport numpy\n")
-    (tmp_path / "helper.py").write_text("import tools\n")
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "__init__.py").write_text("")
-    (tmp_path / "unused.py").write_text("")
-    assert digest.with_files_beside([own]) == [own, tmp_path / "helper.py", tmp_path / "tools" / "__init__.py"]
-
-
 ON_A_CORE = """
 import sys
 from dpsco_bench.execution.digest import DEVICE_ONLY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_a_wrong_number_of_cores_is_one_line(make, cores, tmp_path):
 @pytest.mark.parametrize("cores", ["1", "10", "all"])
 def test_a_right_one_reaches_snakemake(make, cores):
     assert (
-        f".venv/bin/snakemake --cores {cores} --config profile=ci"
+        f".venv/bin/snakemake --cores {cores} --config 'profile=ci'"
         in make("-n", "replicate", f"CORES={cores}")[0].stdout
     )
 
@@ -96,3 +97,18 @@ def test_an_environment_whose_python_does_not_start_or_has_no_pip_is_built_anew(
     (tmp_path / ".venv" / "bin" / "python").write_text(python)
     done, called = make(".venv")
     assert done.returncode == 0 and len(installs(called)) == 3
+
+
+@pytest.mark.parametrize("folder", ["/tmp/a b", "/tmp/it's", "a b's", "plain", "/tmp/a;b", '/tmp/"a" b'])
+def test_a_folder_of_any_name_reaches_snakemake_as_one_word(make, tmp_path, folder):
+    line = make("-n", "replicate", f"DATA_ROOT={folder}")[0].stdout.splitlines()[-1]
+    words = shlex.split(line)
+    assert words[words.index("--config") :] == ["--config", "profile=ci", f"data_root={tmp_path / folder}", "--"]
+
+
+@pytest.mark.parametrize("there", [["wang2017", "zhang2022"], ["zhang2022"], []])
+def test_a_pack_for_a_card_is_of_the_papers_that_are_there(make, tmp_path, there):
+    for paper in there:
+        (tmp_path / "dpsco_bench" / "papers" / paper).mkdir(parents=True)
+    line = make("-n", "gpu-pack")[0].stdout.splitlines()[-1]
+    assert shlex.split(line)[3:] == ["gpu", "pack", *(["--papers", *there] if there else [])]
