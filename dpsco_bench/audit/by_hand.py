@@ -188,7 +188,7 @@ def _said(counts: Counts, seen: Look, replays: int, refuted: bool, exact: bool) 
     """What was found, and how."""
     (here, back), (there, forth) = counts.alone
     own, other = (here, there) if here >= forth else (forth, back)
-    again = f"; each run was forced up to {replays} times on either" if replays > 1 else ""
+    again = f"; each was forced up to {replays} times on both" if replays > 1 else ""
     if not refuted:
         return [f"Forced runs hint at data beside the releases, in {seen.leaking} of {seen.runs}: take more --runs."]
     said = [
@@ -198,7 +198,7 @@ def _said(counts: Counts, seen: Look, replays: int, refuted: bool, exact: bool) 
     ]
     if exact:
         said.append(
-            "By these counts alone epsilon is not above the claim. But all replays on the same data say that a run is a "
-            "function of its data and releases: then the neighbour never returns these outputs, whatever epsilon is."
+            "By these counts alone epsilon is not above the claim. But a run is a function of its data and releases, "
+            "as all replays say: then the neighbour never returns these outputs, whatever epsilon is."
         )
     return said

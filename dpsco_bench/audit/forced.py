@@ -1,4 +1,4 @@
-"""Forced runs: do outputs tell of the data what the releases do not, even where own random numbers decide?
+"""Forced runs, and whether outputs tell of the data what the releases do not, also where own random numbers decide.
 
 A transcript is forced on its own data and on data with other records, again and again. The event that is counted: the
 first lead to the output, in one of the replays, and the second in none. It is a function of what was released and
@@ -38,8 +38,9 @@ COPIES, TIMES, APART = 256, 16, 4.0
 ALONE, FEW_ALONE, ALONE_COST = 2e4, 512, 3000.0
 """Releases of the runs that are made one by one in a look, most of these that only ask whether any is another one when
 forced on the same data, and what calling a run alone costs, per release."""
-CANDIDATES = 16
-"""Runs by which the record is found of which the output tells."""
+CANDIDATES, STILL = 16, 0.2
+"""Runs by which the record is found of which the output tells, and the share of them to which data with other records
+lead where those tell of none: few replays meet what own random numbers decide."""
 LOOKED, COUNTED = 2004, 2006
 """Streams: of the look, and of the counted runs on the first data set; the one after it is of those on the second."""
 
@@ -155,7 +156,7 @@ def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -
     while high - low > 1:
         middle = (low + high) // 2
         (still,) = led(setting, part, output[few_rows], (first_of(data, other, middle),), replays)
-        low, high = (middle, high) if still.mean() > 0.5 else (low, middle)
+        low, high = (middle, high) if still.mean() > STILL else (low, middle)
     return replace(found, pair=(first_of(data, other, low), first_of(data, other, low + 1)), place=low)
 
 
