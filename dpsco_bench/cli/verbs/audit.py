@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     from dpsco_bench.audit.auditor import make_audit_cell
-    from dpsco_bench.audit.placed import audit
+    from dpsco_bench.audit.by_hand import audit
     from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import Ticker
@@ -75,6 +75,7 @@ def screen(result: Any) -> Iterator[str]:
         "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
     yield from (labelled(label, text) for label, text in facts.items())
+    yield from (labelled("*", remark, 2) for remark in result.remarks)
     if result.verdict != "refuted" and result.power < 0.5:
         yield labelled("*", "It says nothing: the predicted power is below one half.", 2)
     if result.verdict != "refuted":
