@@ -69,7 +69,7 @@ anew:
 	@$(bin)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements/lock.txt
 	@touch $@
 
-.venv/.package: .venv/.lock pyproject.toml
+.venv/.package: .venv/.lock pyproject.toml dpsco_bench/__init__.py
 	@$(bin)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -9,7 +9,7 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-from dpsco_bench.analysis.changes import Change, changed, known_rules, read_before, read_changes, removed
+from dpsco_bench.analysis.changes import Change, changed, known_rules, read_before, read_changes, read_reserved, removed
 from dpsco_bench.analysis.record import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,10 +45,26 @@ def page() -> str:
         lines += ["", f"## Profile {profile}: {len(found)} verdicts", "", "| because | verdicts | what it is |"]
         lines += ["| --- | ---: | --- |"]
         lines += [f"| {rule} | {count} | {known_rules()[rule]} |" for rule, count in counts.most_common()]
+        lines += ["", *_reserved(profile)]
         for paper, own in groupby(found, key=lambda line: line.claim.partition(".")[0]):
             lines += ["", f"### {paper}, {profile}", "", "| claim, part, noise | old | new | because | reason |"]
             lines += ["| --- | --- | --- | --- | --- |", *map(_row, own)]
     return "\n".join(lines) + "\n"
+
+
+def _reserved(profile: str) -> list[str]:
+    """How many words stayed and got a reservation, by word; the lines themselves stand in a file."""
+    rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
+    said = {(row.profile, row.id, row.part, row.calibration): row.said for row in rows}
+    found = [line for line in read_reserved(FOLDER) if said.get(line.place) == line.new]
+    counts = Counter(line.new.partition(", ")[2] for line in found)
+    told = " and ".join(f"{count} `{name}`" for name, count in counts.most_common())
+    rules = {line.because for line in found}
+    why = "; ".join(f"{rule}: {known_rules()[rule]}" for rule in sorted(rules))
+    return [
+        f"{len(found)} more words stayed and got a reservation ({told}). {why[:1].upper()}{why[1:]}. They stand in "
+        "`workflows/recorded/changes/reserved.csv`."
+    ]
 
 
 def _row(line: Change) -> str:

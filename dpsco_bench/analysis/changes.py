@@ -1,7 +1,8 @@
 """Verdicts whose word changed since an earlier record, each with the rule or the correction that changed it.
 
 ``workflows/recorded/changes`` holds ``before.csv``, the words then, and files of lines: ``rules.csv``, which recording
-writes for what the rules changed, and any other, written by hand for what the correction of a paper changed.
+writes for what the rules changed, and any other, written by hand for what the correction of a paper changed. In
+``reserved.csv`` the word stayed and got a reservation by a rule; old and new are `Verdict.said` there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpsco_bench.claims.kinds import SKIPPED, all_kinds, get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 
-BEFORE, RULES = "before.csv", "rules.csv"
+BEFORE, RULES, RESERVED = "before.csv", "rules.csv", "reserved.csv"
 REMOVED = "removed"
 """New word of a verdict that is not given any more."""
 Place = tuple[str, str, str, str]
@@ -33,6 +34,7 @@ BECAUSE: Mapping[str, str] = {
     "instance": "the instance, its sizes or its signals",
     "replicates": "more replicates or sizes decide what was left open",
     "algorithm": "what the algorithm or its schedule does",
+    "noise behind it": "a word that rests on noise which is not proven private says so, whatever its kind",
 }
 """What can change a word of any kind."""
 
@@ -73,7 +75,7 @@ def read_before(folder: Path) -> dict[Place, str]:
     return {(r["profile"], r["claim"], r["part"], r["calibration"]): r["word"] for r in rows}
 
 
-def read_changes(folder: Path, leave_out: Iterable[str] = ()) -> list[Change]:
+def read_changes(folder: Path, leave_out: Iterable[str] = (RESERVED,)) -> list[Change]:
     """All lines of all files but the named ones; of two on one change, that of ``rules.csv`` gives way.
 
     Raises InputError for a line with other columns, a reason of no kind, or two lines on one change.
@@ -92,6 +94,12 @@ def read_changes(folder: Path, leave_out: Iterable[str] = ()) -> list[Change]:
                 raise InputError(where, " ".join(change.place), "one line for each change")
             found.setdefault((*change.place, change.new), change)
     return list(found.values())
+
+
+def read_reserved(folder: Path) -> list[Change]:
+    """Verdicts whose word stayed and got a reservation by a rule."""
+    others = [path.name for path in folder.glob("*.csv") if path.name != RESERVED]
+    return read_changes(folder, leave_out=others)
 
 
 def changed(before: Mapping[Place, str], verdicts: Iterable[Verdict]) -> dict[Place, tuple[str, str]]:
@@ -127,7 +135,7 @@ def record_changes(folder: Path, profile: str, verdicts: Sequence[Verdict]) -> N
     """
     if not (folder / BEFORE).is_file():
         return
-    before, own = read_before(folder), read_changes(folder, leave_out=[RULES])
+    before, own = read_before(folder), read_changes(folder, leave_out=[RULES, RESERVED])
     told = [line for line in read_changes(folder) if line not in own]
     kept = [line for line in told if line.profile != profile]
     known = {(*line.place, line.old, line.new): line for line in told}

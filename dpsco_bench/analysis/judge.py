@@ -85,9 +85,9 @@ class ClaimJudge:
             judged = replace(part.rules.judge(case), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust(case))
             notes = [*verdict.notes, part.note, *self._circumstances(case, needed, verdict.fitted or ())]
-        reserved = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
-        verdict = replace(verdict, reservations=tuple(filter(None, (*verdict.reservations, reserved))))
         silent = bool(skipped or part.noiseless) or calibration == "none"
+        noise = None if silent else verdict.noise or noise_behind(self._charged(case))
+        verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
         return replace(
             verdict,
             sentence=part.rules.sentence(verdict),
@@ -101,7 +101,7 @@ class ClaimJudge:
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
             beside=part.beside or None,
             scope=self._scope(case, jobs[0].profile),
-            noise=None if silent else verdict.noise or noise_behind(self._charged(case)),
+            noise=noise,
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -267,6 +267,16 @@ def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
     """The worst noise of cells; None where none is charged."""
     charged = (cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED)
     return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon), cell.entry.n) for cell in charged)
+
+
+def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise | None) -> tuple[str, ...]:
+    """What limits a word: what its judge says, that its noise is not proven private, and what the claim's author says.
+
+    The second stands beside every word that rests on runs with noise, the third beside a confirmation alone.
+    """
+    unproven = noise.reservations if noise and verdict.rests_on_noise else ()
+    authors = part.reservations.get(calibration, "") if verdict.meaning.outcome == "confirms" else ""
+    return tuple(filter(None, (*verdict.reservations, *unproven, authors)))
 
 
 def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> tuple[str, ...]:

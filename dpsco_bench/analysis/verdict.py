@@ -116,6 +116,16 @@ class Verdict(Record):
         return self.word == SKIPPED
 
     @property
+    def rests_on_noise(self) -> bool:
+        """Whether its word says something of runs with noise, if there are such.
+
+        What judges the noise itself has its own word for that, in a count noise plays no part, and what is only shown
+        says nothing that could be limited.
+        """
+        rules = get_kind(self.kind)
+        return not (rules.judges_noise or rules.counts or self.meaning.outcome == "shown")
+
+    @property
     def form(self) -> str:
         """The word as its kind has it: with what is in parentheses if that is part of it, ``inconclusive (bent)``."""
         known = KINDS.find(self.kind)

@@ -29,6 +29,7 @@ class Column:
     title: str
     numeric: bool = False
     shrink: int = 0
+    middle: bool = False
 
 
 def print_json(value: Any) -> None:
@@ -104,6 +105,7 @@ def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
 def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
     parts = []
     for cell, width, column in zip(cells, widths, columns, strict=True):
-        shown = cell if len(cell) <= width else cell[: width - 3] + "..."
+        tail = (width - 3) - (width - 3) // 2 if column.middle else 0
+        shown = cell if len(cell) <= width else cell[: width - 3 - tail] + "..." + cell[len(cell) - tail :]
         parts.append(shown.rjust(width) if column.numeric else shown.ljust(width))
     return _GAP.join(parts).rstrip()

@@ -13,7 +13,7 @@ from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, table
 
 COLUMNS = (
     Column("claim", "claim", shrink=32),
-    Column("part", "part", shrink=12),
+    Column("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
     Column("calibration", "noise"),
     Column("verdict", "verdict"),  # reservations stand beside the word: never cut
     Column("measured", "measured", numeric=True),

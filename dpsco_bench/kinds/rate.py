@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_bench.analysis.asymptotic import HARDLY_MOVED, MOVED, Regime
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case, means, noise_behind
+from dpsco_bench.analysis.judge import Case, means
 from dpsco_bench.analysis.rates import Sweep, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import bound_slope
@@ -105,7 +105,7 @@ class Rate(Kind):
 
     def judge(self, case: Case) -> Verdict:
         """By `rate_verdict`, with what a reader must know beside it."""
-        part, cells = case.part, case.cells
+        part = case.part
         sweep = sweep_of(case)
         verdict = rate_verdict(
             sweep,
@@ -118,9 +118,7 @@ class Rate(Kind):
             better=part.better,
             others=case.bound.others if case.bound.named_term else "",
         )
-        noise = noise_behind(cells) if case.calibration != "none" else None
-        unproven = noise.reservations if noise else ()
-        return replace(verdict, reservations=(*verdict.reservations, *unproven), notes=(*verdict.notes, *_notes(case)))
+        return replace(verdict, notes=(*verdict.notes, *_notes(case)))
 
 
 def largest_tolerance(exponent: float | None) -> float:

@@ -280,7 +280,7 @@ def _finish(
     name = f"{noise[:1].upper()}{noise[1:]}, {symbols(row.cells[0].entry.parameter)} = {plain(value)}"
     above: dict[str, Any] = {"transform": axes.transAxes, "va": "bottom", "size": 7}
     axes.text(0.0, 1.02, name, color=TEXT_COLOURS.get(calibration, INK), **above)
-    word = f"{SYMBOLS.get(score.tone, '·')} {score.row.word.replace('_', ' ')}"
+    word = f"{SYMBOLS.get(score.tone, '·')} {score.verdict}"
     axes.text(1.0, 1.02, word, ha="right", color=TONE_COLOURS.get(score.tone, FAINT), **above)
 
 

@@ -141,7 +141,7 @@ def real_epsilon_figure(module: str, name: str) -> None:
     paper_figure(
         name,
         "Real against claimed ε of the paper's noise, mechanism by mechanism",
-        "From the privacy ledger; the accounted noise meets the claim by construction and is not drawn.",
+        "From the privacy ledger; the accounted noise is chosen to meet the claim and is not drawn.",
         lambda inputs: excess_message(inputs, name.partition(".")[0]),
     )(draw)
 

@@ -114,7 +114,8 @@ class Privacy:
             return f"{words}: no accountant covers it"
         flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""
         real = f"ε {epsilon_text(cell.real, cell.kind)}".replace(" ", "\u00a0")
-        return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{flag}"
+        why = " (the constants are nominal)" if cell.noise.nominal else ""
+        return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{why}{flag}"
 
     @property
     def remark(self) -> str:

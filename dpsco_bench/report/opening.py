@@ -38,6 +38,12 @@ COLOURS = {
 LIGHT = ("#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
 RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
+UNPROVEN = {
+    "target_law_only": "the target law alone is",
+    "unproven": "nothing is shown, as constants are nominal or the bound is above the claim",
+    "exceeds_claim": "it is above the claim",
+}
+"""Status of accounted noise that is not proven private -> what is said of such verdicts."""
 BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2
 """Height of a bar in rows; of a row and of a line of the key in inches."""
 WIDTH, LEFT = 5.8, 2.05
@@ -126,10 +132,28 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     columns.append(Column("Errata", lambda line: str(line.errata), {"errata": lambda line: line.errata}, True))
     note = (
         "Every claim counts once, however many verdicts it has. Printed noise: what an accountant says of the "
-        "theorem’s own noise, by experiment; that accounted noise is private is true by construction, which "
-        "confirms nothing."
+        f"theorem’s own noise, by experiment. {accounted_text(lines)}".rstrip()
     )
     return Table("papers", "All papers", columns, lines, note)
+
+
+def accounted_text(lines: Sequence[PaperLine]) -> str:
+    """Of how many verdicts with accounted noise that is proven private; empty where a profile has none.
+
+    The accountant that chooses the noise bounds its epsilon by the claim. That is no proof where it speaks of the law
+    of an exact draw or minimiser, or where a constant of the objective is nominal.
+    """
+    rows = [row for line in lines for claim in line.claims for row in claim.results.rows]
+    own = [row.noise.status for row in rows if row.calibration == "accounted" and row.noise and row.rests_on_noise]
+    if not own:
+        return ""
+    found = Counter(own)
+    others = [f"of {found[status]} {said}" for status, said in UNPROVEN.items() if found[status]]
+    told = f"of {found['proven']} of {len(own)} verdicts it is proven private" + "".join(f", {one}" for one in others)
+    return (
+        "Accounted noise is chosen so that an accountant bounds ε by the claim; that it does confirms nothing. "
+        f"{told[:1].upper()}{told[1:]}."
+    )
 
 
 def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:

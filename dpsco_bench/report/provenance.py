@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from dpsco_bench import __version__
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine
@@ -15,7 +16,7 @@ from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.origin import commit_text, lock_text
 from dpsco_bench.report.tables import Column, Table
 
-PACKAGES = ("dpsco_bench", "numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
+PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def facts(inputs: Inputs) -> list[Fact]:
 
 
 def _versions() -> list[str]:
-    found = [f"Python {platform.python_version()}"]
+    found = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install
     for name in PACKAGES:
         try:
             found.append(f"{name} {version(name)}")

@@ -29,7 +29,8 @@ QUALIFIED = "qualified"
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
 RESERVED = (
     "schedule: at least half of the risk is there without noise; not shown private: nothing proves that the noise is; "
-    "not private: its real ε is above the claim; or what the remark says. They stand beside other words too"
+    "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
+    "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
 """What a word that confirms means with a reservation."""
 CALIBRATION_MEANINGS = (
@@ -37,7 +38,11 @@ CALIBRATION_MEANINGS = (
         "paper",
         "the noise exactly as the theorem states it; a hidden constant is taken as 1 unless the part says otherwise",
     ),
-    ("accounted", "the least noise with which an accountant of the actual sampling scheme proves (ε, δ)"),
+    (
+        "accounted",
+        "the least noise whose ε an accountant of the actual sampling scheme bounds by the claim; whether that proves "
+        "the run private is its status",
+    ),
     ("none", "noise off, to see what the schedule alone does"),
 )
 LABELS: Registry[str] = Registry("label", "figures")

@@ -64,7 +64,7 @@ def _row(finding: Finding, row: FigureRow) -> tuple[str, float, str]:
 def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText) -> None:
     line = told.reference
     ends = [value for _, value, _ in rows] + ([line] if line is not None else [])
-    far = min(ends) > 0 and max(ends) / min(ends) > FAR
+    far = not told.linear and min(ends) > 0 and max(ends) / min(ends) > FAR
     start = min(ends) if far else min(0.0, *ends)
     if far:
         axes.set_xscale("log")

@@ -50,11 +50,15 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FigureText:
-    """What a finding's figure shows: a label of its axis, rows, and a line at a value."""
+    """What a finding's figure shows: a label of its axis, rows, and a line at a value.
+
+    The axis is logarithmic where numbers are far apart, unless it is to be ``linear``, as exponents ask for.
+    """
 
     rows: list[FigureRow]
     label: str = ""
     reference: float | None = None
+    linear: bool = False
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
         "html_static_path": [],
         "html_css_files": ["dt_bundle.css", "site.css"],
         "html_js_files": [("tables.js", {"defer": "defer"})],
+        "html_search_scorer": str(THEME / "search.js"),
         "html_use_index": False,
         "html_copy_source": False,
         "html_show_sourcelink": False,

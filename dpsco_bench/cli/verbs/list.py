@@ -24,7 +24,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", help="algorithms, audits, claims, kinds, problems or tables")
+    parser.add_argument("what", nargs="?", default="", help="algorithms, audits, claims, kinds, problems or tables")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
     parser.add_argument(
         "--for",
@@ -42,7 +42,8 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.errors import InputError, nearest
 
     if args.what not in _LISTS:
-        raise InputError("list", args.what, nearest(args.what, _LISTS))
+        allowed = nearest(args.what, _LISTS) if args.what else f"one of {', '.join(_LISTS)}"
+        raise InputError("list", args.what or "nothing", allowed)
     if args.point is not None:
         if args.what != "algorithms":
             raise InputError(

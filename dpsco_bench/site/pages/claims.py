@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from dpsco_bench.claims.bounds.glossary import symbols_in
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import claim_file
+from dpsco_bench.claims.model import Claim
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
@@ -78,7 +80,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
     pieces = [
-        heading(claim.title, target=address(claim.id)),
+        heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
         quote(" ".join(claim.statement.split())),
@@ -95,6 +97,15 @@ def _claim(content: Content, results: ClaimResults) -> str:
         fenced(f"dpsco claim {claim.id} --profile {content.inputs.profile}", "console"),
     ]
     return "\n".join(filter(None, pieces))
+
+
+def page_title(claim: Claim) -> str:
+    """Paper and number of what it states before its title, as people look for it: ``Wang 2017, Theorem 4.2: ...``.
+
+    A source that is no place in a paper stands on the page alone.
+    """
+    place = re.match(r"(\w+)(?: et al\.|(?:, \w+)*) (\d{4}.*)", claim.source)
+    return f"{place[1]} {place[2]}: {claim.title}" if place else f"{claim.paper}: {claim.title}"
 
 
 def _verdict_table(results: ClaimResults) -> Table:
