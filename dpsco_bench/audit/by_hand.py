@@ -86,12 +86,9 @@ def audit(
         remarks = (*remarks, *shown.remarks)
     place = seen.place if not seen.varied else 0  # own random numbers would hide what the place changes
     chosen = Placed.of(cell, place, seen.apart) if place or seen.apart else cell
-    result = audit_calibrated(
-        chosen,
-        calibrated,
-        **{"runs": runs, "confidence": 1.0 - error if seen.pair else confidence},
-        **{"statistic": statistic, "seed": seed, "mechanism": mechanism, **how},
-    )
+    left = 1.0 - error if seen.pair else confidence
+    asked: dict[str, Any] = {"runs": runs, "confidence": left, "statistic": statistic, "seed": seed, **how}
+    result = audit_calibrated(chosen, calibrated, mechanism=mechanism, **asked)
     neighbours = f"{result.neighbours}, in place {place}" if place else result.neighbours
     return replace(_outcome(result, remarks), neighbours=neighbours, confidence=float(confidence))
 
