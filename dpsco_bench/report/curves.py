@@ -27,6 +27,8 @@ from dpsco_bench.report.wording import SYMBOLS, setting, symbols
 
 WIDTH, LEFT, RIGHT, GAP = 7.1, 0.6, 1.35, 0.12
 """Inches: width of the figure, its margins (names of curves stand at the right), and the space between columns."""
+CHARACTER = 0.052
+"""Inches that a character of size 7 takes, on average."""
 AXES_HEIGHT, HEAD, FOOT, LINE = 1.8, 0.2, 0.42, 0.13
 MOST_POINTS = 250
 """Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
@@ -280,7 +282,10 @@ def _finish(
     name = f"{noise[:1].upper()}{noise[1:]}, {symbols(row.cells[0].entry.parameter)} = {plain(value)}"
     above: dict[str, Any] = {"transform": axes.transAxes, "va": "bottom", "size": 7}
     axes.text(0.0, 1.02, name, color=TEXT_COLOURS.get(calibration, INK), **above)
-    word = f"{SYMBOLS.get(score.tone, '·')} {score.verdict}"
+    # Where reservations do not fit, the mark in parentheses tells of them.
+    room = axes.get_position().width * WIDTH / CHARACTER - len(name)
+    said = score.verdict if len(score.verdict) + 6 <= room else score.row.word.replace("_", " ")
+    word = f"{SYMBOLS.get(score.tone, '·')} {said}"
     axes.text(1.0, 1.02, word, ha="right", color=TONE_COLOURS.get(score.tone, FAINT), **above)
 
 

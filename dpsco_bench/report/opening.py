@@ -41,7 +41,7 @@ RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 UNPROVEN = {
     "target_law_only": "the target law alone is",
     "unproven": "nothing is shown, as constants are nominal or the bound is above the claim",
-    "exceeds_claim": "it is above the claim",
+    "exceeds_claim": "its ε is above the claim",
 }
 """Status of accounted noise that is not proven private -> what is said of such verdicts."""
 BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2
@@ -148,11 +148,10 @@ def accounted_text(lines: Sequence[PaperLine]) -> str:
     if not own:
         return ""
     found = Counter(own)
-    others = [f"of {found[status]} {said}" for status, said in UNPROVEN.items() if found[status]]
-    told = f"of {found['proven']} of {len(own)} verdicts it is proven private" + "".join(f", {one}" for one in others)
+    others = [f"behind {found[status]} {said}" for status, said in UNPROVEN.items() if found[status]]
+    told = ", ".join([f"It is proven private behind {found['proven']} of {len(own)} verdicts", *others])
     return (
-        "Accounted noise is chosen so that an accountant bounds ε by the claim; that it does confirms nothing. "
-        f"{told[:1].upper()}{told[1:]}."
+        f"Accounted noise is chosen so that an accountant bounds ε by the claim; that it does confirms nothing. {told}."
     )
 
 

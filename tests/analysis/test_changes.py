@@ -14,6 +14,7 @@ from dpsco_bench.analysis.changes import (
     changed,
     read_before,
     read_changes,
+    read_reserved,
     record_changes,
     unexplained,
 )
@@ -37,6 +38,18 @@ def test_lines_begin_with_the_word_of_the_earlier_record():
     folder = RECORDED / "changes"
     before = read_before(folder)
     assert all(before.get(line.place) == line.old != line.new for line in read_changes(folder))
+
+
+def test_what_got_a_reservation_by_a_rule_is_what_the_record_says():
+    rows = {
+        (row.profile, row.id, row.part, row.calibration): row
+        for profile in PROFILES
+        for row in read_record(RECORDED / f"{profile}.json")
+    }
+    lines = read_reserved(RECORDED / "changes")
+    assert lines and all(line.new.startswith(f"{line.old}, ") for line in lines)
+    found = [line for line in lines if line.place in rows and rows[line.place].said == line.new]
+    assert len(found) > 0.9 * len(lines) and all(line.reason in rows[line.place].reservations for line in found)
 
 
 def row(part, word, kind="rate", **more):

@@ -34,6 +34,39 @@ def test_reservations_stand_beside_every_word():
     assert row["verdict"] == "fails" and row["sentence"].startswith("fails, not shown private: ")
 
 
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        (part("other", "explicit", uses=["n"], bound="wang2017.thm6_2_explicit"), "explicit"),
+        (part("other", "band", uses=["n", "twin"], band=[0.1, 9]), "band"),
+        (part("other", "control", uses=["n"], exponent=-2), "control"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [("exceeds_claim", "not private"), ("unproven", "not shown private"), ("proven", "")],
+)
+def test_every_kind_that_rests_on_noise_says_whether_it_is_private(entry, kind, status, told):
+    jobs = rate_jobs(-2, privacy_status=status, epsilon_real=40.0 if told else 0.9)
+    twins = [(replace(made, part="twin"), rows, fixed) for made, rows, fixed in jobs]
+    row = judge([RATE, RATE | {"id": "twin"}, entry], [*jobs, *twins])[2]
+    assert row["kind"] == kind and [text.partition(":")[0] for text in row["reservations"]] == [told] * bool(told)
+    assert row["sentence"].startswith(f"{row['verdict']}, {told}: " if told else f"{row['verdict']}: ")
+
+
+def test_where_noise_plays_no_part_nothing_is_added():
+    """To a count, to a law that asks for none, to what is only shown, and to what has a word of its own for it."""
+    status = {"privacy_status": "exceeds_claim", "epsilon_real": 40.0}
+    jobs = rate_jobs(-2, **status)
+    law = part("law", "law", uses=["n"], tolerance=0.5, noiseless="a moment", bound="wang2017.strongly_convex")
+    assert judge([RATE, law], jobs)[1]["reservations"] == []
+    for kind, more in (("shown", {}), ("complexity", {"bound": "wang2017.thm4_2_gradients"}), ("privacy", {})):
+        made = job("one", kind, evaluation="run" if kind == "shown" else "plan_only")
+        rows = table(made, lambda c: c.n**-2.0) if kind == "shown" else None
+        (row,) = judge([part("one", kind, **more)], [(made, rows, calibrations(made, **status))])
+        assert row["reservations"] == [], kind
+
+
 def test_saturated_rates_are_not_observable():
     jobs = rate_jobs(-2)
     made = jobs[0][0]

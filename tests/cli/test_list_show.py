@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.compose import claim_ids
 from dpsco_bench.cli.describe import _meaning, describe
+from dpsco_bench.cli.verbs import list as list_verb
 from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.errors import InputError
@@ -26,6 +28,11 @@ def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
     if what in KNOWN:
         assert [entry["id"] for entry in entries] == KNOWN[what]()
+
+
+def test_list_alone_names_what_can_be_listed():
+    with pytest.raises(InputError, match="list = 'nothing': must be one of .*algorithms.*claims.*problems"):
+        list_verb.execute(SimpleNamespace(what="", words=[], point=None, json=False, plugin=[]))
 
 
 def test_words_leave_entries_that_have_all_of_them(dpsco):

@@ -29,6 +29,13 @@ def test_a_wide_table_is_cut_from_the_last_column_that_may_shrink():
     assert "n" * 60 in lines[2] and "m..." in lines[2]
 
 
+def test_a_column_cut_in_the_middle_keeps_apart_what_differs_at_the_end():
+    columns = (Column("part", "part", shrink=12, middle=True),)
+    rows = [{"part": f"ridge_logistic-{axis}"} for axis in ("n", "d", "epsilon", "kappa")]
+    shown = table(columns, rows, width=12).splitlines()[2:]
+    assert len(set(shown)) == 4 and all(len(line) == 12 and line.startswith("ridg...") for line in shown)
+
+
 def test_a_table_that_cannot_shrink_keeps_its_columns():
     rows = [{"value": "1" * 120}]
     assert "1" * 120 in table(COLUMNS, rows, width=50)

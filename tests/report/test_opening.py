@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answer
+from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.opening import (
     COLOURS,
@@ -12,6 +14,7 @@ from dpsco_bench.report.opening import (
     ClaimLine,
     PaperLine,
     _key_places,
+    accounted_text,
     claims_table,
     headline,
     paper_lines,
@@ -55,6 +58,24 @@ def test_the_tables_and_the_figure(inputs):
         assert svg_text(papers_figure(found)) == svg_text(papers_figure(found))
     with style(**{"svg.fonttype": "none"}):
         assert all(f">{word}<" in svg_text(papers_figure(found)) for word in ("Wang, Ye, Xu 2017", "fails"))
+
+
+def test_accounted_noise_is_counted_by_what_is_proven_of_it():
+    """Not of rows on privacy, counts, or what is only shown; nothing is said where there are none."""
+
+    def row(kind, word, status, calibration="accounted"):
+        return Verdict(word, kind, calibration=calibration, noise=Noise(status, 1.0, "upper", 1.0))
+
+    rows = [row("rate", "match", "proven"), row("band", "holds", "proven"), row("explicit", "holds", "unproven")]
+    rows += [row("ordering", "reversed", "target_law_only"), row("privacy", "holds", "proven")]
+    rows += [row("shown", "shown", "unproven"), row("rate", "match", "exceeds_claim", "paper")]
+    claim = ClaimLine(SimpleNamespace(rows=rows), Answer("holds", ()))
+    said = accounted_text([PaperLine("p", "P 2020", [claim], {}, 0)])
+    assert (
+        "It is proven private behind 2 of 4 verdicts, behind 1 the target law alone is, behind 1 nothing is shown"
+        in said
+    )
+    assert accounted_text([PaperLine("p", "P 2020", [], {}, 0)]) == ""
 
 
 @pytest.mark.parametrize("standing", STANDINGS)

@@ -7,13 +7,17 @@ from urllib.parse import unquote
 
 import pytest
 
+from dpsco_bench import __version__
+from dpsco_bench.claims.model import Claim
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.scores import scores
 from dpsco_bench.site.content import Content
+from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.queries import nearest_point
 from dpsco_bench.site.rendered import SiteError, rendered
+from dpsco_bench.site.sphinx import THEME
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
 pytestmark = pytest.mark.slow
@@ -120,6 +124,29 @@ def test_a_reservation_stands_beside_the_word_and_its_reason_is_seen(text):
     assert "Schedule: without noise the risk is 0.85 of it" in page
 
 
+def test_a_claim_is_found_by_paper_and_number(inputs, built):
+    """Its title begins with both, and the search puts first what names every word and number of the question."""
+    assert page_title(inputs.claim("wang2017.kinds").claim).startswith("Wang 2017, Theorem 0: ")
+    assert "Wang 2017, Theorem 0: " in (built / "site" / "searchindex.js").read_text(encoding="utf-8")
+    scorer = (built / "site" / "_static" / "language_data.js").read_text(encoding="utf-8")
+    assert (THEME / "search.js").read_text(encoding="utf-8").strip() in scorer
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("Wang, Ye, Xu 2017, Theorem 4.2", "Wang 2017, Theorem 4.2: t"),
+        (
+            "Abadi et al. 2016, as cited by Zhang, Tran, Cutkosky 2022",
+            "Abadi 2016, as cited by Zhang, Tran, Cutkosky 2022: t",
+        ),
+        ("this package's audits", "wang2017: t"),
+    ],
+)
+def test_the_title_of_a_claim_s_page(source, title):
+    assert page_title(Claim("wang2017.x", "t", source, "s", [])) == title
+
+
 def test_the_site_says_what_it_is_and_is_not(text):
     home = text("index")
     assert "measuring instrument, not a release mechanism" in home
@@ -129,6 +156,7 @@ def test_the_site_says_what_it_is_and_is_not(text):
 
 def test_privacy_ledger_errata_and_provenance(text):
     assert "exceeds the claim" in text("privacy") and "= ∞" in text("privacy")
+    assert f"dpsco_bench {__version__}" in text("provenance")
     assert "abc123" in text("provenance") and "Root seed" in text("provenance") and "2.1 min" in text("provenance")
     assert "Check it with dpsco claim wang2017.thm4.1" in text("errata/wang2017")
 

@@ -10,13 +10,18 @@ function tokens(words) {
 }
 
 var Scorer = {
-    // Above every score of Sphinx's; of such pages first the one of which the question names the largest part.
+    // Above every score of Sphinx's. Of such pages first the one of which the question names the largest part, where
+    // its words stand together, or where it is the page's very name.
     score: ([docname, title, , , score]) => {
-        const asked = tokens(new URLSearchParams(window.location.search).get("q") ?? "");
+        const question = (new URLSearchParams(window.location.search).get("q") ?? "").toLowerCase().trim();
+        const asked = tokens(question);
         const head = tokens(title.split(": ")[0]);
         const known = new Set([...head, ...tokens(title), ...tokens(docname)]);
         if (!asked.length || !asked.every((word) => known.has(word))) return score;
-        return 100 + score + (50 * new Set(asked.filter((word) => head.includes(word))).size) / head.length;
+        const told = asked.filter((word) => head.includes(word));
+        const together = told.length && ` ${head.join(" ")} `.includes(` ${told.join(" ")} `);
+        const named = docname.split("/").pop() === question;
+        return 100 + score + (50 * new Set(told).size) / head.length + 20 * !!together + 100 * named;
     },
     objNameMatch: 11,
     objPartialMatch: 6,
