@@ -40,7 +40,7 @@ def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
         if not isinstance(file, str | Path) or not is_board_file(str(file)) or not Path(file).is_file():
             raise InputError("boards", file, "a list of existing YAML files (.yaml)")
         try:
-            board = parse_board(complete(read_yaml(Path(file), "boards"), Path(file).stem))
+            board = parse_board(_located(complete(read_yaml(Path(file), "boards"), Path(file).stem), Path(file).parent))
             _check_numbers(board)
         except DpscoError as error:
             raise error if str(file) in str(error) else DpscoError(f"{file}: {error}") from error
@@ -48,6 +48,17 @@ def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
         found[board.id] = board
     return found
+
+
+def _located(values: Any, folder: Path) -> Any:
+    """With the data files of its instances found beside the board, where they do not lie in the working directory."""
+    instances = values.get("instances")
+    for instance in instances if isinstance(instances, list) else ():
+        options = instance.get("problem_options") if isinstance(instance, Mapping) else None
+        path = options.get("path") if isinstance(options, Mapping) else None
+        if isinstance(path, str) and not Path(path).is_file() and (folder / path).is_file():
+            instance["problem_options"] = {**options, "path": str(folder / path)}
+    return values
 
 
 @contextmanager

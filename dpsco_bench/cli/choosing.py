@@ -18,6 +18,7 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import SETTINGS, check_settings, extended, say
 from dpsco_bench.cli.options import parse_keys
 from dpsco_bench.cli.output import Column, Row, labelled, number, table
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.single import DEFAULT_RECORDS
 from dpsco_bench.execution.summary import HeldOut
@@ -92,7 +93,12 @@ def accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Acc
     own = cls is not None and cls.file_options and "path" in keys
     more = [] if own or "n" in keys else [f"n={DEFAULT_RECORDS}"]
     twin = bool(cls and cls.twin and not own)  # the same losses and constants, without a file
-    point, settings = asked_point([*arguments, *more], plugins, twin)
+    try:
+        point, settings = asked_point([*arguments, *more], plugins, twin)
+    except InputError as error:
+        if not twin or error.key in keys:
+            raise
+        raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
     _, left_out = candidates(point, settings)
     refused = {item.method: item.reason for item in left_out if item.status != "not_run"}
     told = [

@@ -155,6 +155,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"dpsco_bench {__version__}")
         return 0
+    _pin_threads()  # before a verb loads NumPy: its BLAS reads them then, and never again
     verb = load_verb(arguments[0])
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
@@ -164,7 +165,6 @@ def _dispatch(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     verb.configure(parser)
-    _pin_threads()
     try:
         return int(verb.execute(_parse(parser, arguments[1:])))
     except SystemExit as leaving:  # -h of a verb

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.report.axes import log_x, log_y
-from dpsco_bench.report.board import measured
+from dpsco_bench.report.board import kind_text, measured
 from dpsco_bench.report.drawing import GREY, INK, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, plain
@@ -23,7 +23,7 @@ COLLAPSED = 1.5
 """Largest factor between risks at such values, the slope taken out, that is called one curve."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
-WORDS = "Least risk of a method of proven privacy over that of the start (grey line); hollow: undecided; ▼: risk 0"
+WORDS = "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
 FOOT = 0.3
 """Where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0."""
 
@@ -114,7 +114,7 @@ def _drawn(rows: Sequence[Standing]) -> Any:
                     _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
         axes.set_xscale("log")
         log_x(axes)
-        log_y(axes, [*above, 1.0, *([foot] if len(above) < len(rows) else [])], "risk / risk of the start")
+        log_y(axes, [*above, 1.0, *([foot] if len(above) < len(rows) else [])], f"{kind_text(rows[0])} risk / start's")
         axes.set_xlabel("n ε/√d")
         axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
 

@@ -61,6 +61,7 @@ class Panel:
     line : str, the one line of small text: instance and sizes; what does not fit is cut
     blank : bool, whether there is nothing to draw, only the words
     symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
+    height, right : float, inches of the area that holds the data, and of the margin beside it
     """
 
     title: str
@@ -68,6 +69,8 @@ class Panel:
     line: str = ""
     blank: bool = False
     symbols: tuple[str, ...] = ()
+    height: float = AXES_HEIGHT
+    right: float = RIGHT
 
     @property
     def titles(self) -> list[str]:
@@ -146,7 +149,7 @@ def _heading_lines(row: Sequence[Panel]) -> int:
 
 
 def _row_height(row: Sequence[Panel]) -> float:
-    drawn = 0.1 if all(panel.blank for panel in row) else AXES_HEIGHT + BOTTOM
+    drawn = max(0.1 if panel.blank else panel.height + BOTTOM for panel in row)
     return drawn + GAP + LINE * _heading_lines(row) + 0.12
 
 
@@ -157,8 +160,8 @@ def _place(figure: Figure, panel: Panel, left: float, upper: float, lines: int, 
     _write(figure, panel, left, upper - 0.05, size)
     if panel.blank:
         return
-    room = (PANEL_WIDTH - LEFT - RIGHT) / width
-    axes = figure.add_axes(((left + LEFT) / width, (top - AXES_HEIGHT) / height, room, AXES_HEIGHT / height))
+    room = (PANEL_WIDTH - LEFT - panel.right) / width
+    axes = figure.add_axes(((left + LEFT) / width, (top - panel.height) / height, room, panel.height / height))
     panel.draw(axes)
 
 

@@ -15,8 +15,8 @@ from matplotlib.patches import Patch, Rectangle
 from dpsco_bench.analysis.ranking import Standing
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.registry import papers
-from dpsco_bench.report.board import competing, measured
-from dpsco_bench.report.drawing import INK, Panel, compose
+from dpsco_bench.report.board import competing, cost_text, kind_text, measured
+from dpsco_bench.report.drawing import AXES_HEIGHT, INK, Panel, compose
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
@@ -28,8 +28,12 @@ PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
 TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
+TILE_HEIGHT, MARGIN = 0.4, 0.15
+"""Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
 MOST_LINES = 4
 """Of the name of an undecided region; what it would cost stands below."""
+LABEL_SIZE = 5.8
+"""Points: of the lines' labels, of which the longest has to fit beside the axis' own."""
 DARK = 0.45
 """Luminance below which the text of a tile is white."""
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
@@ -37,7 +41,7 @@ CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
 HATCHED = (
     (*STRIPES, "#d9d9d9", "a tie"),
-    (*CROSSES, "#ffffff", "undecided: methods left out, and the time of the likeliest"),
+    (*CROSSES, "#ffffff", "undecided: a method that might win is too slow; its time"),
 )
 
 
@@ -47,8 +51,12 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
     for instance in board.board.instances:
         rows = [row for row in measured(board) if row.instance == instance.id]
         if rows:
-            line = "; ".join(filter(None, (instance.title, fixed_text(rows), competing_text(rows))))
-            found.append((instance.id, Panel(winners_text(rows), _drawn(rows), line)))
+            kind = f"{kind_text(rows[0])} risk"
+            words = (instance.title, kind, fixed_text(rows), competing_text(rows))
+            line = "; ".join(filter(None, words))
+            height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
+            panel = Panel(winners_text(rows), _drawn(rows), line, height=height, right=MARGIN)
+            found.append((instance.id, panel))
     return found
 
 
@@ -150,11 +158,12 @@ def _drawn(rows: Sequence[Standing]) -> Any:
         names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in lines]
         axes.set_yticks([i + 0.5 for i in range(len(lines))], names)
         axes.tick_params(length=0)
+        axes.tick_params(axis="y", labelsize=LABEL_SIZE, pad=1.5)
         axes.grid(False)
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlabel(parameter_label("n"))
-        axes.set_ylabel(parameter_label("epsilon") if alike else "ε, d, by ε/√d")
+        axes.set_ylabel(parameter_label("epsilon") if alike else "ε, d, by ε/√d", labelpad=1.5)
 
     return draw
 
@@ -247,7 +256,7 @@ def name_text(row: Standing) -> str:
 def tile_text(row: Standing) -> str:
     """The winner's margin in per cent, of a tie how many cannot be told from it, of an undecided point its cost."""
     if row.contenders:
-        return row.contenders[0].cost.removeprefix("about ").removesuffix(" on one core")
+        return cost_text(row)
     if row.runner_up is None:
         return ""
     others = len(row.tied) - 1

@@ -21,8 +21,9 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.registry import absent_paper
 from dpsco_bench.report.numbers import MINUS, number
+from dpsco_bench.site.board_values import NotMeasured, Value
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.values import NotMeasured, Reference, Value, reference, value_of
+from dpsco_bench.site.values import Reference, reference, value_of
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,

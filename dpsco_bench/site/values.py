@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from dpsco_bench.analysis.ranking import Standing
-from dpsco_bench.analysis.standings import RANKED, TRIVIAL
+from dpsco_bench.analysis.standings import RANKED
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.report.inputs import NOT_MEASURED, ClaimResults
+from dpsco_bench.site.board_values import (
+    NotMeasured,
+    OfBoard,
+    OfFrontier,
+    OfPoints,
+    OfSearch,
+    OfUndecided,
+    OfWinners,
+    OfWins,
+    Value,
+    taken,
+)
 from dpsco_bench.site.content import Content
 
-Value = float | str
-TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "sum": math.fsum}
 PERCENT = "percent"
-
-
-class NotMeasured(Exception):
-    """What a reference reads is no part of this profile, or could not be run here."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class OfClaim:
             return content.claims[claim.id].standing
         rows = [_row(claim, part, self.calibration, where) for part in self.parts or [self.part]]
         found = [value for row in rows for value in self._cells(row, where)]
-        return 100.0 * abs(float(found[0]) - 1.0) if self.error == PERCENT else _taken(found, self.take, where)
+        return 100.0 * abs(float(found[0]) - 1.0) if self.error == PERCENT else taken(found, self.take, where)
 
     def _cells(self, row: Verdict, where: str) -> list[Any]:
         """The entries of a row that are meant: all cells, or the one at a value of the swept parameter."""
@@ -104,97 +109,6 @@ class OfRows:
 
 
 @dataclass(frozen=True)
-class OfBoard:
-    """A column of a board's instance, of its points or of methods there; ``at`` a point, ``take`` as of a claim."""
-
-    board: str
-    instance: str
-    column: str
-    at: Mapping[str, float] = field(default_factory=dict)
-    methods: list[str] = field(default_factory=list)
-    take: str | int | None = None
-
-    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
-        """See `value_of`."""
-        rows = _standings(content, self.board)
-        here = [row for row in rows if row.instance == self.instance and _lies_at(row, self.at)]
-        if not here:
-            raise NotMeasured(f"{self.board} has no such point in profile {content.inputs.profile}")
-        if not self.methods:
-            return _taken([getattr(row, self.column) for row in here], self.take, where)
-        wanted = set(self.methods)
-        found = [getattr(method, self.column) for row in here for method in row.methods if method.method in wanted]
-        if not found:
-            raise NotMeasured(f"{', '.join(sorted(wanted))} did not run there")
-        return _taken(found, self.take, where)
-
-
-@dataclass(frozen=True)
-class OfPoints:
-    """How many decided points a board's instances have (all of them by default)."""
-
-    points: str
-    instances: list[str] = field(default_factory=list)
-
-    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
-        """See `value_of`."""
-        return float(len(_decided(content, self.points, self.instances)))
-
-
-@dataclass(frozen=True)
-class OfWins:
-    """At how many of these points a method of ``methods`` has the least mean risk."""
-
-    wins: str
-    methods: list[str]
-    instances: list[str] = field(default_factory=list)
-
-    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
-        """See `value_of`."""
-        return float(sum(row.winner in self.methods for row in _decided(content, self.wins, self.instances)))
-
-
-@dataclass(frozen=True)
-class OfFrontier:
-    """The largest ``n epsilon/sqrt(d)`` of a decided point at which the starting point shares the first place."""
-
-    frontier: str
-    instances: list[str] = field(default_factory=list)
-
-    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
-        """See `value_of`."""
-        here = _decided(content, self.frontier, self.instances)
-        found = [row.n * row.epsilon / math.sqrt(row.d) for row in here if TRIVIAL in row.tied]
-        if not found:
-            raise NotMeasured(f"a method beats the starting point everywhere on {self.frontier}")
-        return max(found)
-
-
-@dataclass(frozen=True)
-class OfSearch:
-    """The least private risk over that of the public grid search at decided points.
-
-    ``take`` as of a claim, or ``median``; ``count`` is the number of these points, ``above`` that of ratios above 1.
-    """
-
-    search: str
-    take: str
-    instances: list[str] = field(default_factory=list)
-
-    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
-        """See `value_of`."""
-        found = []
-        for row in _decided(content, self.search, self.instances):
-            risks = [method.risk for method in row.methods if method.ranked]
-            if row.search and row.search.risk > 0 and risks:
-                found.append(min(risks) / row.search.risk)
-        if not found:
-            raise NotMeasured(f"nothing is searched on {self.search}")
-        words = {"count": float(len(found)), "above": float(sum(ratio > 1 for ratio in found)), "median": median(found)}
-        return words[self.take] if self.take in words else _taken(found, self.take, where)
-
-
-@dataclass(frozen=True)
 class OfAccounted:
     """The risk with accounted noise over that with the printed noise, where both are proven private.
 
@@ -211,7 +125,7 @@ class OfAccounted:
         if not found:
             raise NotMeasured(f"nothing is private under both noises in profile {content.inputs.profile}")
         words = {"count": float(len(found)), "sweeps": float(len(sweeps)), "median": median(found)}
-        return words[self.accounted] if self.accounted in words else _taken(found, self.accounted, where)
+        return words[self.accounted] if self.accounted in words else taken(found, self.accounted, where)
 
 
 @dataclass(frozen=True)
@@ -240,10 +154,12 @@ class Over:
         return above / below
 
 
-Reference = OfClaim | OfRows | OfBoard | OfWins | OfPoints | OfFrontier | OfSearch | OfAccounted | OfErrata | Over
+OfOneBoard = OfBoard | OfWins | OfWinners | OfPoints | OfUndecided | OfFrontier | OfSearch
+Reference = OfClaim | OfRows | OfOneBoard | OfAccounted | OfErrata | Over
 FORMS: Mapping[str, type[Reference]] = {
-    **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "points": OfPoints},
-    **{"frontier": OfFrontier, "search": OfSearch, "accounted": OfAccounted, "errata": OfErrata, "over": Over},
+    **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "winners": OfWinners, "points": OfPoints},
+    **{"undecided": OfUndecided, "frontier": OfFrontier, "search": OfSearch},
+    **{"accounted": OfAccounted, "errata": OfErrata, "over": Over},
 }
 """The key by which a reference says what it reads."""
 
@@ -276,21 +192,6 @@ def value_of(content: Content, asked: Reference, known: Mapping[str, Value], whe
     where : str, what an error names
     """
     return asked.value(content, known, where)
-
-
-def _standings(content: Content, id: str) -> list[Standing]:
-    boards = [board for board in content.inputs.boards if board.id == id]
-    return [row for board in boards for row in board.rows if isinstance(row, Standing)]
-
-
-def _decided(content: Content, id: str, instances: Collection[str]) -> list[Standing]:
-    """Decided points of a board's instances."""
-    rows = _standings(content, id)
-    wanted = set(instances) or {row.instance for row in rows}
-    here = [row for row in rows if row.instance in wanted and row.runner_up is not None and not row.contenders]
-    if not here or not wanted <= {row.instance for row in here}:
-        raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
-    return here
 
 
 def _both_private(content: Content) -> Iterator[list[float]]:
@@ -339,21 +240,3 @@ def _entry(row: Verdict, column: str, where: str) -> Any:
     if found is None:
         raise InputError(f"{where}: column of {row.id} {row.part}", column, "one that this row has")
     return found
-
-
-def _taken(found: Sequence[Any], take: str | int | None, where: str) -> Value:
-    """The one value, the one of an index, or the least or largest of several."""
-    if isinstance(take, int):
-        return float(found[take])
-    if take is None and len(found) == 1:
-        return found[0] if isinstance(found[0], str) else float(found[0])
-    if take is None or take not in TAKES:
-        raise InputError(f"{where}: take", take, f"an index or one of {', '.join(TAKES)}, for {len(found)} values")
-    numbers = [float(value) for value in found if value is not None and not math.isnan(value)]
-    if not numbers:
-        raise InputError(where, list(found), "a reference to numbers")
-    return TAKES[take](numbers)
-
-
-def _lies_at(row: Standing, point: Mapping[str, float]) -> bool:
-    return all(math.isclose(getattr(row, key), value) for key, value in point.items())

@@ -156,6 +156,12 @@ def test_show_separates_the_ids_of_errata_from_their_titles(dpsco):
         assert "bassily2021.E10  Constants in the proofs" in dpsco("show", id).out
 
 
+def test_a_file_that_is_not_there_needs_what_only_its_data_know(dpsco):
+    outcome = dpsco("list", "algorithms", "--for", "problem=data_file")
+    assert outcome.code == 2
+    assert outcome.err == "dpsco: clip = 'missing': must be given, or path=FILE: without one only this key tells it\n"
+
+
 def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
     found = json.loads(dpsco("list", "algorithms", "--json", "--for", "problem=ridge_logistic").out)
     accepts = {entry["id"]: entry["accepts"] for entry in found}

@@ -39,6 +39,20 @@ def test_a_verb_has_help_and_a_summary(dpsco, name):
     assert outcome.code == 0 and verb.SUMMARY in outcome.out
 
 
+def test_threads_of_matrix_products_are_one_before_a_verb_is_loaded(dpsco, monkeypatch):
+    """NumPy's BLAS reads them as it is loaded, which most verbs do."""
+    seen = []
+
+    def load(name, load=command_line.load_verb):
+        seen.append(os.environ.get("OPENBLAS_NUM_THREADS"))
+        return load(name)
+
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setattr(command_line, "load_verb", load)
+    assert dpsco("list", "problems").code == 0 and seen[0] == "1"
+
+
 def test_examples_name_what_is_registered(dpsco):
     known = {*list_algorithms(), *claim_ids(), *(f"{e.paper}.{e.id}" for p in errata_papers() for e in load_errata(p))}
     for name in command_line.verb_names():

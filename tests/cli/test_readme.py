@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.analysis.board_record import read_boards
 from dpsco_bench.analysis.record import read_record
+from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.site.findings import finding_files, read_finding
 
@@ -40,14 +42,32 @@ def test_the_findings_of_the_readme_are_those_of_the_page():
     assert len(lines) == len(FINDINGS["FIRST"]) == 5
     for line in lines:
         title, _, sentence = line.partition(".** ")
-        assert f". {title}\n\n{sentence}\n" in page, "python docs/findings.py"
+        assert re.search(rf"\. {re.escape(title)}\n\n`ci`(?: and `full`)?: {re.escape(sentence)}\n", page), (
+            "python docs/findings.py"
+        )
 
 
-def test_the_page_has_every_finding_of_the_profile():
+def test_the_page_has_every_finding_and_says_of_which_profile():
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     texts = [read_finding(path, id) for id, path in finding_files().items()]
-    titles = [text.title for text in texts if "ci" in (text.profiles or ["ci"])]
-    assert re.findall(r"^## \d+\. (.*)$", page, re.MULTILINE) == titles
+    profiles = FINDINGS["PROFILES"]
+    assert re.findall(r"^## \d+\. (.*)$", page, re.MULTILINE) == [text.title for text in texts]
+    for text, part in zip(texts, re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
+        named = re.findall(r"^(`ci`|`full`|`ci` and `full`): ", part, re.MULTILINE)
+        assert re.findall(r"`(\w+)`", " ".join(named)) == [p for p in profiles if p in (text.profiles or profiles)]
+
+
+def test_the_numbers_of_the_full_board_are_those_of_its_record():
+    """The page is written from a run, and the record of that run is kept beside it."""
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    points = read_boards(ROOT / "workflows" / "recorded" / "boards" / "full.json")
+    decided = [point for point in points if point.tied]
+    assert f"Of {len(decided)} decided points the start has the least mean risk at" in page, "python docs/findings.py"
+    real = [point for point in points if point.instance in ("covertype-held-out", "adult", "kddcup99")]
+    assert f"of {sum(bool(point.tied) for point in real)}, all with n <= " in page
+    assert f"The {sum(not point.tied for point in real)} larger points are undecided." in page
+    last = max(point.n * point.epsilon / point.d**0.5 for point in decided if TRIVIAL in point.tied)
+    assert f"the first place nowhere above {last:.0f}." in page
 
 
 @pytest.mark.parametrize(

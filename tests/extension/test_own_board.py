@@ -42,6 +42,27 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
     assert "\nexcess empirical risks: flipped, customers\n" in again.out
 
 
+def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):
+    """A path counts from the working directory, or else from the board's folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("boards").mkdir()
+    options = {"path": "my.csv", "label": "y", "clip": 1}
+    instances = [{"id": "mine", "problem": "data_file", "problem_options": options}, *SMALL["instances"]]
+    board = Path("boards/mine.yaml")
+    board.write_text(json.dumps({**SMALL, "instances": instances}))
+
+    def found():
+        (made,) = own_boards([board]).values()
+        assert made.instances[1].problem_options == {}
+        return made.instances[0].problem_options["path"]
+
+    assert found() == "my.csv", "the error of the run names it"
+    Path("boards/my.csv").write_text("x,y\n1,0\n2,1\n")
+    assert found() == "boards/my.csv"
+    Path("my.csv").write_text("x,y\n1,0\n2,1\n")
+    assert found() == "my.csv"
+
+
 def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
     from dpsco_bench.claims import compose
 

@@ -1,5 +1,7 @@
 """The leaderboard's tables and phase diagrams, from made-up standings."""
 
+import csv
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from dpsco_bench.claims.board import Board, Instance, load_board
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
+from dpsco_bench.report.collapse import collapse_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import plain
@@ -28,6 +31,7 @@ from dpsco_bench.report.phases import (
     winners_text,
 )
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
+from tests.report.legible import faults
 
 
 def method(name, risk, status="proven", tied=False):
@@ -118,6 +122,36 @@ def test_tables_say_who_wins_who_cannot_and_who_refuses(board):
         assert to_csv(table) and to_latex(table)
 
 
+def test_every_risk_says_whether_it_is_of_the_sample_or_of_the_population(board):
+    board.__dict__["rows"] = [ROWS[0], replace(ROWS[1], risk_kind="excess population")]
+    points, methods = (table for table in board_tables(board) if table.id in (board.id, f"{board.id}.methods"))
+    for table in (points, methods):
+        lines = list(csv.DictReader(io.StringIO(to_csv(table))))
+        assert {(line["n"], line["risk_kind"]) for line in lines} == {
+            ("128", "excess empirical"),
+            ("512", "excess population"),
+        }
+        assert "| empirical" in to_markdown(table) and "| population" in to_markdown(table)
+    board.__dict__["rows"] = [replace(one, risk_kind="excess population") for one in ROWS[:3]]
+    ((_, panel),) = phase_panels(board)
+    assert "; population risk; " in panel.line
+    with style():
+        assert any(axes.get_ylabel() == "population risk / start's" for axes in collapse_figure(board).axes)
+
+
+def test_tiles_of_many_lines_can_be_read(board):
+    """As profile full has them: seven lines of several dimensions, and few points at large n."""
+    slow = Contender("noisy_sgd_bst14", 1, 1024, 8, 1.0, "about 163 days on one core")
+    lines = [(16, 8), (4, 8), (1, 8), (1, 64), (0.25, 8), (1, 1024), (0.0625, 8)]
+    names = ["ttz14", "noisy_sgd_bst14", "frank_wolfe_ttz15", "dp_otb", TRIVIAL, "truncated_batched_md", "gg_lmo"]
+    rows = [replace(row(1024, eps, [name], 0.9), d=d) for (eps, d), name in zip(lines, names, strict=True)]
+    rows += [replace(row(n, 1, ["gg_lmo"]), d=8) for n in (4096, 16384)]
+    rows += [replace(row(1048576, 1, ["gg_lmo"]), d=8, contenders=(slow,) * 5)]
+    board.__dict__["rows"] = [*rows, *(replace(one, instance="j") for one in rows)]
+    with style():
+        assert faults(board_figure(board)) == []
+
+
 def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
     assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("dp gd", "−50\u2009%")
     assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("dp gd", "= 1 more")
@@ -172,7 +206,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
-        assert "undecided: methods left out, and the time of the likeliest" in svg_text(board_figure(board))
+        assert "undecided: a method that might win is too slow; its time" in svg_text(board_figure(board))
 
 
 def test_a_winner_that_hardly_moves_is_so_described(board):

@@ -9,15 +9,17 @@ import pytest
 from dpsco_bench.analysis.answer_text import LONGEST, words
 from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.analysis.record import read_record
+from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
+from dpsco_bench.site.board_values import NotMeasured
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
-from dpsco_bench.site.values import NotMeasured, reference, value_of
+from dpsco_bench.site.values import reference, value_of
 from tests.cli.test_documents import sentences
 from tests.report.test_board import ROWS, UNDECIDED, results
 
@@ -179,6 +181,67 @@ def test_frontier_and_search_are_of_decided_points():
     assert value(search="leaderboard.x", take="max") > value(search="leaderboard.x", take="median") > 0
     with pytest.raises(NotMeasured):
         value(frontier="leaderboard.x")
+
+
+def test_a_frontier_is_a_bracket():
+    """The start shares the first place at 512 and at 1024; a method beats it at 2048, and elsewhere between the two."""
+
+    def at(n, tied, d=4, **more):
+        return replace(ROWS[0], n=n, d=d, epsilon=2, tied=(tied,), winner=tied, **more)
+
+    open_one = at(1536, TRIVIAL, contenders=UNDECIDED.contenders)
+    rows = [
+        at(512, TRIVIAL),
+        at(1024, TRIVIAL),
+        at(1024, "dp_gd"),
+        open_one,
+        at(2048, "dp_gd"),
+        at(4096, "dp_gd", d=16),
+    ]
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference({"frontier": "leaderboard.x", **entry}, "x"), {}, "x")
+
+    assert (value(), value(beyond=True), value(d=4, beyond=True)) == (1024, 2048, 2048)
+    for entry in ({"d": 16}, {"d": 16, "beyond": True}):
+        with pytest.raises(NotMeasured):
+            value(**entry)
+    content.inputs.boards = [results([at(512, TRIVIAL)])]
+    with pytest.raises(NotMeasured):
+        value(beyond=True)
+
+
+def test_what_is_open_is_counted_with_its_cost():
+    slow, slower = (
+        replace(UNDECIDED, n=n, contenders=(replace(UNDECIDED.contenders[0], cost=f"about {cost} on one core"),))
+        for n, cost in ((2048, "5 min 00 s"), (4096, "2 h 10 min"))
+    )
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, slow, slower])], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference(entry, "x"), {}, "x")
+
+    assert value(undecided="leaderboard.x") == 2.0 and value(points="leaderboard.x", largest=True) == 512.0
+    assert value(undecided="leaderboard.x", instances=["i"], cost=True) == "5 min 00 s or 2 h 10 min"
+    assert value(winners="leaderboard.x") == 2.0
+    content.inputs.boards = [results(ROWS)]
+    assert value(undecided="leaderboard.x") == 0.0
+    with pytest.raises(NotMeasured):
+        value(undecided="leaderboard.x", cost=True)
+
+
+def test_a_search_is_held_against_its_own_method_too():
+    """0.3 of ``last`` against a search of it; where the searched method did not run, the point does not count."""
+    found = [Searched("s", name, {}, 0.1, (0.1, 0.1), 3) for name in ("wang2017.last", "wang2017.gone")]
+    board = results([replace(ROWS[0], search=one) for one in found])
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[board], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference({"search": "leaderboard.x", **entry}, "x"), {}, "x")
+
+    assert (value(take="count"), value(take="count", own=True)) == (2, 1)
+    assert value(take="max") == pytest.approx(1) and value(take="max", own=True) == pytest.approx(3)
 
 
 def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_noises():
