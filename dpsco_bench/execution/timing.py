@@ -5,6 +5,7 @@ Data, calibration and loss are outside the clock: it covers gradients, noise and
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
@@ -38,33 +39,38 @@ WARM_SECONDS = 5.0
 
 @dataclass
 class Stopwatch:
-    """Observer that notes the clock at every ``every``-th iterate.
+    """Observer that notes the clock each time so many more gradients have been evaluated.
+
+    Compiled steps run unseen from one note to the next, as they do where no figure wants the time.
 
     Parameters
     ----------
-    every : int
-        Spacing in iterates; doubled, and every other note dropped, whenever there are more than `POINTS` notes.
+    every : float
+        Gradient evaluations between notes.
     """
 
-    every: int = 1
-    calls: int = 0
+    every: float
     start: float = 0.0
     evaluations: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
     def __call__(self, objective: Objective, x: Any) -> None:
         """Observe an iterate."""
-        self.calls += 1
-        if self.calls % self.every == 0:
+        if self._until_next(objective) <= 0.0:
             self.note(objective)
-            if len(self.seconds) > POINTS:
-                self.every *= 2
-                self.evaluations, self.seconds = self.evaluations[1::2], self.seconds[1::2]
+
+    def unseen(self, objective: Objective) -> float:
+        """Gradients until the next note; never few, since a stretch of few steps is not what is to be timed."""
+        return math.ceil(max(self._until_next(objective), self.every / 8))
 
     def note(self, objective: Objective) -> None:
         """Note gradient evaluations and seconds so far; reading the count waits for the device."""
         self.evaluations.append(float(to_numpy(objective.evaluations)[0]))
         self.seconds.append(time.perf_counter() - self.start)
+
+    def _until_next(self, objective: Objective) -> float:
+        last = self.evaluations[-1] if self.evaluations else 0.0
+        return last + self.every - float(to_numpy(objective.evaluations)[0])
 
 
 def time_cells(
@@ -97,18 +103,17 @@ def time_cells(
 def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code; or that one, if it is long."""
     timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
-    warm = timed(every=1)
-    every = max(1, -(-warm.calls // POINTS))
+    warm = timed()
     runs = [warm] if warm.seconds[-1] >= WARM_SECONDS else []
     while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
-        runs.append(timed(every))
+        runs.append(timed())
     best = min(runs, key=lambda run: run.seconds[-1])
     return Timed(tuple(best.evaluations), tuple(best.seconds), len(runs))
 
 
-def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any, every: int) -> Stopwatch:
+def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any) -> Stopwatch:
     xp, dtype = get_namespace(job.backend), job.dtype
-    watch = Stopwatch(every)
+    watch = Stopwatch(every=max(1.0, plan.gradient_evaluations / POINTS))
     objective = make_objective(cell, data, (job.seed, 0, 0, 1), xp, dtype, watch)
     mechanism = Mechanism(plan, scales, cell.run_key(0), job.seed, 0, 1, xp, dtype)
     with tuned():

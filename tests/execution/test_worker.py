@@ -363,14 +363,34 @@ def test_timing_counts_the_gradients_and_never_evaluates_a_loss(files, monkeypat
     assert Timings.from_json(loads(dumps_canonical(timed))) == timed
 
 
-@pytest.mark.parametrize("iterates", [1, 100, 101, 1_000])
-def test_notes_of_a_run_of_unknown_length_are_evenly_spaced(iterates):
-    watch, objective = timing.Stopwatch(), SimpleNamespace(evaluations=np.zeros(1))
-    for _ in range(iterates):
-        objective.evaluations += 1
+@pytest.mark.parametrize("cost", [1, 3, 40, 1_000])
+def test_notes_are_a_spacing_apart_and_stretches_between_them_long(cost):
+    watch, objective = timing.Stopwatch(every=40.0), SimpleNamespace(evaluations=np.zeros(1))
+    while objective.evaluations[0] < 4_000:
+        steps = max(1, watch.unseen(objective) // cost)
+        assert steps >= 5 // cost
+        objective.evaluations += steps * cost
         watch(objective, None)
-    assert watch.evaluations == list(range(watch.every, iterates + 1, watch.every))
-    assert min(iterates, timing.POINTS // 2) <= len(watch.evaluations) == len(watch.seconds) <= timing.POINTS
+    gaps = np.diff([0.0, *watch.evaluations])
+    assert np.all(gaps >= 40) and np.all(gaps <= 2 * max(40, cost))
+    assert len(watch.evaluations) == len(watch.seconds) <= timing.POINTS
+
+
+def test_timed_gradients_are_those_of_compiled_runs_with_poisson_batches(files):
+    """A batch counts the records that it has, not those that it has room for."""
+    method = {"algorithm": "wang2017.dp_svrg", "options": {"epochs": 2, "inner_steps": 50_000}}
+    part = {
+        **PART,
+        **method,
+        "id": "svrg",
+        "calibrations": ["accounted"],
+        "fixed": {"d": 8, "epsilon": 1.0, "delta": 1e-5},
+    }
+    job = entry_of({**part, "sweep": {"parameter": "n", "values": {"smoke": [2000, 4000]}}}).jobs[0]
+    worker.make("calibrate", job, files.measured)
+    calibrations = files.measured.calibrations(job)
+    for curve, planned in zip(time_cells(job, calibrations).cells, calibrations, strict=True):
+        assert curve.evaluations[-1] == pytest.approx(planned.gradient_evaluations, rel=0.02)
 
 
 def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
