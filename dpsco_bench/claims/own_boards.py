@@ -55,7 +55,9 @@ def _located(values: Any, folder: Path) -> Any:
     instances = values.get("instances")
     for instance in instances if isinstance(instances, list) else ():
         options = instance.get("problem_options") if isinstance(instance, Mapping) else None
-        path = options.get("path") if isinstance(options, Mapping) else None
+        if not isinstance(options, Mapping):
+            continue
+        path = options.get("path")
         if isinstance(path, str) and not Path(path).is_file() and (folder / path).is_file():
             instance["problem_options"] = {**options, "path": str(folder / path)}
     return values
