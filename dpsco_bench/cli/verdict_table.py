@@ -35,8 +35,8 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if privacy else COLUMNS
     shown = table(columns, _cells(rows, privacy))
-    said = "; +- is half of a slope's 95 % interval" if PLUS_MINUS in shown else ""
-    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}{said}"]
+    said = ["+- is half of a slope's 95 % interval"] if PLUS_MINUS in shown else []
+    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
 
 

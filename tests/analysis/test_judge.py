@@ -63,7 +63,9 @@ def test_where_noise_plays_no_part_nothing_is_added():
     for kind, more in (("shown", {}), ("complexity", {"bound": "wang2017.thm4_2_gradients"}), ("privacy", {})):
         made = job("one", kind, evaluation="run" if kind == "shown" else "plan_only")
         rows = table(made, lambda c: c.n**-2.0) if kind == "shown" else None
-        (row,) = judge([part("one", kind, **more)], [(made, rows, calibrations(made, **status))])
+        (row,) = judge(
+            [part("one", kind, **more)], [(made, rows, calibrations(made, schedule={"epochs": 7}, **status))]
+        )
         assert row["reservations"] == [], kind
 
 

@@ -121,7 +121,7 @@ def test_it_is_judged_from_its_file_alone(files, dpsco):
     assert [(row["part"], row["verdict"].split(" (")[0]) for row in rows] == [("kept", "calm"), ("lost", "wild")]
     assert rows[0]["worst_ratio"] == rows[1]["worst_ratio"] > 1 and rows[0]["kind"] == "spread"
     shown = dpsco("claim", "own_claim.yaml", "--plugin", "own_kind.py", "--profile", "smoke").out
-    assert "2 verdicts: 1 calm; 1 wild" in shown
+    assert "2 verdicts: 1 calm, qualified; 1 wild" in shown
 
 
 def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, tmp_path):
@@ -181,7 +181,7 @@ def test_its_rules_explain_a_changed_word(measured, tmp_path):
 def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
     _, results = measured
     kept, lost = claim_scores(results)
-    assert (kept.tone, lost.tone) == ("good", "bad") and lost.verdict.startswith("wild (factor ")
+    assert (kept.tone, lost.tone) == ("qualified", "bad") and lost.verdict.startswith("wild (factor ")
     assert [panel.line for panel in claim_panels(results)] == [kept.verdict, lost.verdict]
     svg, pdf = write_claim_figures(results, tmp_path / "figures")
     assert svg.suffix == ".svg" and svg.stat().st_size > 1000 and pdf.suffix == ".pdf" and pdf.stat().st_size > 1000
