@@ -248,12 +248,23 @@ class Checks:
 
     def check_randomness(self) -> Finding:
         """A forced transcript forces the output, bit for bit."""
-        transcript = self.recorded_often.mechanism.transcript
-        again = self.subject.run(partial(Replay, transcript), replicates=self.many)
-        same = np.array_equal(self.recorded_often.output, again.output)
+        same = self._forced
         return _finding(
             same, "a forced transcript forces the output" if same else "outputs differ under one transcript"
         )
+
+    @cached_property
+    def _forced(self) -> bool:
+        """Whether runs are functions of their data and releases; else neighbours differ by chance too."""
+        transcript = self.recorded_often.mechanism.transcript
+        again = self.subject.run(partial(Replay, transcript), replicates=self.many)
+        return np.array_equal(self.recorded_often.output, again.output)
+
+    def _differs(self, detail: str) -> Finding:
+        """What neighbours show under one transcript, where random numbers of its own cannot be why."""
+        if self._forced:
+            return _finding(False, detail)
+        return _finding(None, "cannot be told: its own random numbers change outputs under one transcript; see audit")
 
     def check_replicates(self) -> Finding:
         """Replicates at once and in two parts."""
@@ -285,14 +296,14 @@ class Checks:
         beside = f"; on {self.canary.problem.name} {shown[1]}" if self.canary and shown[1] else ""
         said = f"largest change in units of the declared: {shown[0]}{beside}"
         if worst > 1 + TOLERANCE:
-            return _finding(False, said)
+            return self._differs(said)
         rare = [
             f"in {many.beyond[name]} of {many.runs} runs {name} {ratio:.3g}"
             for many in (self.found_seldom, self.found_seldom_on_canary)
             for name, ratio in many.ratios.items()
             if ratio > 1 + TOLERANCE
         ]
-        return _finding(not rare, "; ".join([said, *rare]))
+        return self._differs("; ".join([said, *rare])) if rare else _finding(True, said)
 
     def check_released(self) -> Finding:
         """Every answer against that of the query's kind, and the noise against the charged scale."""
@@ -309,11 +320,12 @@ class Checks:
         if reason:
             return _finding(None, reason)
         if self.found.leak > 0.0:
-            leak = f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
-            return _finding(False, leak)
+            return self._differs(
+                f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
+            )
         if self.found_seldom.leaking > 0:
             share = f"{self.found_seldom.leaking} of {self.many} runs"
-            return _finding(False, f"outputs on other data differ in {share}: the data are used without noise")
+            return self._differs(f"outputs on other data differ in {share}: the data are used without noise")
         return _finding(True, "equal on all neighbours tried")
 
     def check_loss_class(self) -> Finding:
