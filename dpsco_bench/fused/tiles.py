@@ -167,9 +167,10 @@ class Steps:
         """Indices of drawn batches, ``(k, rows, W)``, and their sizes; their gradients are counted."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
         poisson = self.query is not None and isinstance(self.query.records, Poisson)
-        counts = mask.sum(axis=-1) if poisson and not mask.all() else np.array([[self.width]])
+        varied = poisson and not mask.all()
+        counts = mask.sum(axis=-1) if varied else np.array([[self.width]])
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
-        done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if counts.size > 1 else k * self.width)
+        done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if varied else k * self.width)
         return indices, counts
 
     def _records(self, indices: np.ndarray, counts: np.ndarray) -> tuple[Any, ...]:

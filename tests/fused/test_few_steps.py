@@ -42,3 +42,18 @@ def test_a_few_steps_are_those_of_the_listing(name):
     np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-10 * np.abs(expected.output).max())
     np.testing.assert_array_equal(got.evaluations, expected.evaluations)
     assert np.unique(got.output, axis=0).shape[0] == 4, "replicates have noise of their own"
+
+
+@pytest.mark.parametrize("replicates", [1, 2])
+@pytest.mark.parametrize("record", [None, 0.25])
+def test_poisson_batches_count_what_they_have(replicates, record):
+    """A step of one replicate alone too, where a checkpoint ends a stretch after every step."""
+    cell = Cell("wang2017.dp_svrg", "ridge_logistic", 64, 1.0, 1e-5, 3, options={"epochs": 2, "inner_steps": 9})
+    plan = cell.plan("accounted", 1)[1]
+    scales, data = {query.name: 0.3 for query in plan.queries}, cell.draw_data(1, 0)
+    got, expected = (
+        run_block(cell, plan, scales, data, root_seed=1, replicates=replicates, fused=fused, record=record)
+        for fused in (True, False)
+    )
+    np.testing.assert_array_equal(got.evaluations, expected.evaluations)
+    np.testing.assert_allclose(got.output, expected.output, rtol=1e-10, atol=1e-12)
