@@ -155,8 +155,8 @@ def audit_cell(
         the transcript where its likelihood is known, else the output.
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
-    _check(calibration, runs, confidence, seed)
-    _check_length(cell, calibration, runs)
+    check_settings(calibration, runs, confidence, seed)
+    check_length(cell, calibration, runs)
     return audit_calibrated(
         cell,
         calibrate_cell(cell, calibration, seed),
@@ -186,8 +186,8 @@ def audit_calibrated(
         raise Refusal(
             f"audit on {cell.problem}", "its constants are nominal, so that no noise claims to be private there"
         )
-    statistic = _statistic(statistic, supports(plan), cell)
-    runs = _default_runs(plan) if runs is None else int(runs)
+    statistic = chosen_statistic(statistic, supports(plan), cell)
+    runs = default_runs(plan) if runs is None else int(runs)
     settings = [
         (pair, Setting(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
         for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
@@ -220,7 +220,7 @@ def audit_calibrated(
     )
 
 
-def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
+def check_settings(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
@@ -232,21 +232,21 @@ def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> 
     check_run(calibration, 1, seed)
 
 
-def _check_length(cell: Cell, calibration: str, runs: int | None) -> None:
+def check_length(cell: Cell, calibration: str, runs: int | None) -> None:
     """Refuse runs that would not end within a day or so, before noise is calibrated for them."""
     plan = cell.plan(calibration, 0, twice=False)[1]
     numbers = sum(query.releases for query in plan.queries) * cell.problem_entry.dimension
     if numbers > MOST_NUMBERS:
         what = f"a run releases {numbers:.3g} numbers, and at most {MOST_NUMBERS:.3g} are kept: take a shorter schedule"
         raise Refusal(f"audit of {cell.algorithm}", what)
-    asked = _default_runs(plan) if runs is None else runs
+    asked = default_runs(plan) if runs is None else runs
     days = asked * work_of(plan) / MOST_WORK
     if days > 1.0:
         what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
         raise Refusal(f"audit of {cell.algorithm}", what)
 
 
-def _statistic(asked: str | None, supported: bool, cell: Cell) -> str:
+def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
     if asked is None:
         return "transcript" if supported else "output"
     if asked not in STATISTICS:
@@ -256,7 +256,7 @@ def _statistic(asked: str | None, supported: bool, cell: Cell) -> str:
     return asked
 
 
-def _default_runs(plan: Plan) -> int:
+def default_runs(plan: Plan) -> int:
     return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
 
 

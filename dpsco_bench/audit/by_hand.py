@@ -14,11 +14,11 @@ from scipy.stats import betabinom
 
 from dpsco_bench.audit.auditor import (
     AuditResult,
-    _check,
-    _check_length,
-    _default_runs,
-    _statistic,
     audit_calibrated,
+    check_length,
+    check_settings,
+    chosen_statistic,
+    default_runs,
 )
 from dpsco_bench.audit.bounds import BOUNDS, LowerBound, clopper_pearson_lower, clopper_pearson_upper
 from dpsco_bench.audit.canaries import runs_fused
@@ -67,20 +67,20 @@ def audit(
 
     Parameters and errors are those of `audit.auditor.audit_cell`.
     """
-    _check(calibration, runs, confidence, seed)
-    _check_length(cell, calibration, runs)
+    check_settings(calibration, runs, confidence, seed)
+    check_length(cell, calibration, runs)
     calibrated = calibrate_cell(cell, calibration, seed)
     plan = calibrated.plan_for(cell)
-    _statistic(statistic, supports(plan), cell)
+    chosen_statistic(statistic, supports(plan), cell)
     nominal = constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected
     listed = statistic != "output" or not runs_fused(cell, plan)  # a fused run cannot be forced
     seen = look(cell, calibrated, seed, mechanism) if listed and not nominal else Look()
     if runs is None and seen.apart:
-        runs = int(min(_default_runs(plan), max(FEWEST_ALONE, ALONE_WORK // cost_of(plan, apart=True))))
+        runs = int(min(default_runs(plan), max(FEWEST_ALONE, ALONE_WORK // cost_of(plan, apart=True))))
     remarks, error = _own_numbers(seen), 1.0 - confidence
     if seen.pair:
         error *= 0.5
-        shown = _counted(cell, calibrated, seen, runs or _default_runs(plan), error, seed, mechanism)
+        shown = _counted(cell, calibrated, seen, runs or default_runs(plan), error, seed, mechanism)
         if shown.verdict == "refuted":
             return replace(shown, confidence=float(confidence), remarks=(*remarks, *shown.remarks))
         remarks = (*remarks, *shown.remarks)
@@ -187,7 +187,12 @@ def _said(counts: Counts, seen: Look, replays: int, refuted: bool, exact: bool) 
     own, other = (here, there) if here >= forth else (forth, back)
     again = f"; each was forced up to {replays} times on both" if replays > 1 else ""
     if not refuted:
-        return [f"Forced runs hint at data beside the releases, in {seen.leaking} of {seen.runs}: take more --runs."]
+        share = f"{seen.leaking} of {seen.runs} forced runs"
+        return [
+            f"In {share} no replay on other data led to the output, and one on its own data did. "
+            + ("Random numbers of its own can do that by chance. " if seen.varied else "")
+            + "The counted runs do not show that data leak; more --runs can, if they do in few."
+        ]
     said = [
         f"Data leak past the releases: {own} of {counts.runs} outputs are such that, given all that was released, one "
         f"data set leads to them and its neighbour, which differs in record {seen.place}, does not. On the neighbour "

@@ -19,9 +19,9 @@ from dpsco_bench.audit.canaries import work_of
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS, TRAJECTORIES
 from dpsco_bench.audit.placed import Placed, Rows
 from dpsco_bench.audit.replay import Recorder
-from dpsco_bench.audit.scorers import MechanismFactory, _blocks
+from dpsco_bench.audit.scorers import MechanismFactory, blocks_of
 from dpsco_bench.audit.seldom import all_replaced
-from dpsco_bench.audit.transcript import Setting, _explains, replayed
+from dpsco_bench.audit.transcript import Setting, explains, replayed
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
@@ -193,7 +193,7 @@ def led(setting: Setting, recorder: Recorder, output: Array, sets: Sequence[Data
     for _ in range(replays):
         part = Rows(recorder, rows)
         for number, data in enumerate(sets):
-            found[number, rows] |= _explains(replayed(setting, data, part, len(rows)), output[rows])
+            found[number, rows] |= explains(replayed(setting, data, part, len(rows)), output[rows])
         rows = rows[~found[:, rows].all(axis=0)]
         if not rows.size:
             break
@@ -213,7 +213,7 @@ def count(setting: Setting, runs: int, replays: int, seed: int, mechanism: Mecha
     alone, settled = np.zeros((2, 2), dtype=int), True
     for side in (0, 1):
         what = setting.cell.run_key(COUNTED + side)
-        for first, size in _blocks(setting, "transcript", runs):
+        for first, size in blocks_of(setting, "transcript", runs):
             recorder = Recorder(mechanism(setting.plan, setting.scales, what, seed, first, size))
             output = setting.execute(setting.pair[side], recorder, size)
             here, there = led(setting, recorder, output, setting.pair, replays)

@@ -58,7 +58,7 @@ def run_pairs(
     arrays (R, K), (R, d), and (R,) of bool: whether no replay of the transcript explains the output
     """
     what = setting.cell.run_key(2 * stream + side)
-    for first, count in _blocks(setting, statistic, runs):
+    for first, count in blocks_of(setting, statistic, runs):
         source = mechanism(setting.plan, setting.scales, what, seed, first, count)
         recorder = Recorder(source) if statistic == "transcript" else None
         output = setting.execute(setting.pair[side], recorder or source, count)
@@ -71,7 +71,7 @@ def run_pairs(
             yield features, output, strays
 
 
-def _blocks(setting: Setting, statistic: str, runs: int) -> list[tuple[int, int]]:
+def blocks_of(setting: Setting, statistic: str, runs: int) -> list[tuple[int, int]]:
     """Split runs into ``(first, count)`` blocks that hold a bounded transcript and a bounded number of margins."""
     queries, dimension = setting.plan.queries, setting.cell.problem_entry.dimension
     width = 2 * dimension if any(isinstance(q, NoisyMinimumQuery) for q in queries) else dimension

@@ -100,7 +100,7 @@ def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> tuple[Arra
                 ratio = ratio - _release(setting, query, where, second, recorded)
                 # not a number: neither data set can release this, which is no evidence
                 bins[:, order[where] * BINS // total] += np.where(np.isnan(ratio), 0.0, ratio)
-    near = [_explains(side, output) for side in (first, second)]
+    near = [explains(side, output) for side in (first, second)]
     decided = np.where(near[0] == near[1], 0.0, np.where(near[0], np.inf, -np.inf))
     return np.round(bins, DECIMALS) + decided[:, None], ~near[0] & ~near[1]
 
@@ -142,7 +142,7 @@ def _allocated(setting: Setting, query: Query, side: Side, recorded: Recorder) -
     return allocated(query.records, without, drawn)
 
 
-def _explains(side: Side, output: Array) -> Array:
+def explains(side: Side, output: Array) -> Array:
     """Whether a data set, given the transcript, leads to the output, ``(R,)``."""
     size = SAME_OUTPUT * (1.0 + np.abs(output).max(axis=-1))
     return np.any([np.abs(output - other).max(axis=-1) <= size for other in side.outputs], axis=0)

@@ -31,7 +31,7 @@ def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
 
 
 def test_list_alone_names_what_can_be_listed():
-    with pytest.raises(InputError, match="list = 'nothing': must be one of .*algorithms.*claims.*problems"):
+    with pytest.raises(InputError, match="list = 'missing': must be one of .*algorithms.*claims.*problems"):
         list_verb.execute(SimpleNamespace(what="", words=[], point=None, json=False, plugin=[]))
 
 

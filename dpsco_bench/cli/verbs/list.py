@@ -43,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
 
     if args.what not in _LISTS:
         allowed = nearest(args.what, _LISTS) if args.what else f"one of {', '.join(_LISTS)}"
-        raise InputError("list", args.what or "nothing", allowed)
+        raise InputError("list", args.what or "missing", allowed)
     if args.point is not None:
         if args.what != "algorithms":
             raise InputError(
