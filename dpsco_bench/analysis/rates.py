@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.asymptotic import Regime, span
+from dpsco_bench.analysis.asymptotic import LEAST, Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.effort import TOO_NEAR, within
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
@@ -129,6 +129,8 @@ def rate_verdict(
         raise InputError("better", better, "smaller or larger")
     if not tolerance > 0:
         raise InputError("tolerance", tolerance, "a number > 0")
+    if profile not in LEAST:
+        raise InputError("profile", profile, "one of " + ", ".join(LEAST))
     regime, fitted = sweep.regime, sweep.regime.fitted
     fit = sweep.fit(names, fitted)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan

@@ -341,7 +341,7 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     )
 
 
-@pytest.mark.parametrize("change", [{"better": "steeper"}, {"tolerance": 0.0}])
+@pytest.mark.parametrize("change", [{"better": "steeper"}, {"tolerance": 0.0}, {"profile": "own"}])
 def test_bad_arguments_are_refused(change):
     sweep = Sweep(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N))
     with pytest.raises(InputError):

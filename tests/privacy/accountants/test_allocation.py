@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -160,8 +161,8 @@ def test_epsilon_is_monotone_and_inverts_delta(shift, batches, participation):
     assert allocation_epsilon(shift, batches, participation, 1e-9) > here
 
 
-# Of PLD-accounting 2.0, gaussian_allocation_epsilon_range at delta = 1e-5, sigma = 1/shift, epsilon_accuracy = 0.01:
-# its lower end, and its upper end e at the delta/(1 + exp(e)) that each half of a triangle may spend.
+# Of PLD-accounting 2.0, as docs/allocation.py prints them: the lower end of its epsilon at delta = 1e-5, and the upper
+# end e at the delta/(1 + exp(e)) that each half of a triangle may spend.
 OF_THE_LIBRARY = [(0.5, 16, 0.4766, 0.5179), (1.0, 16, 1.7867, 2.2265), (1.0, 64, 0.8315, 1.0024)]
 
 
@@ -171,6 +172,14 @@ def test_the_bound_lies_between_the_library_s_pair_and_two_of_its_steps(shift, b
     found = allocation_epsilon(shift, batches, 1.0 - 1e-6, 1e-5)
     assert one <= found <= 2.0 * half
     assert found < 1.2 * one  # and not about twice
+
+
+def test_the_rows_are_those_of_the_library():
+    """The quickest of the three: half a minute, where the library is installed."""
+    pytest.importorskip("PLD_accounting")
+    script = runpy.run_path(str(Path(__file__).parents[3] / "docs" / "allocation.py"))
+    assert script["PLACES"] == tuple(own[:2] for own in OF_THE_LIBRARY)
+    assert script["row"](*script["PLACES"][0]) == pytest.approx(OF_THE_LIBRARY[0], abs=script["ACCURACY"])
 
 
 def test_the_page_tells_the_comparison_as_it_is():
