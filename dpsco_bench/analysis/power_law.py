@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, fdtrc
 
 from dpsco_bench.analysis.bootstrap import FloatArray
-from dpsco_bench.analysis.slopes import RateFit, bounded_errors
+from dpsco_bench.analysis.joint import Replicates, residual_noise
+from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, RateFit, bounded_errors
 
 SIGNIFICANCE, LARGEST_RESIDUAL = 1e-3, 0.15
 """A sweep is bent if its lack of fit has a smaller p-value and its largest residual exceeds this share of the fit."""
@@ -23,7 +24,9 @@ class LackOfFit:
     ----------
     p_value : float
         Of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are estimates, of its
-        F form, since a chi-squared law would take few replicates for certain. 1 for fewer than 3 cells.
+        F form, since a chi-squared law would take few replicates for certain. Where cells have random numbers in
+        common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer than 3
+        cells.
     largest : float, largest relative residual, >= 0
     """
 
@@ -35,14 +38,14 @@ class LackOfFit:
         return self.p_value < SIGNIFICANCE and self.largest > LARGEST_RESIDUAL
 
 
-def lack_of_fit(fit: RateFit, formula: ArrayLike) -> LackOfFit:
+def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None = None) -> LackOfFit:
     """Lack of fit of a sweep, with the formula's own bend taken out.
-
-    Random numbers that cells have in common are not looked at: they make the residuals smaller, never larger.
 
     Parameters
     ----------
     formula : array_like, its values > 0, shape ``(cells,)``
+    replicates : Replicates, optional
+        Behind the means: random numbers that cells have in common cancel in the residuals. None in common if left out.
     """
     x, mean = np.log(fit.values), np.array(fit.mean)
     y = np.log(mean) - np.log(np.asarray(formula, dtype=np.float64))
@@ -58,6 +61,10 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike) -> LackOfFit:
     if free < 1:
         return LackOfFit(1.0, largest)
     statistic, behind = float(((residuals / errors) ** 2).sum()), float(np.sum(fit.dof))
+    if replicates and replicates.groups():
+        operator = (np.eye(len(x)) - design @ np.linalg.pinv(design)) / errors
+        noise, rank, known = residual_noise(replicates, operator, errors, fit.dof, LOG_ERROR_FLOOR)
+        return LackOfFit(float(fdtrc(rank, known, statistic / noise)), largest)
     p_value = chdtrc(free, statistic) if np.isinf(behind) else fdtrc(free, behind, statistic / free)
     return LackOfFit(float(p_value), largest)
 

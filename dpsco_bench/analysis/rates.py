@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpsco_bench.analysis.asymptotic import LEAST, Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.effort import TOO_NEAR, within
+from dpsco_bench.analysis.joint import Replicates
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
@@ -78,18 +79,19 @@ class Sweep:
         values = np.asarray(self.axis, dtype=np.float64)[numbers]
         if len(np.unique(values)) < 2:
             return None
+        own = self.replicates(chosen, noise_off)
+        fit = fit_rate(values, own.risks, names, numerical_errors=own.numerical_errors, sharing=own.sharing)
+        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
+
+    def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
+        """What the means of the chosen cells are made of."""
+        numbers = np.flatnonzero(chosen).tolist()
         risks = self.noise_off if noise_off else self.risks
         errors = self.noise_off_errors if noise_off else self.numerical_errors
         sharing = self.sharing or Sharing.nothing(self.cells)
         labels = (tuple(own[i] for i in numbers) for own in (sharing.data_sets, sharing.replicates))
-        fit = fit_rate(
-            values,
-            [risks[i] for i in numbers],
-            names,
-            numerical_errors=[errors[i] if len(errors) else None for i in numbers],
-            sharing=Sharing(*labels),
-        )
-        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
+        known = [errors[i] if len(errors) else None for i in numbers]
+        return Replicates([risks[i] for i in numbers], known, Sharing(*labels))
 
 
 def rate_verdict(
@@ -180,7 +182,7 @@ def _word(sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: t
         return "inconclusive (edge)", _edge_said(sweep, edges, parameter)
     if fit.no_error:
         return "inconclusive", f"a single random replicate gives no interval; it takes at least {LEAST_REPLICATES}"
-    lack = lack_of_fit(fit, regime.named[regime.fitted])
+    lack = lack_of_fit(fit, regime.named[regime.fitted], sweep.replicates(regime.fitted))
     if lack.bent:
         bends = ", ".join(f"{slope:.2f}" for slope in local_slopes(fit.values, fit.mean))
         found = f"residuals up to {lack.largest:.0%} from a power law; local slopes {bends}"

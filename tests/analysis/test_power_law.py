@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.joint import Replicates
 from dpsco_bench.analysis.power_law import LackOfFit, lack_of_fit, local_slopes
+from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import fit_rate
 
 N = 2.0 ** np.arange(8, 14)
@@ -31,6 +33,50 @@ def test_a_bend_is_found_and_measured():
     assert lack.largest == pytest.approx(np.abs(bent / np.exp(line) - 1).max(), rel=1e-6)
     own = lack_of_fit(fitted([[m] for m in bent], [1e-9] * 6), bent)
     assert own.largest < 1e-9 and own.p_value > 0.99 and not own.bent
+
+
+def common(source, shape, curve, own):
+    """Replicates with heavy noise in common and some of each cell's own, of mean 1."""
+    shared = source.lognormal(-0.5, 1.0, shape)
+    return [m * shared * source.gamma(own**-2, own**2, shape) for m in curve]
+
+
+def with_sharing(risks, sharing, curve):
+    return lack_of_fit(fitted(risks), curve, Replicates(risks, [None] * len(risks), sharing))
+
+
+@pytest.mark.parametrize("shape", [8, 64, (6, 4), (12, 1)])
+def test_a_bend_is_found_under_common_random_numbers(shape):
+    """Noise that all cells have in common hides no bend, of any kind of replicates; their own errors do not see it."""
+    source, x = np.random.default_rng(3), np.log(N[:5] / 1024)
+    curve = np.exp(-0.2 * x**2) / N[:5]
+    for _ in range(20):
+        risks = common(source, shape, curve, 0.02)
+        lack = with_sharing(risks, Sharing.everything(5), 1 / N[:5])
+        assert lack.bent and lack.largest > 0.15
+        assert with_sharing(risks, Sharing.everything(5), curve).largest < 0.15
+        assert not lack_of_fit(fitted(risks), 1 / N[:5]).bent
+
+
+@pytest.mark.parametrize("shape", [4, 16, (6, 4)])
+@pytest.mark.parametrize("own", [0.25, 1.0])
+def test_level_under_common_random_numbers(shape, own):
+    source, cells = np.random.default_rng(4), N[:5]
+    found = [with_sharing(common(source, shape, 1 / cells, own), Sharing.everything(5), 1 / cells) for _ in range(1000)]
+    assert np.mean([lack.p_value < 0.05 for lack in found]) < 0.06
+    assert np.mean([lack.p_value < 1e-3 for lack in found]) < 0.003
+
+
+def test_cells_that_share_nothing_are_judged_by_their_own_errors():
+    risks = common(np.random.default_rng(5), 8, 1 / N, 0.3)
+    assert with_sharing(risks, Sharing.nothing(6), 1 / N) == lack_of_fit(fitted(risks), 1 / N)
+
+
+def test_an_exact_scale_invariance_is_a_power_law_and_an_exact_bend_is_bent():
+    shared = np.random.default_rng(6).lognormal(size=8)
+    for curve, bent in ((1 / N, False), (np.where(N < 1500, 1.0, 1500 / N), True)):
+        lack = with_sharing([m * shared for m in curve], Sharing.everything(6), 1 / N)
+        assert lack.bent == bent and (bent or lack.p_value > 0.99)
 
 
 @pytest.mark.parametrize(("p", "largest", "bent"), [(1e-4, 0.2, True), (1e-4, 0.14, False), (0.01, 0.5, False)])
