@@ -1,4 +1,4 @@
-"""Records that are looked up, compiled: by number of their kind, or written out from signs."""
+"""Records that are looked up, compiled: by number of their kind, or written out from signs or about a mean."""
 
 from __future__ import annotations
 
@@ -42,3 +42,23 @@ def write_signs(found, levels, ranks, scale, indices):
                 i = indices[s, r, w]
                 for j in range(found.shape[3]):
                     found[row, s, w, j] = scale if levels[r, i, j] > rank else -scale
+
+
+@compiled
+def write_about(found, means, signs, scale, indices):
+    """Records ``means[row] + scale signs[r, i]`` about the mean of their row.
+
+    Parameters
+    ----------
+    found : array (S R, k, W, d), overwritten
+    means : array (S R, d); signs : array (R, n, d) of int8
+    indices : array (k, R, W)
+    """
+    replicates = indices.shape[1]
+    for row in range(found.shape[0]):
+        r = row % replicates
+        for s in range(found.shape[1]):
+            for w in range(found.shape[2]):
+                i = indices[s, r, w]
+                for j in range(found.shape[3]):
+                    found[row, s, w, j] = means[row, j] + scale * signs[r, i, j]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.lookup import kinds_in, write_signs
+from dpsco_bench.fused.lookup import kinds_in, write_about, write_signs
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import Kinds, Levels, RecordForm, form_of, kinds_of
+from dpsco_bench.problems.forms import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
 
 NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
@@ -97,7 +97,7 @@ class Steps:
         self._shared = full or self._alone or (isinstance(data, Data) and data.features.ndim == 2)
         self._share = 1.0 / (mechanism.expected_size(self.query) if sampled else batch)
         self._equal = False
-        self._listed: tuple[Any, Kinds | Levels | None] = (None, None)
+        self._listed: tuple[Any, Listed | None] = (None, None)
         self._kept: tuple[np.ndarray, np.ndarray] | None = None
         self._still = np.zeros((1, 1, self.dim), dtype=np.float32)
 
@@ -213,12 +213,18 @@ class Steps:
         indices, rows = np.ascontiguousarray(indices, dtype=np.int64), self.copies * rows
         if isinstance(known, Kinds):
             index = np.empty((k, rows, width), dtype=np.int64)
-            kinds_in(index, known.kinds, indices)
+            if known.kinds.shape[1] == 1:
+                index[...] = known.kinds
+            else:
+                kinds_in(index, known.kinds, indices)
             labels = np.zeros(len(known.features)) if known.labels is None else known.labels
             return known.features, labels, index
         assert known is not None
         features = np.empty((rows, k, width, self.d))
-        write_signs(features, known.levels, known.ranks, known.scale, indices)
+        if isinstance(known, Levels):
+            write_signs(features, known.levels, known.ranks, known.scale, indices)
+        else:
+            write_about(features, known.means, known.signs, known.scale, indices)
         index = np.arange(rows * k * width).reshape(rows, k, width).swapaxes(0, 1)
         return features.reshape(-1, self.d), np.zeros(rows * k * width), np.ascontiguousarray(index)
 

@@ -14,7 +14,7 @@ from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.constants import Constants, checked_real, constant_names
 from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
-from dpsco_bench.problems.forms import Kinds, Levels, RecordForm
+from dpsco_bench.problems.forms import Listed, RecordForm
 from dpsco_bench.problems.known import Known
 from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
 from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, declared_class, domain_traits
@@ -288,7 +288,7 @@ class Problem(Known):
         """
         return sliced(data, first, count)
 
-    def form_kinds(self, data: Any, drawn: bool) -> Kinds | Levels | None:
+    def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
         """The records that `form_records` and `form_range` write out, by what few of them have in common.
 
         ``drawn``: asked for batches that are drawn, else for consecutive records.

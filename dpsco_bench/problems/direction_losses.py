@@ -10,7 +10,7 @@ from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Data, Draws, Trait, option
 from dpsco_bench.problems.direction_samples import DirectionSample
 from dpsco_bench.problems.families import Signalled
-from dpsco_bench.problems.forms import CONSTANT, RecordForm
+from dpsco_bench.problems.forms import CONSTANT, Listed, RecordForm
 
 Array = Any
 _ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})
@@ -86,6 +86,9 @@ class DirectionLosses(Signalled):
         if data.spread == 0.0:
             return Data(count, data.means[:, None, :])
         return Data(count, data.records(first, count))
+
+    def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
+        return data.kinds() if drawn else None
 
     def gather(self, data: Any, indices: Array) -> Data:
         """Slopes of records ``indices (S R, W)``."""

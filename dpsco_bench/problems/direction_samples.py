@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.forms import Kinds, Signs
 
 BLOCK_VALUES = 1 << 18
 """Record entries, over all rows, that are drawn at once."""
@@ -54,11 +55,21 @@ class DirectionSample:
 
     def chosen(self, indices: Any) -> np.ndarray:
         """Records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
-        if self._all is None:
-            self._all = self._signs(0, self.n).swapaxes(0, 1).astype(np.int8)
         rows = np.arange(len(self.means)) % len(self.directions)
-        signs = self._all[rows[:, None], to_numpy(indices)]
+        signs = self._all_signs()[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs
+
+    def kinds(self) -> Kinds | Signs:
+        """See `Problem.form_kinds`: without a spread a row has one record."""
+        if self.spread == 0.0:
+            return Kinds(self.means, None, np.arange(len(self.means))[:, None])
+        return Signs(self.means, self._all_signs(), self._size)
+
+    def _all_signs(self) -> np.ndarray:
+        """Signs of all records, shape ``(R, n, d)``."""
+        if self._all is None:
+            self._all = np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
+        return self._all
 
     @property
     def _size(self) -> float:

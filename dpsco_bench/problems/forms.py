@@ -41,7 +41,8 @@ class Kinds:
     Attributes
     ----------
     features, labels : array (K, d) and array (K,) or None, of each kind
-    kinds : array (S R, n) of unsigned integers, the kind of each record of every row
+    kinds : array (S R, n) of integers, the kind of each record of every row
+        Of shape (S R, 1) where all records of a row are of one kind.
     """
 
     features: np.ndarray
@@ -65,11 +66,30 @@ class Levels:
     scale: float
 
 
+@dataclass(frozen=True)
+class Signs:
+    """Records about the mean of their row: entry j of record i is ``means[s R + r, j] + scale signs[r, i, j]``.
+
+    Attributes
+    ----------
+    means : array (S R, d)
+    signs : array (R, n, d) of int8, -1 or 1
+    scale : float
+    """
+
+    means: np.ndarray
+    signs: np.ndarray
+    scale: float
+
+
+Listed = Kinds | Levels | Signs
+"""Records that compiled steps look up."""
+
 LISTS = ("gather", "form_records", "form_range")
 """What decides the records of a problem: a class that changes one of these lists its own."""
 
 
-def kinds_of(problem: Any, data: Any, drawn: bool) -> Kinds | Levels | None:
+def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     """What a problem says of its records for batches (``drawn``) or for consecutive ones; None where it says nothing.
 
     And where a subclass has changed the records since.

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.fused import compiled
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.forms import Kinds, Levels, kinds_of
+from dpsco_bench.problems.forms import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -18,13 +18,16 @@ CASES = {
     ("onehot", 5): Kinds,
     ("cube_vertices", 6): Kinds,
     ("coord_pseudo_huber", 4): Kinds,
+    ("linear_ball", 11): Kinds,
+    ("linear_ball spread", 11): Signs,
     ("onehot", 200): type(None),
     ("cube_fixed", 5): type(None),
 }
 
 
 def sampled(name, d):
-    problem = get_problem(name, d).at(N, 1.0, 1e-6).with_signals(SIGNALS)
+    name, _, spread = name.partition(" ")
+    problem = get_problem(name, d, **({"spread": 0.25} if spread else {})).at(N, 1.0, 1e-6).with_signals(SIGNALS)
     draws = Draws(lambda part: Stream(stream_key(3, name, part), np), 0, REPLICATES)
     return problem, problem.sample(N, draws)
 
@@ -38,8 +41,12 @@ def test_kinds_are_the_records(name, d):
     if isinstance(found, Levels):
         above = found.levels[None] > found.ranks[:, None, None, None]
         np.testing.assert_array_equal(np.where(above, found.scale, -found.scale).reshape(rows, N, d), expected.features)
+    elif isinstance(found, Signs):
+        signs = found.scale * np.tile(found.signs, (len(SIGNALS), 1, 1))
+        np.testing.assert_array_equal(found.means[:, None] + signs, expected.features)
     elif found is not None:
-        np.testing.assert_array_equal(found.features[found.kinds], expected.features)
+        kinds = np.broadcast_to(found.kinds, (rows, N))
+        np.testing.assert_array_equal(found.features[kinds], expected.features)
         if expected.labels is not None:
             np.testing.assert_array_equal(found.labels[found.kinds], expected.labels)
 
@@ -60,7 +67,7 @@ def test_a_class_that_changes_its_records_has_no_kinds():
 
 @pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
 def test_loops_look_up_what_the_arrays_say():
-    from dpsco_bench.fused.lookup import kinds_in, write_signs
+    from dpsco_bench.fused.lookup import kinds_in, write_about, write_signs
 
     indices = np.random.default_rng(0).integers(0, N, (7, REPLICATES, 2))
     rows = np.tile(np.arange(REPLICATES), len(SIGNALS))
@@ -73,3 +80,7 @@ def test_loops_look_up_what_the_arrays_say():
     write_signs(written, known.levels, known.ranks, known.scale, indices)
     above = known.levels[rows, indices[:, rows].transpose(0, 2, 1)] > known.ranks[np.repeat([0, 1, 2], 3)][:, None]
     np.testing.assert_array_equal(written, np.where(above, known.scale, -known.scale).transpose(2, 0, 1, 3))
+    known = kinds_of(*sampled("linear_ball spread", 11), True)
+    write_about(written, known.means, known.signs, known.scale, indices)
+    signs = known.signs[rows, indices[:, rows].transpose(0, 2, 1)].transpose(2, 0, 1, 3)
+    np.testing.assert_array_equal(written, known.means[:, None, None] + known.scale * signs)
