@@ -4,7 +4,7 @@ from scipy.stats import beta, kstest
 
 from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
 
-ROWS = 20000
+ROWS = 200_000
 
 
 @pytest.mark.parametrize(("p", "d"), [(1.0, 3), (1.5, 4), (2.0, 5), (4.0, 2), (np.inf, 3)])
@@ -28,4 +28,4 @@ def test_the_largest_entry_of_a_cube_point_is_anyone(draws):
     counts = np.bincount(np.argmax(np.abs(u), axis=1), minlength=4)
     assert np.abs(counts - ROWS / 4).max() < 5 * np.sqrt(ROWS * 3 / 16)
     others = np.sort(np.abs(u), axis=1)[:, :3].ravel()
-    assert kstest(others[:4000], "uniform").pvalue > 1e-3
+    assert kstest(others, "uniform").pvalue > 1e-3

@@ -43,7 +43,7 @@ def test_the_envelope_dominates_the_density(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_the_radius_has_the_law_of_the_quadrature(draws, law):
-    rho = sample_radius(draws(4000), *law)
+    rho = sample_radius(draws(200_000), *law)
     assert np.all((rho > 0) & (rho <= law[3]))
     assert kstest(rho, cdf(law)).pvalue > 1e-3
 
@@ -53,7 +53,7 @@ def test_a_wrong_curvature_is_noticed(draws):
 
 
 def test_check_vector(draws, score):
-    rho = sample_radius(draws(100000), 3, 1.0, 3.0, 1.0)
+    rho = sample_radius(draws(200_000), 3, 1.0, 3.0, 1.0)
     assert score(rho, 0.541542484) < 4 and score(rho**2, 0.338890310) < 4
 
 

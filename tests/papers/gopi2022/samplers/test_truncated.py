@@ -12,12 +12,12 @@ from dpsco_bench.papers.gopi2022.samplers.truncated import (
     truncated_normal,
 )
 
-ROWS = 20000
+ROWS = 200_000
 LEAST_P = 1e-3
 
 
 def test_check_vector_of_the_truncated_normal(draws, score):
-    x = truncated_normal(draws(200000).uniform("u", 0, 1)[:, 0], 3.0, 0.5, 1.0)
+    x = truncated_normal(draws(ROWS).uniform("u", 0, 1)[:, 0], 3.0, 0.5, 1.0)
     assert score(x, 0.887196427794) < 3
 
 
