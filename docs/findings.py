@@ -1,4 +1,4 @@
-"""The findings of profiles ci and full: `python docs/findings.py` writes docs/findings.md and the README's five.
+"""The findings of profiles full and ci: `python docs/findings.py` writes docs/findings.md and the README's five.
 
 Run it in a folder whose last runs of both profiles are whole, after `dpsco compare --profile PROFILE --record` of each.
 A finding that the numbers contradict stops it, as it stops the site.
@@ -17,10 +17,18 @@ from dpsco_bench.site.content import Content
 from dpsco_bench.site.findings import Finding, finding_files, findings
 
 ROOT = Path(__file__).resolve().parents[1]
-PROFILES = ("ci", "full")
-"""The README has the numbers of the first."""
-FIRST = ("privacy-as-printed", "svrg-rate", "mirror-descent", "linear", "trivial")
+PROFILES = ("full", "ci")
+"""Headings and the README have the numbers of the first that says a finding."""
+FIRST = ("privacy-as-printed", "svrg-rate", "mirror-descent", "linear", "frontier")
 """Those that the README has."""
+BEHIND = {
+    "privacy": "the privacy ledger of the site",
+    "verdicts": "the list of verdicts of the site",
+    "errata/index": "[the errata](../conf/errata)",
+    "#board--leaderboard-common--points": "[the leaderboard](../conf/leaderboard/common.yaml), point by point",
+    "#board--leaderboard-common--references": "its public searches",
+}
+"""Page or address of the site -> what is named in its place."""
 BEGIN, END = "<!-- findings -->\n", "<!-- end of findings -->\n"
 
 
@@ -30,28 +38,40 @@ def page(found: Mapping[str, Sequence[Finding]]) -> str:
     lines = [
         "# What was found",
         "",
-        "The findings of profiles `ci` and `full`, with the numbers of the recorded runs. In front of each sentence "
-        "stands the profile whose run it speaks of. The sites of both have their figures.",
+        "The findings of the complete replication (profile `full`) and of the reduced one (`ci`), with the numbers of "
+        "the recorded runs. A heading is of `full` wherever that has the finding. In front of a paragraph stands the "
+        "profile whose run it speaks of. The sites of both have their figures.",
     ]
     said = [id for id in finding_files() if any(id in ours for ours in by_id.values())]
     for number, id in enumerate(said, start=1):
         ours = {profile: known[id] for profile, known in by_id.items() if id in known}
-        text = next(iter(ours.values())).text
-        claims = ", ".join(f"`{claim}`" for claim in text.claims)
-        behind = f" Behind it: {claims}." if claims else ""
-        lines += ["", f"## {number}. {text.title}"]
-        sentences = dict.fromkeys(one.sentence for one in ours.values())
-        for sentence in sentences:
-            names = " and ".join(f"`{profile}`" for profile, one in ours.items() if one.sentence == sentence)
-            lines += ["", f"{names}: {sentence}"]
-        lines += ["", f"{next(iter(ours.values())).means}{behind}"]
+        first = next(iter(ours.values()))
+        lines += ["", f"## {number}. {first.title}"]
+        told = {profile: said_of(one, first) for profile, one in ours.items()}
+        for words in dict.fromkeys(told.values()):
+            names = " and ".join(f"`{profile}`" for profile, said in told.items() if said == words)
+            lines += ["", f"{names}: {words}"]
+        lines += ["", first.means, "", f"Behind it: {', '.join(behind(first))}."]
     return "\n".join(lines) + "\n"
+
+
+def said_of(one: Finding, first: Finding) -> str:
+    """Its sentence, after its title where that is not the heading."""
+    return one.sentence if one.title == first.title else f"{one.title}. {one.sentence}"
+
+
+def behind(one: Finding) -> list[str]:
+    """Links to its claims, and names of the pages behind it."""
+    claims = [f"[`{id}`](../conf/claim/{'/'.join(id.split('.', 1))}.yaml)" for id in one.claims]
+    papers = [page.partition("/")[2] for page in one.text.pages if page not in BEHIND]
+    errata = [f"[the errata of {paper}](../conf/errata/{paper}.yaml)" for paper in papers]
+    return [*claims, *errata, *(BEHIND[page] for page in one.text.pages if page in BEHIND)]
 
 
 def readme_lines(found: Sequence[Finding]) -> str:
     """The five, a line of a list each."""
     by_id = {one.id: one for one in found}
-    lines = (f"**{by_id[id].text.title}.** {by_id[id].sentence}" for id in FIRST)
+    lines = (f"**{by_id[id].title}.** {by_id[id].sentence}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
 
 

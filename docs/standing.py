@@ -81,11 +81,11 @@ def _cell(text: str) -> str:
 
 
 def write(readme: Path = ROOT / "README.md", target: Path = ROOT / "docs" / "standing.md") -> None:
-    """Write the page, and into the README the sentences on profile ci and the answer of one claim."""
+    """Write the page, and into the README the sentences on profile full and the answer of one claim."""
     target.write_text(page(), encoding="utf-8")
-    quoted = "\n".join(f"> {line}" for line in textwrap.wrap(headline_of("ci"), 120))
+    quoted = "\n".join(f"> {line}" for line in textwrap.wrap(headline_of("full"), 120))
     text = readme.read_text(encoding="utf-8")
-    text = re.sub(r"(?<=In profile `ci`:\n\n)(?:> .*\n)+", quoted + "\n", text)
+    text = re.sub(r"(?<=In profile `full`:\n\n)(?:> .*\n)+", quoted + "\n", text)
     answer = claim_answer("ci", SHOWN)
     text = re.sub(rf"(?<=dpsco_bench claim {re.escape(SHOWN)}\n)[^`]*?(?=\.\.\.\n)", answer + "\n", text)
     rows = len(read_record(ROOT / "workflows" / "recorded" / "ci.json"))

@@ -98,15 +98,18 @@ class OfWinners:
 
 @dataclass(frozen=True)
 class OfWins:
-    """At how many of these points a method of ``methods`` has the least mean risk."""
+    """At how many of these points a method of ``methods`` has the least mean risk, or with ``shared`` ties for it."""
 
     wins: str
     methods: list[str]
     instances: list[str] = field(default_factory=list)
+    shared: bool = False
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        return float(sum(row.winner in self.methods for row in _decided(content, self.wins, self.instances)))
+        here = _decided(content, self.wins, self.instances)
+        first = [set(row.tied) if self.shared else {row.winner} for row in here]
+        return float(sum(not found.isdisjoint(self.methods) for found in first))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from dpsco_bench.registry import absent_paper
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.board_values import NotMeasured, Value
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.values import Reference, reference, value_of
+from dpsco_bench.site.values import OfRows, Reference, reference, value_of
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
@@ -33,6 +33,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_VALUE = re.compile(r"\{(\w+)(:[^}]+)?\}")
 _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(.+?)\s*$")
 
 
@@ -68,14 +69,15 @@ class FindingText:
 
     Attributes
     ----------
-    title : str, its message in a few words
-    sentence : str, with ``{name}`` for values; ``{name:.1f}`` gives a number another form
+    title : str, its message in one sentence, with ``{name}`` for values; ``{name:.1f}`` gives a number another form
+    sentence : str, what has to be said besides, with values too
     means : str, what it means for somebody who uses or reviews such methods
     values : mapping, name -> reference (`site.values`)
     needs : list of str, conditions such as ``real > 100`` or ``word == match``; all must hold
     claims : list of str, ids of the claims behind it
     figure : FigureText or None
-    pages : list of str, pages that stand behind it beside those of its claims
+    counted : list of str, names of values that count verdicts, whose claims stand behind it too
+    pages : list of str, pages that stand behind it beside those of its claims; behind ``#`` an address
     profiles : list of str, where the sentence is about sizes that other profiles do not have
     papers : list of str, the papers that it counts over; it is not said where one of them is not installed
     """
@@ -87,6 +89,7 @@ class FindingText:
     needs: list[str]
     claims: list[str]
     figure: FigureText | None = None
+    counted: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     profiles: list[str] = field(default_factory=list)
     papers: list[str] = field(default_factory=list)
@@ -94,11 +97,17 @@ class FindingText:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding that the results support."""
+    """A finding that the results support, and the ids of the claims behind it."""
 
     id: str
     text: FindingText
     values: Mapping[str, Value]
+    claims: Sequence[str] = ()
+
+    @cached_property
+    def title(self) -> str:
+        """With its numbers."""
+        return filled(self.text.title, self.values, f"finding {self.id}")
 
     @cached_property
     def sentence(self) -> str:
@@ -160,7 +169,7 @@ def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple
         try:
             said.append(_supported(content, id, text))
         except NotMeasured as reason:
-            unsaid.append(Unsaid(id, text.title, str(reason)))
+            unsaid.append(Unsaid(id, _VALUE.sub("…", text.title), str(reason)))
     return said, unsaid
 
 
@@ -180,7 +189,18 @@ def _supported(content: Content, id: str, text: FindingText) -> Finding:
                 f"{name} = {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in values.items()
             )
             raise InputError(f"finding {id}: needs", condition, f"true of the results; they give {told}")
-    return Finding(id, text, values)
+    return Finding(id, text, values, list(dict.fromkeys([*text.claims, *_counted(content, id, text)])))
+
+
+def _counted(content: Content, id: str, text: FindingText) -> list[str]:
+    """Claims of the verdicts that some values count."""
+    found = []
+    for name in text.counted:
+        asked = text.values.get(name)
+        if not isinstance(asked, OfRows):
+            raise InputError(f"finding {id}: counted", name, "the name of a value that counts verdicts (rows)")
+        found += [row.id for row in asked.counted(content)]
+    return found
 
 
 def holds(condition: str, values: Mapping[str, Value], id: str) -> bool:
@@ -213,4 +233,4 @@ def filled(template: str, values: Mapping[str, Value], where: str) -> str:
             return value
         return signed(format(value, found[2][1:])) if found[2] else number(value)
 
-    return re.sub(r"\{(\w+)(:[^}]+)?\}", shown, template)
+    return _VALUE.sub(shown, template)

@@ -105,7 +105,11 @@ class OfRows:
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        return float(sum(score.row in self.rows for score in content.scores if not score.row.beside))
+        return float(len(self.counted(content)))
+
+    def counted(self, content: Content) -> list[Verdict]:
+        """These verdicts."""
+        return [score.row for score in content.scores if not score.row.beside and score.row in self.rows]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dpsco_bench.analysis.board_record import read_boards
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.execution.predict import read_seconds
+from dpsco_bench.jsonio import loads
 from dpsco_bench.site.findings import finding_files, read_finding
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def test_the_page_of_changed_words_is_that_of_the_record():
 
 def test_the_readme_counts_the_claims_as_they_are_recorded():
     text = " ".join(README.replace("\n> ", " ").split())
-    assert STANDING["headline_of"]("ci") in text, "python docs/standing.py"
+    assert STANDING["headline_of"]("full") in text, "python docs/standing.py"
 
 
 def test_the_findings_of_the_readme_are_those_of_the_page():
@@ -42,7 +43,7 @@ def test_the_findings_of_the_readme_are_those_of_the_page():
     assert len(lines) == len(FINDINGS["FIRST"]) == 5
     for line in lines:
         title, _, sentence = line.partition(".** ")
-        assert re.search(rf"\. {re.escape(title)}\n\n`ci`(?: and `full`)?: {re.escape(sentence)}\n", page), (
+        assert re.search(rf"\. {re.escape(title)}\n\n`full`(?: and `ci`)?: {re.escape(sentence)}\n", page), (
             "python docs/findings.py"
         )
 
@@ -51,9 +52,11 @@ def test_the_page_has_every_finding_and_says_of_which_profile():
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     texts = [read_finding(path, id) for id, path in finding_files().items()]
     profiles = FINDINGS["PROFILES"]
-    assert re.findall(r"^## \d+\. (.*)$", page, re.MULTILINE) == [text.title for text in texts]
     for text, part in zip(texts, re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
-        named = re.findall(r"^(`ci`|`full`|`ci` and `full`): ", part, re.MULTILINE)
+        title, *_, behind = re.sub(r"^\d+\. ", "", part).strip().split("\n\n")
+        assert re.fullmatch(re.sub(r"\\{.*?\\}", ".+", re.escape(text.title)), title), "python docs/findings.py"
+        assert behind.startswith("Behind it: "), title
+        named = re.findall(r"^(`ci`|`full`|`full` and `ci`): ", part, re.MULTILINE)
         assert re.findall(r"`(\w+)`", " ".join(named)) == [p for p in profiles if p in (text.profiles or profiles)]
 
 
@@ -63,11 +66,18 @@ def test_the_numbers_of_the_full_board_are_those_of_its_record():
     points = read_boards(ROOT / "workflows" / "recorded" / "boards" / "full.json")
     decided = [point for point in points if point.tied]
     assert f"Of {len(decided)} decided points the start has the least mean risk at" in page, "python docs/findings.py"
+    shared = sum(TRIVIAL in point.tied for point in decided)
+    assert f"and has or shares the first place at {shared}, nowhere above" in page
+    searched = sum(point.search is not None for point in decided)
+    assert (
+        f"Of {len(decided)} decided points {searched} have a search;" in page
+        and f"of {searched} points a public" in page
+    )
     real = [point for point in points if point.instance in ("covertype-held-out", "adult", "kddcup99")]
-    assert f"of {sum(bool(point.tied) for point in real)}, all with n <= " in page
+    assert f"output perturbation {sum(bool(point.tied) for point in real)} of " in page
     assert f"The {sum(not point.tied for point in real)} larger points are undecided." in page
     last = max(point.n * point.epsilon / point.d**0.5 for point in decided if TRIVIAL in point.tied)
-    assert f"the first place nowhere above {last:.0f}." in page
+    assert f"nowhere above {last:.0f}." in page
 
 
 @pytest.mark.parametrize(
@@ -77,8 +87,25 @@ def test_the_numbers_of_the_full_board_are_those_of_its_record():
 def test_the_readme_says_what_the_recorded_runs_took(profile, line, unit):
     seconds = read_seconds(ROOT / "workflows" / "seconds" / f"{profile}.json")
     took = sum(calibrate + run for jobs in seconds.values() for calibrate, run, _ in jobs.values())
-    (said,) = re.findall(rf"^\| {re.escape(line)} \|.* (\d+) (?:min|h) \|$", README, re.MULTILINE)
+    (said,) = re.findall(rf"^\| {re.escape(line)} \|.* (\d+) (?:min|h) \|.*\|$", README, re.MULTILINE)
     assert int(said) == max(1, round(took / unit))
+
+
+def test_the_readme_says_how_long_its_commands_take():
+    """By the clock, as docs/whole.json has it."""
+    kept = loads((ROOT / "docs" / "whole.json").read_text(encoding="utf-8"))
+    replicate, tests = kept["commands"]["replicate"], kept["commands"]["test"]
+    (lasted,) = re.findall(r"^\$ make replicate .*: (\d+) min on two cores$", README, re.MULTILINE)
+    (tested,) = re.findall(r"^\$ make test .*: (\d+) min on two cores;", README, re.MULTILINE)
+    assert (int(lasted), int(tested)) == (round(replicate["wall"] / 60), round(tests["wall"] / 60))
+    assert f"\n{tests['passed']} passed, {tests['skipped']} skipped\n```" in README
+    rows = dict(re.findall(r"^\| `make (.*?)` \|.*\| (\S.*) on (?:one core|two cores) \|$", README, re.MULTILINE))
+    hours, minutes = divmod(round(kept["full"]["wall"] / 60), 60)
+    assert rows == {
+        "smoke": f"{round(kept['smoke']['after']['wall'] / 60)} min",
+        "replicate": f"{lasted} min",
+        "replicate PROFILE=full": f"{hours} h {minutes:02d} min",
+    }
 
 
 def test_the_summary_that_the_readme_shows_is_of_the_recorded_run():

@@ -1,5 +1,6 @@
 """A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from tests.cli.test_documents import sentences
 from tests.report.test_board import ROWS, UNDECIDED, results
 
 TEXT = """
-title: The noise is not private
+title: The real eps is {real} for a claim of {claimed}
 sentence: "At a claim of {claimed} the real eps is {real}, {over:.0f} times as much; the word is {word}."
 means: "Do not trust {real}."
 claims: [wang2017.kinds]
@@ -58,6 +59,7 @@ def test_a_finding_is_said_with_its_numbers(content, told, tmp_path):
     assert unsaid == []
     assert finding.sentence == "At a claim of 1 the real eps is 3.24×10⁵, 324000 times as much; the word is fails."
     assert finding.means == "Do not trust 3.24×10⁵."
+    assert finding.title == "The real eps is 3.24×10⁵ for a claim of 1" and finding.claims == ["wang2017.kinds"]
     assert write_figure(finding, tmp_path) and "<svg" in (tmp_path / "one.svg").read_text()
 
 
@@ -72,6 +74,21 @@ def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, co
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):
     said, (unsaid,) = findings(content, told(TEXT.replace("wang2017.kinds", "wang2017.elsewhere")))
     assert said == [] and unsaid.id == "one" and "wang2017.elsewhere is not in profile smoke" in unsaid.reason
+    assert unsaid.title == "The real eps is … for a claim of …"
+
+
+def test_claims_of_counted_verdicts_stand_behind_a_finding(content, told):
+    """Each once, after those that are named; what counts no verdicts has none."""
+    counts = TEXT.replace("values:\n", "values:\n  all: {rows: {kind: privacy, calibration: paper}}\n")
+    ((finding,), _) = findings(content, told(counts + "counted: [all]\n"))
+    rows = [
+        s.row for s in content.scores if s.row.kind == "privacy" and s.row.calibration == "paper" and not s.row.beside
+    ]
+    assert finding.values["all"] == len(rows) > 0
+    assert finding.claims == list(dict.fromkeys(["wang2017.kinds", *(row.id for row in rows)]))
+    for wrong in ("real", "gone"):
+        with pytest.raises(InputError, match=rf"finding one: counted = '{wrong}'"):
+            findings(content, told(counts + f"counted: [{wrong}]\n"))
 
 
 def test_a_finding_that_counts_over_papers_is_left_out_where_one_is_gone(content, told):
@@ -132,7 +149,9 @@ def test_numbers_are_shown_as_asked_for():
 def test_the_findings_that_ship_can_be_read():
     for id, path in finding_files().items():
         text = read_finding(path, id)
-        assert text.needs and text.values and text.title[0].isupper(), id
+        assert text.needs and text.values and text.title[0].isupper() and text.figure, id
+        assert re.search(r"\{\w+", text.title) and words(text.title) <= LONGEST and text.title[-1] != ".", id
+        assert text.claims or text.counted or text.pages, id
         assert len(text.sentence.split()) <= 80 and text.means.endswith("."), id
         for one in sentences(f"{text.sentence}\n\n{text.means}"):
             assert words(one) <= LONGEST, one
@@ -164,6 +183,8 @@ def test_only_decided_points_of_a_board_count():
     wins = reference({"wins": "leaderboard.x", "methods": ["dp_gd"]}, "wins")
     points = reference({"points": "leaderboard.x"}, "points")
     assert value_of(content, wins, {}, "wins") == 3.0 and value_of(content, points, {}, "points") == 4.0
+    shared = reference({"wins": "leaderboard.x", "methods": [TRIVIAL], "shared": True}, "shared")
+    assert value_of(content, shared, {}, "shared") == 1.0
 
 
 def test_frontier_and_search_are_of_decided_points():

@@ -61,13 +61,14 @@ def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsai
 
 def _finding(number: int, finding: Finding) -> str:
     target = address("finding", finding.id)
-    claims = [link(code(id), address(id)) for id in finding.text.claims]
+    claims = [link(code(id), address(id)) for id in finding.claims]
+    pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.text.pages]
     pieces = [
-        heading(f"{number}. {finding.text.title}", 2, target),
+        heading(f"{number}. {finding.title}", 2, target),
         prose(finding.sentence) + "\n",
-        figure(f"figures/site/{finding.id}.svg", finding.text.title, "fitting") if finding.text.figure else "",
+        figure(f"figures/site/{finding.id}.svg", finding.title, "fitting") if finding.text.figure else "",
         f"**What it means.** {prose(finding.means)}\n",
-        f"Behind it: {', '.join([*claims, *('[](' + page + '.md)' for page in finding.text.pages)])}\n",
+        f"Behind it: {', '.join([*claims, *pages])}\n",
     ]
     return "\n".join(filter(None, pieces))
 

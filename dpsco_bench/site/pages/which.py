@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsco_bench.report.address import address
 from dpsco_bench.report.board import (
     nowhere_run,
     points_table,
@@ -40,12 +41,12 @@ def _board(content: Content, board: BoardResults) -> str:
         bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
         table(wins_table(board)),
         _collapse(content, board),
-        heading("Winners, point by point", 2),
+        heading("Winners, point by point", 2, address("board", board.id, "points")),
         table(points_table(board)),
         "All methods at all points: "
         f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
         "The page of [each method](methods/index.md) has its places.\n",
-        heading("What the risks stand beside", 2),
+        heading("What the risks stand beside", 2, address("board", board.id, "references")),
         table(references_table(board)),
         heading("What was not run, and why", 2),
         bullets(f"{code(name)}: {text(reason)}" for name, reason in nowhere_run(board)),
