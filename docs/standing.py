@@ -2,7 +2,7 @@
 
 `python docs/standing.py` writes docs/standing.md and the README's sentences.
 
-One line a claim: its standing and the sentences that answer it, both made from
+One line a claim: its standing and the sentence that answers it, both made from
 the recorded verdicts by the function that the report and the terminal use.
 """
 

@@ -1,15 +1,15 @@
-"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and the sentences that answer it.
+"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and the sentence that answers it.
 
 A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
 with: the paper's own, ours, or none (`heard`). Rows that only show something, controls, and what could not be run say
-nothing. Nor does a row that is beside the statement (`Part.beside`): a sentence counts it apart.
+nothing. Nor does a row that is beside the statement (`Part.beside`).
 
 The privacy of accounted noise is true by construction, so that such a row is vacuous. Beside rows of other kinds, a row
-on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is that of the worst cell
+on privacy says whether their noise is private, and nothing else. The epsilon of the sentence is that of the worst cell
 which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is told after it. A rate of
 which at least half of the risk is there without noise counts as one without noise; so does a row of a statement that
 asks for no private noise (`Part.noiseless`), such as a moment. Under one noise, a no outweighs all, then undecided,
-then yes, then vacuous; where parts differ, they are named.
+then yes, then vacuous; where parts differ, it is told how many of them.
 
 The standing is the first that applies:
 
@@ -35,7 +35,7 @@ What would hold is ``undecided`` where the profile runs only some of the values 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_bench.analysis import answer_text, heard
@@ -79,42 +79,37 @@ class Answer:
 
     Attributes
     ----------
-    sentences : tuple of str, in ASCII, each with its full stop and of at most `answer_text.LONGEST` words
+    text : str, one sentence in ASCII
     """
 
     standing: str
-    sentences: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.sentences)
+    text: str
 
 
 def answer(rows: Sequence[Verdict]) -> Answer:
-    """Standing and sentences of one claim from its verdicts, all parts under all calibrations.
+    """Standing and sentence of one claim from its verdicts, all parts under all calibrations.
 
     Parameters
     ----------
     rows : sequence of Verdict, of one claim and profile, in any order
     """
     stated = [Row(row) for row in rows if not row.beside]
-    found = _of_the_statement(stated)
     scopes = answer_text.kinds_scoped(stated)
-    standing = UNDECIDED if scopes and STANDINGS[found.standing].outcome == "confirms" else found.standing
-    more = answer_text.limits((Row(row) for row in rows if row.beside), scopes)
-    return replace(found, standing=standing, sentences=(*found.sentences, *more))
+    found = _of_the_statement(stated, scopes)
+    partly = scopes and STANDINGS[found.standing].outcome == "confirms"
+    return replace(found, standing=UNDECIDED) if partly else found
 
 
-def _of_the_statement(rows: Sequence[Row]) -> Answer:
+def _of_the_statement(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
     said = [row for row in rows if row.says]
     if not said:
         return _silence([row.verdict for row in rows])
     if all(row.judges_noise for row in said):
-        return _on_privacy(said)
+        return _on_privacy(said, scopes)
     others = [row for row in said if not row.judges_noise]
     printed, ours = (Regime(said, others, name) for name in ("paper", "accounted"))
     silent = weightiest(row.says for row in others if row.noiseless)
-    return Answer(_standing(printed, ours, silent), tuple(answer_text.by_noise(printed, ours, others)))
+    return Answer(_standing(printed, ours, silent), answer_text.by_noise(printed, ours, others, scopes))
 
 
 def answers(rows: Iterable[Verdict]) -> dict[str, Answer]:
@@ -202,22 +197,22 @@ def _silence(rows: Sequence[Verdict]) -> Answer:
     """Of a claim of which no row says anything."""
     absent = [row for row in rows if row.word in COMMON_WORDS]
     if rows and not absent and all(get_kind(row.kind).aside for row in rows):
-        words = sorted(Counter(row.word.replace("_", " ") for row in rows).items())
-        return Answer(AUDITED, (", ".join(f"{count} {word}" for word, count in words) + ".",))
+        counts = Counter(row.word.replace("_", " ") for row in rows)
+        return Answer(AUDITED, answer_text.counted({word: counts[word] for word in sorted(counts)}))
     if rows and not absent:
-        return Answer(SHOWN, (answer_text.NOTHING_CLAIMED,))
+        return Answer(SHOWN, answer_text.NOTHING_CLAIMED)
     reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)
-    return Answer(NOT_RUN, ("Not run" + (f": {', '.join(reasons)}" if reasons else "") + ".",))
+    return Answer(NOT_RUN, "Not run" + (f": {', '.join(reasons)}" if reasons else "") + ".")
 
 
-def _on_privacy(rows: Sequence[Row]) -> Answer:
+def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
     """Of a claim on nothing but the privacy of noise."""
     printed = [row for row in rows if row.verdict.calibration == "paper"]
     judged = printed or rows
     says = weightiest(row.says for row in judged)
     if says == VACUOUS:
-        return Answer(VACUOUS, (answer_text.BY_DESIGN,))
+        return Answer(VACUOUS, answer_text.BY_DESIGN)
     noise = worst_of(row for row in judged if row.says == says)
     standing = {YES: AS_PRINTED if printed else WITH_OURS, NO: FAILS, UNDECIDED: UNDECIDED}[says]
     whose = "the printed noise" if printed else "the accounted noise"
-    return Answer(standing, tuple(answer_text.on_privacy(judged, says, noise, whose)))
+    return Answer(standing, answer_text.on_privacy(judged, says, noise, whose, scopes))

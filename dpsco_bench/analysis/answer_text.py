@@ -1,37 +1,28 @@
-"""The sentences that answer a claim: short ones, a noise at a time; rows and reasons stand in the table below them."""
+"""The sentence that answers a claim: a clause for each noise; rows, reasons and counts stand in the table below it."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from dpsco_bench.analysis.heard import (
-    BY_CONSTRUCTION,
-    BY_SCHEDULE,
-    NO,
-    UNDECIDED,
-    VACUOUS,
-    WEIGHT,
-    YES,
-    Regime,
-    Row,
-)
-from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, Regime, Row
+from dpsco_bench.analysis.noise import LAW_NEITHER, Noise
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.privacy.ledger import ELSEWHERE, STATUS_CLAUSES
+from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
-TOLD = (YES, BY_SCHEDULE, BY_CONSTRUCTION, VACUOUS, UNDECIDED, NO)
+TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
 """Answers in the order of a sentence."""
-LONGEST = 30
-"""Words of a sentence."""
+LONGEST = 45
+"""Words of an answer where it can be; a longer one leaves out what is vacuous in a yes, and asides on privacy."""
 MOST_NAMED = 3
 """Of more parts than this the number is told, and not their names."""
 MOST_PLACES = 5
-"""Parameters after one word."""
+"""Of more parameters after one word the number is told."""
 BY_DESIGN = "Our noise is private by construction, which confirms nothing."
 NOTHING_CLAIMED = "Nothing definite is claimed: measured values are shown."
+Clause = tuple[Sequence[Row], str]
+"""Rows, and the noise that they ran with in words."""
 
 
 def words(text: str) -> int:
@@ -39,63 +30,82 @@ def words(text: str) -> int:
     return len(re.findall(r"\S*\w\S*", text))
 
 
-def by_noise(printed: Regime, ours: Regime, others: Sequence[Row]) -> list[str]:
-    """What each noise shows, and whether it is private; that ours is stands in what it is called."""
-    silent = [row for row in others if row.verdict.calibration == "none"]
-    private = "with private noise" if ours.private else "with the accounted noise"
-    own = private if ours.run_with else "in the private version"
-    return [
-        *_shown(printed.rows, "with the printed noise" if printed.run_with else "as printed"),
-        *(_status(printed) if printed.rows and printed.run_with else []),
-        *_shown(ours.rows, own),
-        *(_status(ours) if ours.rows and ours.run_with and not ours.private else []),
-        *_shown(silent, "without noise"),
-    ]
+def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mapping[str, str]) -> str:
+    """What each noise shows, and whether it is private; that ours is stands in what it is called.
+
+    ``Rate yes in n with the printed noise, which is not private (eps >= 12,900 for 1); with private noise undecided.``
+
+    Parameters
+    ----------
+    scopes : mapping of str to str
+        Values that alone were run -> what speaks of no others, of `kinds_scoped`.
+    """
+    found = ""
+    for brief in (False, True):
+        silent = [row for row in others if row.verdict.calibration == "none"]
+        clauses = [
+            (printed.rows, f"with the printed noise{_which(printed, brief)}" if printed.run_with else "as printed"),
+            (ours.rows, _called(ours, brief)),
+            (silent, "without noise"),
+        ]
+        told = _told_together([(rows, phrase) for rows, phrase in clauses if rows], brief)
+        found = sentence("; ".join([*told, *_limits(scopes)]))
+        if words(found) <= LONGEST:
+            break
+    return found
 
 
-def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str) -> list[str]:
-    """Of a claim on nothing but the privacy of noise."""
+def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str, scopes: Mapping[str, str]) -> str:
+    """Of a claim on privacy alone, such as ``No: in 1 of 3 parts (a) the printed noise is not private``."""
     own = [row for row in judged if row.says == says]
-    told = [_sentence(f"{says}: {whose} {_is(noise, says == YES)}")]
-    if len(own) < len(judged):
-        told.append(f"That is in {len(own)} of {len(judged)} parts{_names(own, ', namely ')}.")
-    return told + _elsewhere(noise)
+    where = f"in {len(own)} of {len(judged)} parts{_names(own)} " if len(own) < len(judged) else ""
+    return sentence("; ".join([f"{says}: {where}{whose} {_is(noise, says == YES)}", *_limits(scopes)]))
 
 
-def limits(rows: Iterable[Row], scopes: Mapping[str, str]) -> list[str]:
-    """What has not been measured of the statement, by kind, and what stands beside it."""
-    told = [f"Not all of the statement is measured: the {of} is at {at}." for at, of in scopes.items()]
-    apart = [BY_CONSTRUCTION if row.by_construction else row.says for row in rows]
-    counts = Counter(YES if said == BY_SCHEDULE else said for said in apart if said)
-    found = ", ".join(f"{counts[said]} {said}" for said in TOLD if counts[said])
-    return [*told, *([f"Beside the statement, not counted: {found}."] if found else [])]
-
-
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """With a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _shown(rows: Sequence[Row], phrase: str) -> list[str]:
-    """``With the printed noise: rate yes in d, undecided in n (1 of 5), explicit bound yes.``, in as few sentences."""
-    found: list[str] = []
-    line, last = f"{phrase}:", ""
-    for topic, said in _answers(rows):
-        more = said if topic == last else f"{topic} {said}"
-        joined = f"{line} {more}" if line.endswith(":") else f"{line}, {more}"
-        if words(joined) > LONGEST and not line.endswith(":"):
-            found.append(_sentence(line))
-            joined = f"{topic} {said}"
-        line, last = joined, topic
-    return [*found, _sentence(line), *_deviating(rows)] if rows else []
+def counted(counts: Mapping[str, int]) -> str:
+    """Of audits, such as ``Of 4 audits 2 are not refuted, 1 is refuted and 1 says nothing``."""
+    told = []
+    for word, count in counts.items():
+        says = word.startswith("says ")
+        verb = ("says" if count == 1 else "say") if says else ("is" if count == 1 else "are")
+        told.append(f"{count} {verb} {word.removeprefix('says ')}")
+    total = sum(counts.values())
+    return f"Of {total} audit{'s' * (total != 1)} {_listed(told)}."
 
 
-def _status(regime: Regime) -> list[str]:
+def kinds_scoped(rows: Iterable[Row]) -> dict[str, str]:
+    """Values that alone were run -> title of the kind that speaks of no others."""
+    stated = [row.verdict for row in rows]
+    return {row.scope: get_kind(row.kind).title for row in stated if row.scope and not row.skipped}
+
+
+def _limits(scopes: Mapping[str, str]) -> list[str]:
+    """What has not been measured of the statement."""
+    return [f"the {of} is measured at {at}" for at, of in scopes.items()]
+
+
+def _called(ours: Regime, brief: bool) -> str:
+    """Our noise in words; its epsilon is the claim's, and needs no telling."""
+    if not ours.run_with:
+        return "in the private version"
+    if brief and ours.run_with.nominal:
+        return "with noise accounted for nominal constants"
+    return "with private noise" if ours.private else f"with the accounted noise{_which(ours, brief)}"
+
+
+def _which(regime: Regime, brief: bool) -> str:
     """Whether the noise that rows ran with is private, and that of rows on privacy where it is worse."""
     own, most = regime.run_with, regime.noise
-    told = [_sentence(f"this noise {_is(own, False)}"), *_elsewhere(own)]
-    if own and most and own.status != most.status:
-        told += [_sentence(f"elsewhere it {_is(most, False)}"), *_elsewhere(most)]
-    return told
+    told = f"is {own.status_told}" if own and regime.calibration == "accounted" else _is(own, False)
+    if brief:
+        return f", which {told.replace(LAW_NEITHER, STATUS_CLAUSES['unproven'])}"
+    worse = own and most and own.status != most.status
+    return f", which {told}{f' and elsewhere {_is(most, False)}' if worse else ''}"
 
 
 def _is(noise: Noise | None, private: bool) -> str:
@@ -105,35 +115,55 @@ def _is(noise: Noise | None, private: bool) -> str:
     return f"is {(replace(noise, status='proven') if private else noise).told}"
 
 
-def _elsewhere(noise: Noise | None) -> list[str]:
-    return [f"That is {ELSEWHERE}."] if noise and noise.elsewhere else []
+def _told_together(clauses: Sequence[Clause], brief: bool) -> list[str]:
+    """The clauses, those with one answer as one; the first begins with what it answers."""
+    same: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for rows, phrase in clauses:
+        same.setdefault(tuple(_answers(rows, brief)), []).append(phrase)
+    told: list[str] = []
+    topic = ""
+    for answers, phrases in same.items():
+        noise = _listed(phrases, "," * any("," in phrase for phrase in phrases))
+        topics = {of for of, _ in answers}
+        said = _answered(answers, "" if told and topics == {topic} else None)
+        if told:
+            told.append(f"{noise}{',' * (',' in noise)} {said}")
+        else:
+            told.append(f"{said}{',' * (len(answers) > 1)} {noise}")
+            topic = topics.pop() if len(topics) == 1 else ""
+    return told
 
 
-def _answers(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _answered(answers: Sequence[tuple[str, str]], topic: str | None) -> str:
+    """``rate yes in d, undecided in n, and explicit bound yes``; without the topic where there is one alone."""
+    told: list[str] = []
+    last = topic
+    for of, said in answers:
+        if last is not None and (of == last or topic is not None):
+            told.append(said)
+        else:
+            told.append(f"{'and ' * (of == answers[-1][0] and bool(told))}{of} {said}")
+        last = of
+    return ", ".join(told)
+
+
+def _answers(rows: Sequence[Row], brief: bool) -> list[tuple[str, str]]:
     """Topic and answer, such as ``rate`` and ``yes in d``; a topic with several answers comes several times."""
     topics: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.order):
         topics.setdefault(row.topic, []).append(row)
-    return [(topic, said) for topic, found in topics.items() for said in _of_topic(found)]
+    return [(topic, said) for topic, found in topics.items() for said in _of_topic(found, brief)]
 
 
-def _of_topic(rows: Sequence[Row]) -> list[str]:
-    told: dict[str, list[str]] = {}
-    for place, own in _places(rows).items():
-        worst = min((row.says for row in own), key=WEIGHT.index)
-        told.setdefault(worst, []).append(" ".join(filter(None, (place, _share(worst, own)))))
-    return [
-        _told(said, told[said][first : first + MOST_PLACES])
-        for said in TOLD
-        for first in range(0, len(told.get(said, ())), MOST_PLACES)
-    ]
-
-
-def _places(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def _of_topic(rows: Sequence[Row], brief: bool) -> list[str]:
     places: dict[str, list[Row]] = {}
     for row in rows:
         places.setdefault(row.place, []).append(row)
-    return places
+    told: dict[str, list[tuple[str, str]]] = {}
+    for place, own in places.items():
+        worst = min((row.says for row in own), key=WEIGHT.index)
+        told.setdefault(worst, []).append((place, "" if brief and worst == YES else _share(worst, own)))
+    return [_told(said, told[said]) for said in TOLD if said in told]
 
 
 def _share(said: str, rows: Sequence[Row]) -> str:
@@ -142,38 +172,20 @@ def _share(said: str, rows: Sequence[Row]) -> str:
     return f"({len(own)} of {len(rows)}{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
 
 
-def _deviating(rows: Sequence[Row]) -> list[str]:
-    """Which parts are not decided as their neighbours are, each with its word: ``Not observable: single_record-n.``."""
-    named: list[Row] = []
-    for topic in dict.fromkeys(row.topic for row in rows):
-        for own in _places([row for row in rows if row.topic == topic]).values():
-            worst = min((row.says for row in own), key=WEIGHT.index)
-            deviating = [row for row in own if row.says == worst]
-            named += deviating if worst in (NO, UNDECIDED) and len(deviating) < len(own) else []
-    found: dict[str, list[Row]] = {}
-    for row in sorted(named, key=lambda row: row.order):
-        found.setdefault(row.verdict.word.replace("_", " "), []).append(row)
-    told = [_names(own, f"{word}: ") for word, own in found.items()]
-    return [_sentence(text) for text in told if text] if len(named) <= MOST_NAMED else []
-
-
-def _names(rows: Sequence[Row], before: str) -> str:
-    """Names of parts after some text; nothing for many, or for rows without names."""
+def _names(rows: Sequence[Row]) -> str:
+    """Names of parts in brackets; nothing for many, or for rows without names."""
     parts = [row.verdict.part for row in sorted(rows, key=lambda row: row.order)]
-    return before + ", ".join(parts) if len(parts) <= MOST_NAMED and all(parts) else ""
+    return f" ({', '.join(parts)})" if len(parts) <= MOST_NAMED and all(parts) else ""
 
 
-def _told(said: str, places: Sequence[str]) -> str:
+def _told(said: str, places: Sequence[tuple[str, str]]) -> str:
     """``yes in n and d``; of a kind without places ``no (1 of 13)``."""
-    named = [place for place in places if place]
+    named = [" ".join(filter(None, pair)) for pair in places if pair[0]]
     if not named:
-        return said
-    if len(named) == 1 and named[0].startswith("("):
-        return f"{said} {named[0]}"
-    return f"{said} in " + (", ".join(named[:-1]) + " and " if len(named) > 1 else "") + named[-1]
+        return " ".join(filter(None, (said, *(share for _, share in places))))
+    return f"{said} in {_listed(named) if len(named) <= MOST_PLACES else f'{len(named)} parameters'}"
 
 
-def kinds_scoped(rows: Iterable[Row]) -> dict[str, str]:
-    """Values that alone were run -> title of the kind that speaks of no others."""
-    stated = [row.verdict for row in rows]
-    return {row.scope: get_kind(row.kind).title for row in stated if row.scope and not row.skipped}
+def _listed(names: Sequence[str], comma: str = "") -> str:
+    """``a, b and c``, or with a comma before the last."""
+    return ", ".join(names[:-1]) + f"{comma} and " * (len(names) > 1) + names[-1]

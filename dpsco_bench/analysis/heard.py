@@ -12,7 +12,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 
 YES, NO, UNDECIDED, VACUOUS = "yes", "no", "undecided", "vacuous"
-BY_SCHEDULE = "yes by the schedule (half of the risk or more)"
+BY_SCHEDULE = "yes by the schedule"
 BY_CONSTRUCTION = "yes by construction"
 WEIGHT = (NO, UNDECIDED, YES, BY_SCHEDULE, VACUOUS)
 """Answers, the one first that outweighs the others."""

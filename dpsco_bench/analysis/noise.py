@@ -12,6 +12,8 @@ from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, S
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
 """Names of the reservations on noise that nothing proves private, and on noise whose epsilon is above the claim."""
+ELSEWHERE_IN_SHORT = "as charged, for some records"
+"""What `ELSEWHERE` comes to in a clause."""
 LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
@@ -73,8 +75,13 @@ class Noise(Record):
 
     @property
     def told(self) -> str:
-        """As `said`, without the place of the records where it is elsewhere: that makes a sentence of its own."""
-        return self._said(self.place, "")
+        """As `said`, for the clause of a longer sentence."""
+        return self._said(self.place, f" {ELSEWHERE_IN_SHORT}" if self.elsewhere else "")
+
+    @property
+    def status_told(self) -> str:
+        """As `told`, without a number."""
+        return self.told.partition(" (")[0]
 
     def _said(self, place: str, elsewhere: str | None = None) -> str:
         where = self.elsewhere if elsewhere is None else elsewhere

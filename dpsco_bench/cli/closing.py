@@ -160,7 +160,7 @@ def closing(files: Layout, claims: Collection[str], shown: bool) -> str:
     """
     rows = read_verdicts(files, claims)
     found = differences(files.profile, rows)
-    come_to = {id: Answer(NOT_RUN, ("Not run.",)) for id in claims} | answers(rows)
+    come_to = {id: Answer(NOT_RUN, "Not run.") for id in claims} | answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     width = max(map(len, papers), default=0)
     total = headline(one.standing for one in come_to.values())

@@ -63,7 +63,7 @@ class ClaimLine:
 
     @property
     def text(self) -> str:
-        """Its sentences, with Greek letters and inequality signs."""
+        """Its sentence, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
     @property

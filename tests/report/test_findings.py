@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis.answer_text import LONGEST, words
+from dpsco_bench.analysis.answer_text import words
 from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.standings import TRIVIAL
@@ -24,6 +24,8 @@ from dpsco_bench.site.values import reference, value_of
 from tests.cli.test_documents import sentences
 from tests.report.test_board import ROWS, UNDECIDED, results
 
+LONGEST = 30
+"""Words of a sentence."""
 TEXT = """
 title: The real eps is {real} for a claim of {claimed}
 sentence: "At a claim of {claimed} the real eps is {real}, {over:.0f} times as much; the word is {word}."

@@ -69,7 +69,7 @@ def test_accounted_noise_is_counted_by_what_is_proven_of_it():
     rows = [row("rate", "match", "proven"), row("band", "holds", "proven"), row("explicit", "holds", "unproven")]
     rows += [row("ordering", "reversed", "target_law_only"), row("privacy", "holds", "proven")]
     rows += [row("shown", "shown", "unproven"), row("rate", "match", "exceeds_claim", "paper")]
-    claim = ClaimLine(SimpleNamespace(rows=rows), Answer("holds", ()))
+    claim = ClaimLine(SimpleNamespace(rows=rows), Answer("holds", ""))
     said = accounted_text([PaperLine("p", "P 2020", [claim], {}, 0)])
     assert (
         "It is proven private behind 2 of 4 verdicts, behind 1 the target law alone is, behind 1 nothing is shown"
