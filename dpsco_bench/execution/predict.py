@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
@@ -13,18 +14,47 @@ from dpsco_bench.execution.measured import Measured
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.forms import form_of
 
-ROUND_SECONDS, NUMBER_SECONDS = 1e-4, 3e-9
-"""What a round, and a number of a replicate's gradient, cost a listing on one core."""
-CELL_SECONDS, ROW_SECONDS = 2.5e-3, 6e-5
-"""What a cell, and a replicate of it, cost a fused run besides its steps."""
-STEP_SECONDS, STEP_NUMBER_SECONDS = 5e-8, 5.5e-9
-"""What a replicate's step costs a fused run, and a coordinate of it: noise, projection, average."""
-GRADIENT_SECONDS, GRADIENT_NUMBER_SECONDS = 4e-8, 2e-9
-"""What a gradient of one record costs a fused run, and a coordinate of it."""
-RECORD_SECONDS = 6e-8
-"""What a record costs a replicate that draws its own, and the evaluation of its risk."""
+ONE, BATCH, ALL, MEAN = "one record", "a batch", "all records", "their mean"
+"""What a step looks at; their mean is known without them where it is affine."""
+FEW, MOST = 3.0, 0.5
+"""Up to so many gradients a step looks at one record (it may look twice); from this share of n on at all."""
+
+
+class Costs(NamedTuple):
+    """Seconds that runs of one kind cost on one core.
+
+    Attributes
+    ----------
+    cell, row, record : of a cell, of a replicate, and of a record of a replicate
+    step : of a step, whatever the number of replicates
+    row_step, number : of a step of a replicate, and of a coordinate of it: noise, projection, average
+    gradient, gradient_number : of a gradient of one record, and of a coordinate of it
+    """
+
+    cell: float
+    row: float
+    record: float
+    step: float
+    row_step: float
+    number: float
+    gradient: float
+    gradient_number: float
+
+
+COSTS = {
+    (True, ONE): Costs(2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
+    (True, BATCH): Costs(4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
+    (True, ALL): Costs(3.5e-03, 0.0, 2.1e-08, 1.1e-05, 0.0, 9.7e-08, 1.5e-09, 0.0),
+    (True, MEAN): Costs(3.4e-03, 1.0e-04, 4.1e-10, 0.0, 1.3e-07, 4.1e-09, 0.0, 0.0),
+    (False, ONE): Costs(3.6e-03, 0.0, 0.0, 2.5e-05, 0.0, 1.0e-08, 9.1e-08, 1.3e-09),
+    (False, BATCH): Costs(3.0e-03, 0.0, 7.9e-12, 2.7e-06, 7.8e-08, 2.9e-09, 1.5e-07, 1.9e-09),
+    (False, ALL): Costs(4.3e-03, 0.0, 9.0e-09, 5.4e-06, 0.0, 0.0, 1.7e-09, 8.6e-11),
+    (False, MEAN): Costs(6.1e-03, 0.0, 7.0e-11, 0.0, 0.0, 8.7e-10, 1.6e-12, 1.2e-15),
+}
+"""By whether a run is fused, and what its steps look at: `docs/kinds.py` fits them to recorded times of cells."""
 TIMED_RUNS = 2.0
 """Runs of a job by one replicate at a time, in units of a replicate's share of its batched run."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
@@ -50,26 +80,43 @@ def looked_at(cell: Cell) -> float:
     return min(1.0, problem.row_size(cell.n) / cell.n) if problem.draws_per_replicate else 1.0
 
 
+def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
+    """Whether a run is fused, and what its steps look at: the key of its `COSTS`."""
+    problem = cell.problem_entry
+    compiled = fused and has_steps(cell.algorithm) and form_of(problem) is not None
+    each = plan.gradient_evaluations / max(_steps(plan), 1)
+    if each <= FEW:
+        return compiled, ONE
+    if each < MOST * cell.n:
+        return compiled, BATCH
+    return compiled, MEAN if problem.traits & {Trait.LINEAR_LOSS, Trait.COMMON_HESSIAN} else ALL
+
+
+def _steps(plan: Plan) -> int:
+    return sum(query.releases for query in plan.queries)
+
+
+def work_of(cell: Cell, plan: Plan, replicates: int) -> Costs:
+    """How much a cell does of what `Costs` prices."""
+    d, steps = float(cell.problem_entry.dimension), float(_steps(plan))
+    gradients = plan.gradient_evaluations * looked_at(cell)
+    row = (steps, steps * d, gradients, gradients * d)
+    return Costs(1.0, replicates, replicates * cell.n, steps, *(replicates * amount for amount in row))
+
+
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
     """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
 
-    A pure function of the plan. The constants are fitted to recorded times of cells (`docs/fused.md`), and
-    `docs/scaling.md` draws them beside times over three decades. `claims.costs` knows methods one by one.
+    A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
+    own; `claims.costs` knows methods one by one. `docs/scaling.md` says how near it is.
 
     Parameters
     ----------
     fused : bool
         Whether the fused run may stand in for the listing.
     """
-    problem, steps, gradients = cell.problem_entry, rounds_of(plan), plan.gradient_evaluations
-    if not fused or not has_steps(cell.algorithm) or form_of(problem) is None:
-        return ROUND_SECONDS * steps + NUMBER_SECONDS * gradients * looked_at(cell) * problem.dimension * replicates
-    if 2 * gradients > steps * cell.n:  # of all records, which such a problem knows by their sum
-        gradients *= looked_at(cell)
-    step = STEP_SECONDS + STEP_NUMBER_SECONDS * problem.dimension
-    gradient = GRADIENT_SECONDS + GRADIENT_NUMBER_SECONDS * problem.dimension
-    row = ROW_SECONDS + step * steps + gradient * gradients + RECORD_SECONDS * cell.n
-    return CELL_SECONDS + row * replicates
+    work = work_of(cell, plan, replicates)
+    return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
 
 
 def modelled_seconds(job: Job) -> float:

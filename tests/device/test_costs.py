@@ -63,6 +63,14 @@ def test_the_page_says_what_is_recorded():
     assert [key for key in stacks if key[2]] == [("papers/bassily2021/fused/poly_sfw.cu", "100", 16)]
     assert "A row stays in registers; one-pass Frank-Wolfe has 16 bytes of a thread on the stack for sm_100." in said
 
+    used = [by["90"][0] for kernels in recorded_by_size().values() for by in kernels.values()]
+    assert f"| {min(used)}-{max(used)} registers, no spills | both" in said
+
+
+def recorded_by_size():
+    """Budgets of the kernels that move rows."""
+    return {key: by for key, by in json.loads(BUDGETS.read_text()).items() if "THREADS" in key}
+
 
 def test_a_text_has_its_includes_in_place():
     text = cuda_source(FILES["rng/draws.cu"])

@@ -1,24 +1,24 @@
-"""What decides a prediction: the fitted constants, the size of a cell, and whether its fused run may run."""
+"""What decides a prediction: what steps look at, the size of a cell, and whether its fused run may run."""
 
 import pytest
 
 from dpsco_bench.claims.compose import make_plan
 from dpsco_bench.execution import predict
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.predict import Predictor, predicted_seconds, slower
+from dpsco_bench.execution.predict import (
+    ALL,
+    BATCH,
+    COSTS,
+    MEAN,
+    ONE,
+    Costs,
+    Predictor,
+    kind_of,
+    predicted_seconds,
+    slower,
+    work_of,
+)
 
-CONSTANTS = {
-    False: ("ROUND_SECONDS", "NUMBER_SECONDS"),
-    True: (
-        "CELL_SECONDS",
-        "ROW_SECONDS",
-        "STEP_SECONDS",
-        "STEP_NUMBER_SECONDS",
-        "GRADIENT_SECONDS",
-        "GRADIENT_NUMBER_SECONDS",
-        "RECORD_SECONDS",
-    ),
-}
 CLAIM = "zhang2022.thm8"
 
 
@@ -27,20 +27,37 @@ def seconds(fused, n=64, d=5, replicates=3):
     return predicted_seconds(cell, cell.plan("none", 0)[1], replicates, fused)
 
 
-@pytest.mark.parametrize(("fused", "name"), [(fused, name) for fused, names in CONSTANTS.items() for name in names])
-def test_every_constant_counts(fused, name, monkeypatch):
-    """For its kind of run, and for no other."""
-    before = seconds(fused), seconds(not fused)
-    monkeypatch.setattr(predict, name, 2 * getattr(predict, name))
-    assert before[0] < seconds(fused) < 2.001 * before[0]
-    assert seconds(not fused) == before[1]
+KINDS = {
+    ONE: ("zhang2022.dp_otb", "quad"),
+    BATCH: ("zhang2022.dp_sgd", "quad"),
+    ALL: ("wang2017.frank_wolfe_ttz15", "logistic_glm"),
+    MEAN: ("bassily2021.noisy_smd", "cube_iid"),
+}
 
 
-def test_all_constants_are_tested():
-    assert {name for name in vars(predict) if name.endswith("_SECONDS")} - {"LEAST_SECONDS"} == {
-        "UNKNOWN_SECONDS",
-        *sum(CONSTANTS.values(), ()),
-    }
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("looks", KINDS)
+def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
+    """Each cost of the kind of run counts, by its share of the work; costs of other kinds do not."""
+    algorithm, problem = KINDS[looks]
+    options = {"problem_options": {"domain": "l1_ball"}} if looks == ALL else {}
+    cell = Cell(algorithm, problem, 1000, 1.0, 1e-6, 5, **options)
+    plan = cell.plan("none", 0)[1]
+    assert kind_of(cell, plan, fused) == (fused, looks)
+    before, work = predicted_seconds(cell, plan, 3, fused), work_of(cell, plan, 3)
+    for i, amount in enumerate(work):
+        dearer = COSTS[fused, looks]._replace(**{Costs._fields[i]: COSTS[fused, looks][i] + 1.0})
+        monkeypatch.setitem(COSTS, (fused, looks), dearer)
+        assert predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
+        monkeypatch.undo()
+    for other in COSTS.keys() - {(fused, looks)}:
+        monkeypatch.setitem(COSTS, other, Costs(*(1.0 for _ in Costs._fields)))
+    assert predicted_seconds(cell, plan, 3, fused) == before
+
+
+def test_every_kind_of_run_has_costs():
+    assert set(COSTS) == {(fused, looks) for fused in (False, True) for looks in KINDS}
+    assert all(min(costs) >= 0.0 < costs.cell for costs in COSTS.values())
 
 
 @pytest.mark.parametrize(("took", "told"), [(3.9, ""), (4.1, "4.1 s of CPU, recorded 2 s"), (0.4, ""), (None, "")])
@@ -73,8 +90,8 @@ def test_larger_cells_take_longer(fused):
 def test_what_a_plan_prints_follows_the_constants(monkeypatch):
     """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
     before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}
-    for name in CONSTANTS[True]:
-        monkeypatch.setattr(predict, name, 10 * getattr(predict, name))
+    for kind, costs in COSTS.items():
+        monkeypatch.setitem(COSTS, kind, Costs(*(10 * cost for cost in costs)))
     after = [job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run]
     assert after
     for job in after:
