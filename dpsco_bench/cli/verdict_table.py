@@ -41,7 +41,7 @@ def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str]
 
 
 def answers_text(rows: Sequence[Verdict]) -> str:
-    """What each claim comes to: its standing, and the sentences that answer it."""
+    """What each claim comes to: its standing, and the sentence that answers it."""
     found = answers(rows)
     room = 2 + max(map(len, found), default=0)
     return "\n".join(labelled(id, f"{one.standing}. {one.text}", room) for id, one in found.items())

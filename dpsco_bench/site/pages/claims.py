@@ -57,7 +57,7 @@ def _index(content: Content) -> str:
     return "\n".join(
         [
             heading("Claims", target="claims"),
-            "Every claim with its standing and the sentences that answer it. "
+            "Every claim with its standing and the sentence that answers it. "
             "[All verdicts](../verdicts.md) has a row per experiment.\n",
             table(claims_table(content.lines, content.inputs.profile)),
             toctree(["/verdicts"]),
