@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
 from dpsco_bench.analysis.judged import JudgedClaim, read_judged
 from dpsco_bench.claims.kinds import SKIPPED
+from dpsco_bench.cli.left_files import keep_told
 from dpsco_bench.cli.output import labelled
 from dpsco_bench.cli.verbs.gate import differences, read_verdicts, recorded_path
 from dpsco_bench.execution.layout import Layout
@@ -79,7 +80,8 @@ class Progress(logging.Filter):
 
 
 def conclude(snakemake: Any, flow: Any) -> None:
-    """End with exit code 1 where a claim that was to be judged has no verdict; `farewell` names it."""
+    """Mark what the run told, and end with exit code 1 where a claim has no verdict; `farewell` names it."""
+    keep_told(flow.files)
     if not all(_stored(flow, id).digest for id in _judged(snakemake, flow)):
         sys.exit(1)
 

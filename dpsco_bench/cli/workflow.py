@@ -23,6 +23,7 @@ from dpsco_bench.cli.claiming import listed_by
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
+from dpsco_bench.cli.left_files import look
 from dpsco_bench.cli.verbs.gate import predictor, recorded_path
 from dpsco_bench.cli.verbs.plan import current_plan, keep
 from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, is_writable
@@ -79,6 +80,8 @@ class Workflow:
             self.depends = Dependencies(self.entries, self.boards, measured)
             self.targets = self._targets(arguments)
             free = main and self.lock.is_free()
+            if free:
+                look(self.files, {entry.paper for entry in self.entries.values()})
             self.packing = self._packing(arguments) if free else Packing.read(self.files.packing)
             self.due = self._due(free) if main else set[str]()
         for claim in self.due.intersection(id for claims in self.scope.values() for id in claims):
@@ -175,7 +178,7 @@ class Workflow:
         By itself Snakemake looks for nothing below a file that stands, however much is missing there. Nothing is
         removed to make it look, since a dry run asks the same.
         """
-        self._force(snakemake, conclusion, bool(self.due.intersection(ids)))
+        self._force(snakemake, conclusion, conclusion in self.damaged or bool(self.due.intersection(ids)))
         names = dict.fromkeys(name for id in ids for name in self.packing.makers.get(id, ()))
         return [self.mark(name) for name in names]
 
@@ -190,6 +193,11 @@ class Workflow:
         made = [self.files.figure(board, suffix) for suffix in FORMATS]
         self._force(snakemake, made[0], self.main and not self._stands(self.files.drawn(board), made))
         return [self.files.standings(board)]
+
+    def gating(self, snakemake: Any) -> list[Path]:
+        """What the gate looks at; one whose table is damaged is forced."""
+        self._force(snakemake, self.files.gate, self.main and not self._stands(self.files.gated, [self.files.gate]))
+        return [*self.judged(), self.files.site, *self.recorded]
 
     def _stands(self, mark: Path, files: Collection[Path]) -> bool:
         """Whether files are as they were drawn; a run of which they are no part does not look."""
@@ -286,9 +294,16 @@ class Workflow:
         raise InputError("claim", text, nearest(text, self.claims, "dpsco list claims"), f"profile {self.profile}")
 
     def settle(self) -> None:
-        """Write the plan of a run that has nothing to do, unless another one works or nothing can be written."""
+        """Write the plan of a run that has nothing to do, unless another one works or nothing can be written.
+
+        What is damaged of the files that no conclusion is made from goes aside here.
+        """
         if self.lock.is_free() and is_writable(self.files.results):
+            for path in self.damaged:
+                set_aside(path)
             keep(self.plan, self.files.plan)
+            if self.files.packing in self.damaged:
+                self.packing.write(self.files.packing)
 
     def start(self, snakemake: Any) -> None:
         """Take the results for this run, set aside what is damaged, write plan and packs, and turn to the terminal.
@@ -300,9 +315,12 @@ class Workflow:
         """
         for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
             check_writable(folder)
+        if self.files.lock in self.damaged:  # a folder, which nobody holds
+            set_aside(self.files.lock)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)
+        self.files.told.unlink(missing_ok=True)
         for folder in (self.files.failures, self.files.packs):
             shutil.rmtree(folder, ignore_errors=True)
         keep(self.plan, self.files.plan)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.execution.store import damaged, read_sealed
+from dpsco_bench.execution.store import FOLDER, damaged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Record
 
@@ -96,14 +96,33 @@ def stands(mark: Path, files: Iterable[Path], made_from: str = "") -> bool:
         return False
     if any((mark.parent / name).exists() for name in known.absent):
         return False
-    drawn = {mark.parent / name: digest for name, digest in known.files.items()}
-    if not all(path.is_file() for path in drawn):
+    drawn = [mark.parent / name for name in known.files]
+    return not name_changed(mark, known) and all(path.is_file() for path in drawn)
+
+
+def name_changed(mark: Path, known: Mark | None = None) -> bool:
+    """Name each file of a mark that is there but not as it was; whether there was any. What is gone is not looked for.
+
+    Parameters
+    ----------
+    mark : Path
+    known : Mark, optional
+        What it said a moment ago; read here by default.
+    """
+    known = known or _read(mark)
+    if known is None:
         return False
-    changed = [path for path, digest in drawn.items() if _digest(path) != digest]
+    changed: dict[Path, str] = {}
+    for name, digest in known.files.items():
+        path = Path(os.path.normpath(mark.parent / name))
+        if path.is_dir():
+            changed[path] = FOLDER
+        elif path.is_file() and _digest(path) != digest:
+            changed[path] = "its digest is not the one it was drawn with"
     if changed and _read(mark) == known:  # else another process draws them right now
-        for path in changed:
-            damaged(Path(os.path.normpath(path)), "its digest is not the one it was drawn with")
-    return not changed
+        for path, why in changed.items():
+            damaged(path, why)
+    return bool(changed)
 
 
 def _digest(path: Path) -> str:

@@ -88,6 +88,16 @@ class Layout:
         """Written by a gate that passed."""
         return self.results / "gate.txt"
 
+    @property
+    def gated(self) -> Path:
+        """Mark of what that gate wrote."""
+        return self.results / ".gate.drawn"
+
+    @property
+    def told(self) -> Path:
+        """Mark of the logs and benchmarks of the last run that ended well."""
+        return self.results / ".told.drawn"
+
     def judged(self, paper: str) -> Path:
         """What was judged of a paper last."""
         return self.results / "concluded" / f"{paper}.json"

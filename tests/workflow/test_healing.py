@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,17 @@ DRAWN = {
     "results/smoke/tables/scoreboard.*": "site",
 }
 """The same of what is looked at where it is asked for."""
+LEFT = {
+    "results/smoke/packs.json": "",
+    "results/smoke/concluded/wang2017.json": "judge",
+    "results/smoke/gate.txt": "compare",
+    "results/smoke/benchmarks/judge/wang2017.tsv": "",
+    "results/smoke/logs/judge/wang2017.log": "",
+    "results/smoke/.told.drawn": "",
+    "results/smoke/.gate.drawn": "compare",
+    "results/smoke/.lock": "",
+}
+"""The same of what a run leaves besides: no conclusion is made from it. Logs and benchmarks come with the next job."""
 LOOK = """
 import contextlib, io, json, sys
 from pathlib import Path
@@ -164,6 +176,46 @@ def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets
     assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() == content for path, content in kept.items() if path.suffix != ".html")
     assert all(path.is_file() for path in paths)
+
+
+@pytest.mark.parametrize("way", ["flipped", "truncated", "folder"])
+@pytest.mark.parametrize("name", LEFT)
+def test_what_a_run_leaves_besides_is_named_once_set_aside_and_made_anew(project, name, way):
+    path, kept = project.root / name, contents(project)
+    content = path.read_bytes()
+    if way == "folder":
+        path.unlink()
+        (path / "within").mkdir(parents=True)
+    elif name.endswith(".lock"):
+        pytest.skip("its bytes are a number for people")
+    else:
+        middle = len(content) // 2
+        tail = bytes([content[middle] ^ 4]) + content[middle + 1 :] if way == "flipped" else b""
+        path.write_bytes(content[:middle] + tail)
+    before = contents(project)
+    dry = project.snakemake("--dry-run")
+    assert dry.returncode == 0 and contents(project) == before
+    assert (LEFT[name] in {*planned(dry)}) if LEFT[name] else not planned(dry)
+    done = project.snakemake()
+    assert done.returncode == 0, done.stderr
+    for lines in (said(dry), said(done)):
+        (line,) = lines
+        assert line.startswith(f"dpsco: {name} is damaged (") and line.endswith("to be set aside and made anew")
+    aside = path.with_name(f"{path.name}.damaged")
+    assert aside.is_dir() if way == "folder" else aside.read_bytes() == before[path.relative_to(project.root)][1]
+    shutil.rmtree(aside) if aside.is_dir() else aside.unlink()
+    assert said(project.snakemake()) == []  # and it is whole
+    again = contents(project)
+    gone = {file for file in kept if file not in again and file.suffix != ".done"}  # marks are of one run
+    assert gone <= {Path(name)}
+    same = [
+        file for file in kept if file in again and file.parent.name in ("verdicts", "standings", "concluded", "runs")
+    ]
+    assert all(again[file][1] == kept[file][1] for file in same)
+    if LEFT[name]:
+        assert path.read_bytes() == content
+    elif not path.exists():
+        path.write_bytes(content)  # for the next test
 
 
 def test_what_another_verb_set_aside_is_made_again(project):

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.execution.drawn import drawing
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import Predictor, read_seconds
@@ -51,7 +52,9 @@ def execute(args: argparse.Namespace) -> int:
     if args.out is None:
         print(text)
     elif not failed:
-        write_atomic(args.out, text + "\n")
+        with drawing(files.gated if args.out == files.gate else None) as drawn:
+            write_atomic(args.out, text + "\n")
+            drawn.files.append(args.out)
     else:
         print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
     return int(failed)
