@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -219,13 +220,18 @@ def _held_text(values: HeldOut) -> str:
     return f"; held out: loss {number(values.loss, 3)}{accuracy}"
 
 
+_LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
+"""A number with more digits than a reader wants."""
+
+
 def not_run(refused: Sequence[NotRun]) -> Iterator[str]:
     """A line for each method that has no risk here."""
     room = 2 + max((len(item.method) for item in refused), default=0)
     for status, before in STATUSES.items():
         for item in refused:
             if item.status == status:
-                yield labelled(item.method, before + item.reason, room)
+                reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
+                yield labelled(item.method, before + reason, room)
 
 
 def notes(found: Choice) -> Iterator[str]:

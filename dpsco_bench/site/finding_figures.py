@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
@@ -23,6 +24,8 @@ MARKERS = {"main": "o", "printed": "o", "private": "s", "plain": "D"}
 """Blue and orange are the papers' noise and accounted noise here as in all figures; a number of neither is dark."""
 PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 """Behind a value, so that no line runs through it."""
+ROUNDING = 1e-12
+"""Share of the largest number from which on a number is more than rounding."""
 FAR = 30.0
 """Ratio of the largest and the smallest number from which on the axis is logarithmic."""
 
@@ -46,7 +49,7 @@ def figure(finding: Finding) -> Figure:
     rows = [_row(finding, row) for row in told.rows]
     height = ABOVE + BELOW + ROW * len(rows)
     drawn = Figure(figsize=(WIDTH, height))
-    left = 0.12 + 0.068 * max(len(name) for name, _, _ in rows)
+    left = 0.2 + 0.058 * max(len(name) for name, _, _ in rows)
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
     _points(axes, rows, told)
     axes.set_xlabel(symbols(told.label), color=INK)
@@ -68,11 +71,13 @@ def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText
     start = min(ends) if far else min(0.0, *ends)
     if far:
         axes.set_xscale("log")
+    elif all(float(end).is_integer() for end in ends):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     for place, (_, value, look) in enumerate(rows):
         axes.plot([line if line is not None else start, value], [place, place], color="#c8c8c8", linewidth=1.4)
         axes.plot(value, place, MARKERS[look], color=COLOURS[look], markersize=6)
         axes.annotate(
-            number(value), (value, place), (7, 0), textcoords="offset points", va="center", color=INK, bbox=PAPER
+            _shown(value, ends), (value, place), (7, 0), textcoords="offset points", va="center", color=INK, bbox=PAPER
         )
     if line is not None:
         axes.axvline(line, color=FAINT, linewidth=0.9, linestyle=(0, (4, 2)))
@@ -85,3 +90,8 @@ def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText
         axes.set_xlim(low / (high / low) ** 0.06, high * (high / low) ** 0.1)
     else:
         axes.set_xlim(start - 0.04 * (high - start), high + 0.1 * (high - start))
+
+
+def _shown(value: float, ends: Sequence[float]) -> str:
+    """A number; 0 for what rounding has left of it beside the others."""
+    return number(0.0 if abs(value) < ROUNDING * max(map(abs, ends)) else value)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis import choice
+from dpsco_bench.analysis.choice import NotRun
+from dpsco_bench.cli.choosing import not_run
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,3 +125,10 @@ def test_the_twin_of_a_file_is_that_of_its_shape(dpsco, examples):
     assert printed.out.splitlines()[0] == "data_twin: clip = 2.0, domain = l2_ball, radius = 3"
     assert "Synthetic records" in printed.out and "customers" not in printed.out
     assert dpsco("choose", "n=500", "d=3", *keys).out == printed.out
+
+
+def test_a_reason_has_numbers_of_four_digits():
+    """A message names a computed value in full; what is read beside a ranking does not."""
+    reason = "tau = 1.3447071068499755e-07: must be at least 0.25 of 4294967296 steps, or 12.3456789"
+    (line,) = not_run([NotRun("m", "p.m", "refused", reason)])
+    assert " ".join(line.split()) == "m tau = 1.345e-07: must be at least 0.25 of 4294967296 steps, or 12.35"

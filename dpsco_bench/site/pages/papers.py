@@ -150,4 +150,4 @@ def _audits(content: Content) -> list[str]:
         "together at 99.9 %. An audit can refute a claim; it never proves privacy."
     )
     more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
-    return [heading("Audits", 2), text(intro) + more + "\n", figure("figures/site/audits.svg", "Audits", "fitting")]
+    return [heading("Audits", 2), text(intro) + more + "\n", figure("figures/site/audits.svg", "Audits")]
