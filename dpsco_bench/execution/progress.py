@@ -139,6 +139,8 @@ WHOLE = 1e-9
 """What shares of a whole may lack by rounding."""
 PRIOR_SECONDS = 1.0
 """Predicted seconds of work that count as done at the predicted pace, so that a first small piece decides little."""
+PRIOR_SHARE = 0.5
+"""The same, as a share of what the longest piece left has over the longest begun: small pieces say little of long ones."""
 
 
 class Pace:
@@ -250,7 +252,14 @@ class Pace:
     def _factors(self, late: Mapping[int, float]) -> dict[str, float]:
         """Of each kind, seconds over predicted ones of what is done, and of pieces that have taken so long already."""
         known, load = {**self._took, **late}, self._load()
-        spent = {kind: [load * PRIOR_SECONDS, PRIOR_SECONDS] for kind in self._kinds}
+        longest = {kind: [0.0, 0.0] for kind in self._kinds}  # of what is left, and of what is known
+        for number, seconds in enumerate(self._predicted):
+            of_kind = longest[self._kinds[number]]
+            of_kind[number in known] = max(of_kind[number in known], seconds)
+        spent = {}
+        for kind, (left, seen) in longest.items():
+            prior = max(PRIOR_SECONDS, PRIOR_SHARE * (left - seen))
+            spent[kind] = [load * prior, prior]
         for number, seconds in known.items():
             sums = spent[self._kinds[number]]
             sums[0], sums[1] = sums[0] + seconds, sums[1] + self._predicted[number]

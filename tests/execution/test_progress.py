@@ -145,9 +145,9 @@ def test_pieces_one_after_the_other_may_end_together():
     pace.reach(0)
     clock.now = 12.0
     pace.reach(2)
-    assert str(pace) == "2 of 3 cells done, 12 s, about 11 s left"  # 1 s counts as done at the predicted pace
+    assert str(pace) == "2 of 3 cells done, 12 s, about 11 s left"  # 1.5 s count as done at the predicted pace
     clock.now = 15.0
-    assert str(pace) == "2 of 3 cells done, 15 s, about 8.1 s left"
+    assert str(pace) == "2 of 3 cells done, 15 s, about 7.8 s left"
     pace.reach(3)
     assert str(pace) == "3 of 3 cells done, 15 s"
 
@@ -245,3 +245,13 @@ def test_a_log_tells_sigterm_from_sigkill(tmp_path):
     with JobLog(path, "2 jobs"):
         pass
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and cut_short(path) == ("", False)
+
+
+def test_small_pieces_say_little_of_long_ones():
+    """Ten pieces took three times what was predicted, two long ones that are left take what was."""
+    clock = Clock()
+    pace = Pace([0.5] * 10 + [15.0, 15.0], unit="cells", clock=clock)
+    pace.reach(0)
+    clock.now = 15.0
+    pace.reach(10)
+    assert pace.left < 2 * 30.0
