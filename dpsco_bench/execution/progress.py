@@ -140,7 +140,7 @@ WHOLE = 1e-9
 PRIOR_SECONDS = 1.0
 """Predicted seconds of work that count as done at the predicted pace, so that a first small piece decides little."""
 PRIOR_SHARE = 0.5
-"""The same, as a share of what the longest piece left has over the longest begun: small ones say little of long ones."""
+"""The same, as a share of what the longest piece left has over the longest begun: small ones say little of it."""
 
 
 class Pace:
