@@ -58,6 +58,7 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeyp
 def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
     files = {"a.one": JudgedClaim("a.one", "1"), "a.two": JudgedClaim("a.two", failed="why")}
     monkeypatch.setattr(closing, "read_judged", files.get)
+    monkeypatch.setattr(closing, "keep_told", lambda files: None)
     flow = SimpleNamespace(
         files=SimpleNamespace(verdicts=lambda id: id), scope={"a": ("a.one", "a.two"), "b": ("b.one",)}
     )
