@@ -169,7 +169,7 @@ def _of_topic(rows: Sequence[Row], brief: bool) -> list[str]:
 def _share(said: str, rows: Sequence[Row]) -> str:
     """How many rows an answer comes from; of a yes, how many are vacuous."""
     own = [row for row in rows if row.says == (VACUOUS if said == YES else said)]
-    return f"({len(own)} of {len(rows)}{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
+    return f"({len(own)} of {len(rows)} rows{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
 
 
 def _names(rows: Sequence[Row]) -> str:
@@ -179,7 +179,7 @@ def _names(rows: Sequence[Row]) -> str:
 
 
 def _told(said: str, places: Sequence[tuple[str, str]]) -> str:
-    """``yes in n and d``; of a kind without places ``no (1 of 13)``."""
+    """``yes in n and d``; of a kind without places ``no (1 of 13 rows)``."""
     named = [" ".join(filter(None, pair)) for pair in places if pair[0]]
     if not named:
         return " ".join(filter(None, (said, *(share for _, share in places))))

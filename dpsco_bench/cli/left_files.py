@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpsco_bench.execution.drawn import drawing, name_changed
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.store import FOLDER, damaged, read_sealed
+from dpsco_bench.execution.store import FILE, FOLDER, damaged, read_sealed
 
 
 def look(files: Layout, papers: Iterable[str]) -> None:
@@ -22,6 +22,9 @@ def look(files: Layout, papers: Iterable[str]) -> None:
     papers : iterable of str
         Of the plan.
     """
+    for path in files.folders:
+        if path.exists() and not path.is_dir():
+            damaged(path, FILE)
     for path in (files.packing, *(files.judged(paper) for paper in sorted(papers))):
         read_sealed(path)
     name_changed(files.told)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.store import SUFFIXES, Store
 
 RESULTS = Path("results")
+FOLDERS = ("concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures", "tables", "site")
+"""What there is of a profile but for single files."""
 FORMATS = ("svg", "pdf")
 """Suffixes of figures."""
 
@@ -43,6 +46,12 @@ class Layout:
     def figures(self) -> Path:
         """Folder of the figures."""
         return self.base / "figures" / self.profile
+
+    @property
+    def folders(self) -> Iterator[Path]:
+        """Folders of the results, and those of the store, whether they are there or not."""
+        yield from (self.results / name for name in FOLDERS)
+        yield from (self.base / RESULTS / "store" / kind for kind in SUFFIXES)
 
     @property
     def plan(self) -> Path:

@@ -26,7 +26,7 @@ from dpsco_bench.plain import Plain, Record
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
-FOLDER = "a folder stands in its place"
+FOLDER, FILE = "a folder stands in its place", "a file stands in its place"
 _SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -161,7 +161,7 @@ def read_sealed(path: Path) -> Plain | None:
     """A sealed file, infinities still strings; None where it is absent, or damaged and now set aside."""
     try:
         return unsealed(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (IsADirectoryError, ValueError) as error:
         damaged(path, FOLDER if isinstance(error, IsADirectoryError) else error)

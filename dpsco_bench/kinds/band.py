@@ -18,7 +18,7 @@ from dpsco_bench.claims.model import Part
 class Band(Kind):
     """Means of the first used part over the bound, or else over those of the second."""
 
-    title = "band"
+    title = "stated band"
     words: ClassVar = {
         "holds": Word("confirms", "the ratio is in the band in every cell", phrase="the ratios stay in the band"),
         "violated": Word(

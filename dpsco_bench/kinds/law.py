@@ -19,7 +19,7 @@ from dpsco_bench.errors import InputError
 class Law(Kind):
     """Means against a formula that is computed and not bounded; it can certify the chains of other parts."""
 
-    title = "law"
+    title = "computed law"
     words: ClassVar = {
         "holds": Word(
             "confirms", "every cell is within the stated error of the computed value", phrase="measured as computed"

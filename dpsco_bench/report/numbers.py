@@ -40,7 +40,8 @@ def plain(value: object) -> str:
         return NOTHING
     if math.isfinite(value) and 1e6 <= abs(value) < 1e7 and value == round(value):
         return count(value)
-    return number(value) if value != 0 and not 1e-3 < abs(value) < 1e6 else exponent(value)
+    shown = value == 0 or 1e-3 < abs(value) < 1e6
+    return f"{value:,.6g}".replace("-", MINUS) if shown else number(value)
 
 
 def interval(pair: Sequence[object] | None, digits: int = 2) -> str:
@@ -73,12 +74,12 @@ def number(value: object, digits: int = 3) -> str:
 
 
 def count(value: object) -> str:
-    """A whole number, thousands apart by thin spaces; very large ones as powers of ten."""
+    """A whole number, thousands apart by commas; very large ones as powers of ten."""
     if not is_number(value):
         return NOTHING
     if _special(value) or abs(value) >= 1e7:
         return number(value)
-    return f"{value:,.0f}".replace(",", "\u2009").replace("-", MINUS)
+    return f"{value:,.0f}".replace("-", MINUS)
 
 
 def with_error(mean: object, error: object) -> str:
@@ -104,7 +105,7 @@ def seconds(value: object) -> str:
 
 
 def span(values: Iterable[object], show: Callable[[object], str] = number) -> str:
-    """One number, or the smallest and the largest: ``173 … 14 600``."""
+    """One number, or the smallest and the largest: ``173 … 14,600``."""
     numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return NOTHING
@@ -118,6 +119,6 @@ def _special(value: float) -> str:
 
 
 def _fixed(value: float, decimals: int, digits: int) -> str:
-    """Fixed decimals with the given significant digits; whole numbers in full."""
-    text = f"{value:.0f}" if value == round(value) else f"{float(f'{value:.{digits}g}'):.{decimals}f}"
+    """Fixed decimals with the given significant digits; whole numbers in full; thousands apart by commas."""
+    text = f"{value:,.0f}" if value == round(value) else f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
     return text.replace("-", MINUS)

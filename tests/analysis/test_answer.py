@@ -210,7 +210,7 @@ def test_a_bound_that_cannot_fail_is_vacuous():
     assert answer([vacuous]).standing == "vacuous"
     assert answer([vacuous, rate("yes", noise="private")]).standing == "holds as printed"
     some = answer([vacuous, rate("holds", noise="private", kind="explicit")])
-    assert some.standing == "holds as printed" and "Explicit bound yes (1 of 2 vacuous)" in some.text
+    assert some.standing == "holds as printed" and "Explicit bound yes (1 of 2 rows vacuous)" in some.text
     assert answer([vacuous, rate("yes", "none")]).standing == "holds without noise"
 
 
@@ -267,7 +267,7 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
     rows = [rate("yes", noise="private")] * 4 + [rate("undecided", noise="private"), rate("yes", "none")]
     rows += [rate("holds", noise="private", kind="explicit"), rate("violated", noise="private", kind="explicit")]
     assert answer(rows).text == (
-        "Rate undecided in n (1 of 5), and explicit bound no (1 of 2), with the printed noise, "
+        "Rate undecided in n (1 of 5 rows), and explicit bound no (1 of 2 rows), with the printed noise, "
         "which is private (eps <= 0.25 for 1); without noise rate yes in n."
     )
     law = Noise("target_law_only", 0.5, "upper", 1.0)
@@ -297,7 +297,7 @@ def test_the_epsilon_of_accounted_noise_is_the_claim_s_and_not_told():
 
 def test_where_parts_differ_it_is_told_of_how_many():
     rows = [rate("yes", noise="private", part="batch"), rate("not_observable", noise="private", part="single")]
-    assert answer(rows).text.startswith("Rate undecided in n (1 of 2) with the printed noise")
+    assert answer(rows).text.startswith("Rate undecided in n (1 of 2 rows) with the printed noise")
     real = [replace(privacy("fails", real=12.0), part="a"), replace(privacy("holds"), part="b")]
     assert answer(real).text == "No: in 1 of 2 parts (a) the printed noise is not private (eps >= 12 for 1)."
 
@@ -309,7 +309,7 @@ def test_a_long_answer_leaves_out_what_the_rows_below_it_tell():
     found = answer(rows).text
     assert is_one_sentence(found) and words(found) <= LONGEST and "no in 7 parameters" in found
     vacuous = rate("vacuous", noise="private", kind="explicit")
-    assert "(1 of 2 vacuous)" in answer([vacuous, rate("holds", noise="private", kind="explicit")]).text
+    assert "(1 of 2 rows vacuous)" in answer([vacuous, rate("holds", noise="private", kind="explicit")]).text
     silent = [rate("holds", "none", kind=kind) for kind in ("explicit", "band")]
     more = answer([*rows, vacuous, *silent, rate("undecided", "accounted", "not shown")]).text
     assert "explicit bound yes, " in more and "vacuous" not in more
@@ -321,7 +321,7 @@ def test_the_answer_does_not_depend_on_the_order_of_rows():
     rows = [rate("yes", noise="private", parameter=p, part=p) for p in ("d", "epsilon", "kappa", "n", "width")]
     rows += [rate("holds", noise="private", kind="explicit", part="bound")]
     rows += [rate("holds", noise="private", kind="band", part="band")]
-    said = "Rate yes in n, d, epsilon, kappa and width, explicit bound yes, and band yes, with the printed noise"
+    said = "Rate yes in n, d, epsilon, kappa and width, explicit bound yes, and stated band yes, with the printed noise"
     for seed in range(20):
         random.Random(seed).shuffle(rows)
         assert answer(rows).text.startswith(said)

@@ -86,4 +86,4 @@ def test_ticks_leave_room_for_their_numbers():
     axes = Figure().add_subplot()
     sparse_axis(axes, [1.2345, 1024.0, 1500.0, 65536.0], "x")
     assert list(axes.get_xticks()) == [65536.0, 1500.0, 1.2345]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["2¹⁶", "1500", "1.23"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2¹⁶", "1,500", "1.23"]

@@ -219,6 +219,40 @@ def test_what_a_run_leaves_besides_is_named_once_set_aside_and_made_anew(project
         path.write_bytes(content)  # for the next test
 
 
+PLACES = (
+    "smoke/logs",
+    "smoke/packs",
+    "smoke/failures",
+    "smoke/verdicts",
+    "smoke/site",
+    "store/timings",
+    "store/shards",
+)
+"""Folders in whose places a file may stand."""
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_file_in_a_folders_place_is_named_set_aside_and_the_folder_made_anew(project, name):
+    path, kept = project.root / "results" / name, contents(project)
+    if path.exists():
+        shutil.rmtree(path)
+    path.write_text("not a folder")
+    before = contents(project)
+    dry = project.snakemake("--dry-run")
+    assert dry.returncode == 0 and contents(project) == before, dry.stderr
+    done = project.snakemake()
+    assert done.returncode == 0, done.stderr
+    for lines in (said(dry), said(done)):
+        assert lines == [
+            f"dpsco: results/{name} is damaged (a file stands in its place): to be set aside and made anew"
+        ]
+    path.with_name(f"{path.name}.damaged").unlink()
+    assert said(project.snakemake()) == []
+    again = contents(project)
+    words = [file for file in kept if file.parent.name in ("verdicts", "standings", "runs")]
+    assert all(again[file][1] == kept[file][1] for file in words)
+
+
 def test_what_another_verb_set_aside_is_made_again(project):
     path = first(project, "results/store/runs/*.parquet")
     content = path.read_bytes()

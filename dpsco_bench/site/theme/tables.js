@@ -1,9 +1,9 @@
 // Long tables can be sorted by a column and filtered by words. The library is loaded by pages that have such a table.
 const POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-// The number that a cell begins with, as people write it: −1.5, 1 024, 3.2×10⁻⁴, ≥ 1.4×10⁴; nothing sorts last.
+// The number that a cell begins with, as people write it: −1.5, 1,024, 3.2×10⁻⁴, ≥ 1.4×10⁴; nothing sorts last.
 function leadingNumber(html) {
-    const words = html.replace(/<[^>]*>/g, "").replace(/\u2009/g, "").replace(/−/g, "-").replace(/∞/g, "1e999");
+    const words = html.replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace(/−/g, "-").replace(/∞/g, "1e999");
     const plain = words.replace(/(?:(\d)×)?10(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g,
         (_, lead, sign, power) => `${lead ?? "1"}e${sign && "-"}${[...power].map((c) => POWERS.indexOf(c)).join("")}`);
     const found = plain.match(/-?\d+(?:\.\d+)?(?:e-?\d+)?/);
