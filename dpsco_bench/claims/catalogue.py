@@ -17,6 +17,9 @@ from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
+BY_HAND = "by hand: the calculation above"
+"""How an erratum is checked that no command speaks of."""
+
 
 @dataclass(frozen=True)
 class Erratum:
@@ -33,7 +36,7 @@ class Erratum:
     consequence : str
         What follows, and what does not.
     command : str
-        One command that checks it.
+        One command that checks it; empty where only the calculation does.
     paper : str
         Prefix of the paper's ids.
     """
@@ -43,8 +46,13 @@ class Erratum:
     printed: str
     calculation: str
     consequence: str
-    command: str
     paper: str
+    command: str = ""
+
+    @property
+    def check(self) -> str:
+        """The command, or that the calculation is followed by hand."""
+        return self.command or BY_HAND
 
 
 def conf_files(pattern: str) -> list[Path]:

@@ -213,7 +213,7 @@ def errata_table(errata: Sequence[Erratum]) -> Table:
         Column("Printed", lambda e: symbols(e.printed), {"printed": lambda e: e.printed}),
         Column("Calculation", lambda e: symbols(e.calculation), {"calculation": lambda e: e.calculation}),
         Column("What follows", lambda e: symbols(e.consequence), {"consequence": lambda e: e.consequence}),
-        Column("Check", lambda e: e.command, {"command": lambda e: e.command}, kind="code"),
+        Column("Check", lambda e: e.check, {"command": lambda e: e.command}, kind="code"),
     )
     return Table("errata", "Errata ledger", columns, errata, errata_note(errata))
 
@@ -227,5 +227,5 @@ def errata_note(errata: Sequence[Erratum]) -> str:
 
 ERRATA_NOTE = (
     "The texts used here are conversions, in which a symbol can get lost. A rate usually survives a wrong constant. "
-    "Nothing is listed that is only loose or ambiguous, and each entry can be checked with a command."
+    "An entry that is only loose says so. Each can be checked, most of them with a command."
 )

@@ -50,16 +50,62 @@ class OfBoard:
 
 @dataclass(frozen=True)
 class OfPoints:
-    """Of the decided points of a board's instances (all of them by default) the number, or with ``largest`` the n."""
+    """How many points of a board's instances (all of them by default) are decided.
+
+    Attributes
+    ----------
+    epsilon : list of float, points of these epsilons alone
+    largest : bool, the largest n of them instead
+    tied : bool, only those at which several share the first place
+    """
 
     points: str
     instances: list[str] = field(default_factory=list)
+    epsilon: list[float] = field(default_factory=list)
     largest: bool = False
+    tied: bool = False
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        here = _decided(content, self.points, self.instances)
+        rows = _decided(content, self.points, self.instances, self.epsilon)
+        here = [row for row in rows if not self.tied or len(row.tied) > 1]
         return float(max(row.n for row in here) if self.largest else len(here))
+
+
+@dataclass(frozen=True)
+class OfRan:
+    """How many methods ran at decided points of these instances, those of ``paper`` alone if it is given."""
+
+    ran: str
+    instances: list[str] = field(default_factory=list)
+    paper: str = ""
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        here = [method for row in _decided(content, self.ran, self.instances) for method in row.methods]
+        return float(len({m.method for m in here if self.paper in ("", m.algorithm.partition(".")[0])}))
+
+
+@dataclass(frozen=True)
+class OfGain:
+    """By how many per cent the least private risk is below that of the starting point, at decided points.
+
+    Attributes
+    ----------
+    take : str, ``min`` or ``max``
+    epsilon : list of float, points of these epsilons alone
+    """
+
+    gain: str
+    take: str
+    instances: list[str] = field(default_factory=list)
+    epsilon: list[float] = field(default_factory=list)
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        rows = _decided(content, self.gain, self.instances, self.epsilon)
+        least = [min([row.trivial, *(m.risk for m in row.methods if m.ranked)]) for row in rows]
+        return taken([100.0 * (1.0 - b / row.trivial) for b, row in zip(least, rows, strict=True)], self.take, where)
 
 
 @dataclass(frozen=True)
@@ -103,11 +149,12 @@ class OfWins:
     wins: str
     methods: list[str]
     instances: list[str] = field(default_factory=list)
+    epsilon: list[float] = field(default_factory=list)
     shared: bool = False
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        here = _decided(content, self.wins, self.instances)
+        here = _decided(content, self.wins, self.instances, self.epsilon)
         first = [set(row.tied) if self.shared else {row.winner} for row in here]
         return float(sum(not found.isdisjoint(self.methods) for found in first))
 
@@ -118,26 +165,35 @@ class OfFrontier:
 
     Attributes
     ----------
+    either : bool, of the instances those that the profile has
     d : int or None, points of this dimension alone
     beyond : bool
         The next larger value instead, of a decided point at which a method beats the starting point: what lies between
         the two is not known.
+    beaten : bool
+        As ``beyond``, and where a method beats the starting point everywhere the least value that was tried.
     """
 
     frontier: str
     instances: list[str] = field(default_factory=list)
+    either: bool = False
     d: int | None = None
     beyond: bool = False
+    beaten: bool = False
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        here = [row for row in _decided(content, self.frontier, self.instances) if self.d in (None, row.d)]
+        known_here = {row.instance for row in _standings(content, self.frontier)}
+        asked = [id for id in self.instances if not self.either or id in known_here]
+        here = [row for row in _decided(content, self.frontier, asked or self.instances) if self.d in (None, row.d)]
         found = {row.n * row.epsilon / math.sqrt(row.d): TRIVIAL in row.tied for row in here}
         found |= {row.n * row.epsilon / math.sqrt(row.d): True for row in here if TRIVIAL in row.tied}
         last = max((ratio for ratio, tied in found.items() if tied), default=None)
+        if last is None and self.beaten and found:
+            return min(found)
         if last is None:
             raise NotMeasured(f"a method beats the starting point everywhere on {self.frontier}")
-        if not self.beyond:
+        if not (self.beyond or self.beaten):
             return last
         above = [ratio for ratio in found if ratio > last]
         if not above:
@@ -181,14 +237,14 @@ def _standings(content: Content, id: str) -> list[Standing]:
     return [row for board in boards for row in board.rows if isinstance(row, Standing)]
 
 
-def _decided(content: Content, id: str, instances: Collection[str]) -> list[Standing]:
-    """Decided points of a board's instances."""
+def _decided(content: Content, id: str, instances: Collection[str], epsilon: Collection[float] = ()) -> list[Standing]:
+    """Decided points of a board's instances, of some epsilons alone if these are given."""
     rows = _standings(content, id)
     wanted = set(instances) or {row.instance for row in rows}
     here = [row for row in rows if row.instance in wanted and row.runner_up is not None and not row.contenders]
     if not here or not wanted <= {row.instance for row in here}:
         raise NotMeasured(f"{id} has not all of these instances in profile {content.inputs.profile}")
-    return here
+    return [row for row in here if not epsilon or any(math.isclose(row.epsilon, value) for value in epsilon)]
 
 
 def taken(found: Sequence[Any], take: str | int | None, where: str) -> Value:

@@ -18,7 +18,9 @@ from dpsco_bench.site.board_values import (
     NotMeasured,
     OfBoard,
     OfFrontier,
+    OfGain,
     OfPoints,
+    OfRan,
     OfSearch,
     OfUndecided,
     OfWinners,
@@ -81,12 +83,20 @@ class RowsAsked:
     """Which verdicts are counted: of a kind, and of words, calibration and a reservation what is given.
 
     Of ``privacy`` under the calibration ``paper`` these are the verdicts of `report.opening.on_printed_noise`.
+
+    Attributes
+    ----------
+    claims, parts : list of str, verdicts of these alone, where they are given
+    distinct : bool, whether claims are counted that have such a verdict, in place of verdicts
     """
 
     kind: str
     words: list[str] = field(default_factory=list)
     calibration: str = ""
     reserved: str = ""
+    claims: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    distinct: bool = False
 
     def __contains__(self, row: Verdict) -> bool:
         return (
@@ -94,18 +104,21 @@ class RowsAsked:
             and (not self.words or row.word in self.words)
             and self.calibration in ("", row.calibration)
             and (not self.reserved or self.reserved in row.reserved)
+            and (not self.claims or row.id in self.claims)
+            and (not self.parts or row.part in self.parts)
         )
 
 
 @dataclass(frozen=True)
 class OfRows:
-    """How many verdicts of the statements there are; those beside them do not count."""
+    """How many verdicts of the statements there are, or claims with such; verdicts beside them do not count."""
 
     rows: RowsAsked
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
-        return float(len(self.counted(content)))
+        found = self.counted(content)
+        return float(len({row.id for row in found}) if self.rows.distinct else len(found))
 
     def counted(self, content: Content) -> list[Verdict]:
         """These verdicts."""
@@ -133,15 +146,57 @@ class OfAccounted:
 
 
 @dataclass(frozen=True)
+class OfCharged:
+    """A number of the worst cell behind a verdict's privacy: ``n``, ``d``, or one of its theorem's schedule."""
+
+    charged: str
+    part: str
+    column: str
+    calibration: str = "paper"
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        name = (self.charged, self.part, self.calibration)
+        scores = [s for s in content.scores if (s.row.id, s.row.part, s.row.calibration) == name]
+        worst = scores[0].privacy.worst if scores else None
+        if worst is None:
+            raise NotMeasured(f"{self.charged} {self.part} has no noise in profile {content.inputs.profile}")
+        named = {**worst.calibrated.schedule, "n": worst.cell.n, "d": worst.calibrated.dimension}
+        if self.column not in named:
+            raise InputError(f"{where}: column", self.column, nearest(self.column, named))
+        return float(named[self.column])
+
+
+@dataclass(frozen=True)
 class OfErrata:
-    """How many errata a paper has, or ``all``."""
+    """How many errata a paper has, or ``all``; ``by`` counts those that a ``command`` checks, or only a ``hand``."""
 
     errata: str
+    by: str = ""
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
         papers = content.inputs.papers if self.errata == "all" else [self.errata]
-        return float(sum(len(content.errata.get(paper, ())) for paper in papers))
+        found = [entry for paper in papers for entry in content.errata.get(paper, ())]
+        how = {"": found, "command": [e for e in found if e.command], "hand": [e for e in found if not e.command]}
+        if self.by not in how:
+            raise InputError(f"{where}: by", self.by, "command or hand")
+        return float(len(how[self.by]))
+
+
+@dataclass(frozen=True)
+class Times:
+    """The product of values that stand before it."""
+
+    times: list[str]
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        found = [known.get(name, "") for name in self.times]
+        numbers = [value for value in found if not isinstance(value, str)]
+        if not found or len(numbers) < len(found):
+            raise InputError(where, self.times, "numbers")
+        return math.prod(numbers)
 
 
 @dataclass(frozen=True)
@@ -158,12 +213,12 @@ class Over:
         return above / below
 
 
-OfOneBoard = OfBoard | OfWins | OfWinners | OfPoints | OfUndecided | OfFrontier | OfSearch
-Reference = OfClaim | OfRows | OfOneBoard | OfAccounted | OfErrata | Over
+OfOneBoard = OfBoard | OfWins | OfWinners | OfPoints | OfRan | OfGain | OfUndecided | OfFrontier | OfSearch
+Reference = OfClaim | OfRows | OfOneBoard | OfAccounted | OfCharged | OfErrata | Times | Over
 FORMS: Mapping[str, type[Reference]] = {
     **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "winners": OfWinners, "points": OfPoints},
-    **{"undecided": OfUndecided, "frontier": OfFrontier, "search": OfSearch},
-    **{"accounted": OfAccounted, "errata": OfErrata, "over": Over},
+    **{"ran": OfRan, "gain": OfGain, "undecided": OfUndecided, "frontier": OfFrontier, "search": OfSearch},
+    **{"accounted": OfAccounted, "charged": OfCharged, "errata": OfErrata, "times": Times, "over": Over},
 }
 """The key by which a reference says what it reads."""
 

@@ -160,9 +160,9 @@ def test_the_findings_that_ship_can_be_read():
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
-def test_a_profile_has_ten_to_fifteen_findings(profile):
+def test_a_profile_has_ten_to_eighteen_findings(profile):
     texts = [read_finding(path, id) for id, path in finding_files().items()]
-    assert 10 <= sum(profile in (text.profiles or [profile]) for text in texts) <= 15
+    assert 10 <= sum(profile in (text.profiles or [profile]) for text in texts) <= 18
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
@@ -233,6 +233,95 @@ def test_a_frontier_is_a_bracket():
     content.inputs.boards = [results([at(512, TRIVIAL)])]
     with pytest.raises(NotMeasured):
         value(beyond=True)
+
+
+def test_a_frontier_that_nothing_reaches_is_the_least_that_was_tried():
+    """With ``beaten`` alone; with ``either`` an instance that the profile lacks is left out."""
+    rows = [replace(ROWS[0], n=n, d=4, epsilon=2, tied=("dp_gd",), winner="dp_gd") for n in (512, 1024)]
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference({"frontier": "leaderboard.x", **entry}, "x"), {}, "x")
+
+    assert value(beaten=True) == 512
+    assert value(beaten=True, instances=["gone", ROWS[0].instance], either=True) == 512
+    for entry in ({"beyond": True}, {"beaten": True, "d": 5}, {"beaten": True, "instances": ["gone"], "either": True}):
+        with pytest.raises(NotMeasured):
+            value(**entry)
+    rows.append(replace(rows[0], tied=(TRIVIAL, "dp_gd"), n=700))
+    content.inputs.boards = [results(rows)]
+    assert value(beaten=True) == value(beyond=True) == 1024
+
+
+def test_points_of_some_epsilons_ties_gains_and_methods_that_ran():
+    """ROWS[0] at three epsilons; at the last the starting point is the best, and shares nothing."""
+    first = ROWS[0]
+    method, other = (replace(first.methods[0], method=name, algorithm=f"{name}.a", ranked=True) for name in ("p", "q"))
+
+    def at(epsilon, share, tied, methods=(method,)):
+        ours = tuple(replace(one, risk=share * first.trivial) for one in methods)
+        return replace(first, epsilon=epsilon, methods=ours, tied=tied, winner=tied[0])
+
+    rows = [at(0.5, 0.75, ("p",)), at(1, 0.25, ("p", "q"), (method, other)), at(4, 2.0, (TRIVIAL,))]
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results(rows)], profile="ci"))
+
+    def value(**entry):
+        return value_of(content, reference(entry, "x"), {}, "x")
+
+    id = "leaderboard.x"
+    assert (value(points=id), value(points=id, tied=True), value(points=id, epsilon=[0.5, 4])) == (3, 1, 2)
+    assert (value(wins=id, methods=["p"]), value(wins=id, methods=["p"], epsilon=[1])) == (2, 1)
+    assert value(gain=id, take="max") == pytest.approx(75) and value(gain=id, take="min") == 0
+    assert value(gain=id, take="max", epsilon=[0.5]) == pytest.approx(25)
+    assert (value(ran=id), value(ran=id, paper="q"), value(ran=id, paper="r")) == (2, 1, 0)
+
+
+def test_verdicts_of_some_claims_are_counted_by_claim_or_by_part():
+    def row(id, part, word="fails"):
+        given = {"kind": "privacy", "calibration": "paper", "reserved": (), "beside": None}
+        return SimpleNamespace(row=SimpleNamespace(id=id, part=part, word=word, **given))
+
+    content = SimpleNamespace(scores=[row("a", "x"), row("a", "y"), row("b", "x"), row("b", "z", "holds")])
+
+    def count(**asked):
+        return value_of(content, reference({"rows": {"kind": "privacy", **asked}}, "x"), {}, "x")
+
+    assert (count(), count(distinct=True), count(words=["fails"], claims=["a"])) == (4, 2, 2)
+    assert (count(parts=["x"]), count(claims=["b"], words=["fails"], distinct=True), count(claims=["c"])) == (2, 1, 0)
+
+
+def test_numbers_of_the_worst_cell_and_their_product():
+    worst = SimpleNamespace(
+        cell=SimpleNamespace(n=1000), calibrated=SimpleNamespace(schedule={"epochs": 4}, dimension=10)
+    )
+    row = SimpleNamespace(id="c", part="p", calibration="paper")
+    content = SimpleNamespace(
+        scores=[SimpleNamespace(row=row, privacy=SimpleNamespace(worst=worst))], inputs=SimpleNamespace(profile="ci")
+    )
+
+    def value(entry, known=()):
+        return value_of(content, reference(entry, "x"), dict(known), "x")
+
+    asked = {"charged": "c", "part": "p"}
+    assert [value({**asked, "column": name}) for name in ("n", "d", "epochs")] == [1000, 10, 4]
+    assert value({"times": ["a", "b", "b"]}, {"a": 2.0, "b": 3.0}) == 18
+    with pytest.raises(NotMeasured):
+        value({**asked, "part": "q", "column": "n"})
+    with pytest.raises(InputError):
+        value({**asked, "column": "rounds"})
+    for known in ({"a": 2.0}, {"a": 2.0, "b": "word"}):
+        with pytest.raises(InputError):
+            value({"times": ["a", "b"]}, known)
+
+
+def test_errata_are_counted_by_what_checks_them():
+    ours = [SimpleNamespace(command=command) for command in ("dpsco claim x", "", "dpsco show y")]
+    content = SimpleNamespace(errata={"a": ours, "b": ours[:2]}, inputs=SimpleNamespace(papers=["a", "b"]))
+    for by, all, first in (("", 5, 3), ("command", 3, 2), ("hand", 2, 1)):
+        assert value_of(content, reference({"errata": "all", "by": by}, "x"), {}, "x") == all
+        assert value_of(content, reference({"errata": "a", "by": by}, "x"), {}, "x") == first
+    with pytest.raises(InputError):
+        value_of(content, reference({"errata": "all", "by": "eye"}, "x"), {}, "x")
 
 
 def test_what_is_open_is_counted_with_its_cost():

@@ -146,7 +146,7 @@ def errata(page: ErrataPage) -> Iterator[str]:
             yield labelled(key, getattr(erratum, key)) + "\n"
         if page.letters:
             yield labelled("letters", page.letters) + "\n"
-        yield labelled("check", erratum.command)
+        yield labelled("check", erratum.check)
 
 
 def _head(id: str, kind: str, summary: str, source: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""The errata ledger: as printed, the calculation, what follows and what does not, and a command that checks it."""
+"""The errata ledger: as printed, the calculation, what follows and what does not, and what checks it."""
 
 from __future__ import annotations
 
-from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.claims.catalogue import BY_HAND, Erratum
 from dpsco_bench.report.address import address
 from dpsco_bench.report.papers import errata_note
 from dpsco_bench.report.tables import Column, Table
@@ -21,7 +21,7 @@ def errata_pages(content: Content) -> Pages:
     )
     index = [
         heading("Errata", target="errata"),
-        f"{len(entries)} places where the texts used here, as printed, could not be followed to the letter. "
+        f"{len(entries)} places where the texts used here, as printed, need a correction or a remark. "
         f"{text(errata_note([]))}\n",
         table(Table("errata.list", "Errata", columns, entries)),
         toctree(papers),
@@ -46,7 +46,7 @@ def _entry(content: Content, entry: Erratum) -> str:
         f"**Printed.** {text(entry.printed)}\n",
         f"**Calculation.** {text(entry.calculation)}\n",
         f"**What follows.** {text(entry.consequence)}\n",
-        (f"Touches {claims}. " if claims else "") + "Check it with\n",
-        fenced(entry.command, "console"),
+        (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
+        *([fenced(entry.command, "console")] if entry.command else []),
     ]
     return "\n".join(pieces)
