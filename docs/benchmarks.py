@@ -98,7 +98,8 @@ def whole() -> list[str]:
         ),
     ]
     seconds = "; ".join(
-        f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline, {pair['after']['cpu']:.0f} s here"
+        f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline, "
+        f"{pair['after']['cpu']:.0f} s here"
         for profile, pair in pairs.items()
     )
     return [
@@ -114,7 +115,8 @@ def whole() -> list[str]:
         f"{loads((HERE / 'kinds.json').read_text(encoding='utf-8'))['within'][0]:.0%} are within a factor {NEAR}.",
         "",
         f"`full`: {full['how']}. All its processes took {full['cpu'] / 60:.0f} minutes of processor time: plan, "
-        f"calibrations, runs, judging, figures and site. Calibrations and runs alone have {_hours('full'):.1f} h on record.",
+        f"calibrations, runs, judging, figures and site. "
+        f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
     ]
 
 
