@@ -6,9 +6,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.plain import IF_GIVEN, Record
-from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, ROUNDING, SEVERITY, SIGNS, STATUS_CLAUSES, STATUS_WORDS
+from dpsco_bench.privacy.ledger import (
+    ELSEWHERE,
+    PHRASES,
+    ROUNDING,
+    SEVERITY,
+    SIGNS,
+    STATUS_CLAUSES,
+    STATUS_WORDS,
+)
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
 """Names of the reservations on noise that nothing proves private, and on noise whose epsilon is above the claim."""
@@ -64,6 +73,11 @@ class Noise(Record):
         return SEVERITY.index(self.status), -1.0 if math.isnan(real) else real / claimed
 
     @property
+    def shown_epsilon(self) -> float:
+        """The real epsilon with three digits that bound what it bounds."""
+        return outward(self.epsilon_real, self.epsilon_real_kind)
+
+    @property
     def elsewhere(self) -> str:
         """Of which records it exceeds the claim, where those of the instance are not known to be such; else empty."""
         return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
@@ -89,7 +103,7 @@ class Noise(Record):
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
-        value = f"eps {sign} {_number(self.epsilon_real)} for {_number(self.epsilon_claimed)}"
+        value = f"eps {sign} {_number(self.shown_epsilon)} for {_number(self.epsilon_claimed)}"
         value += f" at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
@@ -113,10 +127,10 @@ class Noise(Record):
         if self.nominal:
             return "the constants are nominal"
         if self._law_exceeds:
-            return f"of the target law it is at most {self.epsilon_real:.3g}, {self.epsilon_claimed:g} is claimed"
+            return f"of the target law it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
         if self.status != "unproven" or self.epsilon_real_kind != "upper" or not math.isfinite(self.epsilon_real):
             return STATUS_WORDS[self.status]
-        return f"it is at most {self.epsilon_real:.3g}, {self.epsilon_claimed:g} is claimed"
+        return f"it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
 
     @property
     def shortfall(self) -> str:
@@ -133,7 +147,7 @@ class Noise(Record):
         if math.isnan(self.epsilon_real):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(self.epsilon_real_kind, "")
-        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.epsilon_real:.3g}{self.elsewhere}",)
+        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.shown_epsilon:.3g}{self.elsewhere}",)
 
 
 def worst(noises: Iterable[Noise]) -> Noise | None:

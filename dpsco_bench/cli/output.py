@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
 
@@ -50,7 +51,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
     """A number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
-    shown = number(value, digits)
+    shown = number(value if value is None else outward(value, kind, digits), digits)
     return shown if shown == "-" else (f"{SIGNS[kind]} {shown}" if kind in ("lower", "upper") else shown)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import Part
@@ -78,7 +79,9 @@ class AuditKind(Kind):
         word = "refuted" if refuted else "not refuted" if weakest >= SAYS_SOMETHING else "says nothing"
         proven = found.calibrated.privacy_status == "proven"
         against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
-        reason = f"eps >= {lower:.3g} where {claimed:g} is claimed; predicted power {power:.2g} {against}"
+        reason = (
+            f"eps >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed; predicted power {power:.2g} {against}"
+        )
         return Verdict(
             word,
             self.name,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, noise_behind
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, RISK, Part
@@ -84,7 +85,7 @@ class PrivacyKind(Kind):
             verdict = replace(verdict, noise=replace(noise, pair=found.records))
         if not (of_the_law and law_only):
             return verdict
-        word = f"unproven (target law {verdict.epsilon_real:.3g})"
+        word = f"unproven (target law {outward(verdict.epsilon_real, 'upper'):.3g})"
         return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
 
 
@@ -160,7 +161,7 @@ def _reason(real: float, kind: str, claimed: float) -> str:
     """The deciding cell's real epsilon beside its claim."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
-    return f"the real eps is {PHRASES.get(kind, '')}{real:.3g} where {claimed:g} is claimed"
+    return f"the real eps is {PHRASES.get(kind, '')}{outward(real, kind):.3g} where {claimed:g} is claimed"
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:
@@ -180,9 +181,9 @@ def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:
         raise InputError("epsilon_real_kind", kind, "upper, exact or lower")
     within = real <= claimed * (1 + EPSILON_SLACK)
     if unproven:
-        return f"unproven ({kind + ' bound' if kind != 'exact' else 'value'} {real:.3g})"
+        return f"unproven ({kind + ' bound' if kind != 'exact' else 'value'} {outward(real, kind):.3g})"
     if within and kind in ("upper", "exact"):
         return "holds"
     if not within and kind in ("exact", "lower"):
-        return f"fails (real eps {real:.3g})"
-    return f"unproven ({kind} bound {real:.3g})"
+        return f"fails (real eps {outward(real, kind):.3g})"
+    return f"unproven ({kind} bound {outward(real, kind):.3g})"

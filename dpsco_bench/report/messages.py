@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dpsco_bench.analysis import answer as standings
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
 from dpsco_bench.claims.model import RISK
@@ -110,9 +111,10 @@ def _falls(score: Score) -> bool:
 
 
 def real_epsilon(score: Score) -> str:
-    """``real ε ≥ 12 900 for 1`` of the worst cell; empty where nothing is known."""
+    """``real ε ≥ 12,900 for 1`` of the worst cell; empty where nothing is known."""
     row = score.row
     if not is_number(row.epsilon_real):
         return ""
     sign = symbols(SIGNS.get(row.epsilon_real_kind or "", "="))
-    return f"real ε {sign} {number(row.epsilon_real)} for {plain(row.epsilon_claimed)}"
+    real = outward(row.epsilon_real, row.epsilon_real_kind or "")
+    return f"real ε {sign} {number(real)} for {plain(row.epsilon_claimed)}"

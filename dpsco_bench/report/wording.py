@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import CONFIRMING
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.numbers import NOTHING, number, plain
+from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
 TONES = {
     "confirms": "good",
@@ -152,7 +153,7 @@ def options_text(options: Options) -> str:
 
 def epsilon_text(value: object, kind: str) -> str:
     """A real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
-    shown = number(value)
+    shown = number(outward(value, kind) if is_number(value) else value)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
@@ -223,7 +224,10 @@ def signed(shown: str) -> str:
 
 
 def filled(template: str, values: Mapping[str, Value], where: str) -> str:
-    """A sentence with its values; numbers have three digits unless their form is given."""
+    """A sentence with its values; numbers have three digits unless their form is given.
+
+    ``{real:lower}`` rounds down, as a lower bound has to, and ``upper`` up.
+    """
 
     def shown(found: re.Match[str]) -> str:
         if found[1] not in values:
@@ -231,6 +235,8 @@ def filled(template: str, values: Mapping[str, Value], where: str) -> str:
         value = values[found[1]]
         if isinstance(value, str):
             return value
+        if (kind := (found[2] or "")[1:]) in ("lower", "upper"):
+            return number(outward(value, kind))
         return signed(format(value, found[2][1:])) if found[2] else number(value)
 
     return _VALUE.sub(shown, template)

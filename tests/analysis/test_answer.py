@@ -267,7 +267,7 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
     rows = [rate("yes", noise="private")] * 4 + [rate("undecided", noise="private"), rate("yes", "none")]
     rows += [rate("holds", noise="private", kind="explicit"), rate("violated", noise="private", kind="explicit")]
     assert answer(rows).text == (
-        "Rate undecided in n (1 of 5 rows), and explicit bound no (1 of 2 rows), with the printed noise, "
+        "Rate undecided in n (1 of 5 rows), and explicit bound no (1 of 2), with the printed noise, "
         "which is private (eps <= 0.25 for 1); without noise rate yes in n."
     )
     law = Noise("target_law_only", 0.5, "upper", 1.0)

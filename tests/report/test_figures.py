@@ -132,7 +132,7 @@ def test_kinds_without_a_bound_and_runs_without_noise_are_drawn(inputs):
         shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
     assert "stated −2" in shown and "bound —" not in shown
     assert "noise off −1.90" in shown and "none noise" not in shown and "excess population risk" in shown
-    assert "one way, n = 256" in shown and "another, n = 1024" in shown and "cells of rate-n" in shown
+    assert "one way, n = 256" in shown and "another, n = 1,024" in shown and "cells of rate-n" in shown
 
 
 def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):

@@ -1,0 +1,24 @@
+"""Bounds as they are shown: rounded so that they stay bounds."""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_bench.privacy.ledger import ROUNDING
+
+
+def outward(value: float, kind: str, digits: int = 3) -> float:
+    """A bound with so many significant digits that it still is one.
+
+    Parameters
+    ----------
+    value : float
+    kind : str
+        ``lower`` rounds down and ``upper`` up, but for what rounding alone may add; ``exact`` stays.
+    digits : int, at least 1
+    """
+    if kind not in ("lower", "upper") or value == 0 or not math.isfinite(value):
+        return value
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - digits)
+    slack = 2 * ROUNDING * abs(value / unit)
+    return (math.floor(value / unit + slack) if kind == "lower" else math.ceil(value / unit - slack)) * unit
