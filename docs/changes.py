@@ -1,4 +1,4 @@
-"""Every verdict whose word changed since the first record, and why: `python docs/changes.py` writes docs/changes.md.
+"""Every verdict whose word changed since before 1.0.0, and why: `python docs/changes.py` writes docs/changes.md.
 
 The lines are those of workflows/recorded/changes, which a test compares with the recorded verdicts.
 """
@@ -37,7 +37,7 @@ def standing_lines(profile: str) -> list[Change]:
 def page() -> str:
     """The whole page, Markdown."""
     lines = ["# Change log: words of verdicts", ""]
-    lines += ["Old words are those of the first record, at the rules and instances of that time."]
+    lines += ["Old words are those of a record from before version 1.0.0, at its rules and instances."]
     lines += ["", NUMBERS]
     for profile in PROFILES:
         found = standing_lines(profile)

@@ -254,7 +254,7 @@ def page() -> str:
     text = [
         "# Change log: slopes",
         "",
-        f"Profile {PROFILE}: today's record against the first one, in four digits.",
+        f"Profile {PROFILE}: today's record against one from before version 1.0.0, in four digits.",
         "",
         f"* Of {len(slopes)} slopes {len(found)} are others or not given any more; the word of {same} is the same.",
         f"* {len(away)} more belong to parts that are [gone](dropped.md#parts-of-claims).",

@@ -1,4 +1,4 @@
-"""Replication bench for differentially private stochastic convex optimisation."""
+"""Replication bench for differentially private convex optimisation."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import numpy as np
 from dpsco_bench import Constants, Data, GaussianQuery, Logistic, Trait, algorithm, bound, make_plan, problem
 
 
-@algorithm("mine.noisy_gd", source="README", needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
+@algorithm("mine.noisy_gd", source="docs/own.md", needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
 def plan(given, *, steps: int | None = None):
     """Gradient descent with step 1/(L + lambda) whose every gradient is released with Gaussian noise."""
     c, n = given.constants, given.n
@@ -29,7 +29,7 @@ def noisy_gd(objective, plan, mechanism):
 
 @problem
 class FlippedLabels(Logistic):
-    name, summary, source = "flipped_labels", "logistic loss, a tenth of the labels flipped", "README"
+    name, summary, source = "flipped_labels", "logistic loss, a tenth of the labels flipped", "docs/own.md"
     traits = Logistic.traits | {Trait.STRONGLY_CONVEX}
     own_constants = Constants(lipschitz=1, smoothness=0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.7)
 

@@ -33,6 +33,16 @@ def test_every_paper_is_cited():
     assert names <= cited
 
 
+def test_a_venue_is_that_of_a_text_used_here():
+    """And where no text says one, none is cited."""
+    for paper in CITATION["references"]:
+        id = f"{paper['authors'][0]['family-names'].lower()}{paper['year']}"
+        published = OmegaConf.load(ROOT / "conf" / "paper" / f"{id}.yaml").get("published", "")
+        pages = f"{paper['collection-title']} {paper['volume']}" if published else ""
+        assert pages in published and bool(published) == ("collection-title" in paper)
+        assert not published or published.endswith(f"{paper['start']}-{paper['end']}")
+
+
 @pytest.mark.parametrize("key", ["cff-version", "message", "title", "authors", "license"])
 def test_the_citation_has_what_the_format_asks_for(key):
     assert CITATION[key]

@@ -61,7 +61,7 @@ def files(folder, suffix):
     return (ROOT / folder).rglob(f"*.{suffix}")
 
 
-AIM = "The aim was 38,000 to 40,000 lines in about 330 files"
+AIM = "38,000 to 40,000 lines in about 330 files, is not met"
 
 
 def test_its_size_is_what_the_page_says():
@@ -78,4 +78,4 @@ def test_its_size_is_what_the_page_says():
     section = text[text.index("## How large it is") :].replace(AIM, "")
     said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]
     assert said == pytest.approx(figures, rel=0.05)
-    assert AIM in text and "(dropped.md)" in section
+    assert AIM in text

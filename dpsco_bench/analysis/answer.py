@@ -135,14 +135,13 @@ def counted(standings: Iterable[str]) -> dict[str, int]:
 
 
 def headline(standings: Iterable[str]) -> str:
-    """The counts in words, such as ``of 107 theorems, rows and figures 40 hold with noise that is private ...``.
+    """The counts in words, such as ``of 107 theorems, rows and figures 20 hold with the paper's own noise ...``.
 
     What is audited is no statement of a paper.
     """
     found = Counter(standing for standing in standings if standing != AUDITED)
-    private = found[AS_PRINTED] + found[WITH_OURS]
-    whose = f"{found[AS_PRINTED]} with the paper's own, {found[WITH_OURS]} with ours"
-    first = f"{private} {_hold(private)} with noise that is private ({whose})"
+    printed, ours = found[AS_PRINTED], found[WITH_OURS]
+    first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {ours} with ours alone"
     others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
     rest = f". Of the others {', '.join(others)}" if others else ""
     return f"of {found.total()} theorems, rows and figures {first}{_unproven(found)}{rest}"

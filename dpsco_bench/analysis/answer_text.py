@@ -69,14 +69,22 @@ def sentence(text: str) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Of audits, such as ``Of 4 audits 2 are not refuted, 1 is refuted and 1 says nothing``."""
-    told = []
-    for word, count in counts.items():
-        says = word.startswith("says ")
-        verb = ("says" if count == 1 else "say") if says else ("is" if count == 1 else "are")
-        told.append(f"{count} {verb} {word.removeprefix('says ')}")
+    """Of audits, such as ``Of 4 audits 1 refutes the claimed eps, 2 do not and 1 says nothing``."""
+    told = [f"{counts[word]} {_AUDITS[word][counts[word] != 1]}" for word in _AUDITS if counts.get(word)]
+    told += [f"{count} {'is' if count == 1 else 'are'} {word}" for word, count in counts.items() if word not in _AUDITS]
+    if counts.get("refuted") and counts.get("not refuted"):
+        told[1] = told[1].removesuffix(f" refute {_CLAIMED}")
     total = sum(counts.values())
     return f"Of {total} audit{'s' * (total != 1)} {_listed(told)}."
+
+
+_CLAIMED = "the claimed eps"
+_AUDITS = {
+    "refuted": (f"refutes {_CLAIMED}", f"refute {_CLAIMED}"),
+    "not refuted": (f"does not refute {_CLAIMED}", f"do not refute {_CLAIMED}"),
+    "says nothing": ("says nothing", "say nothing"),
+}
+"""Word of an audit -> what one and several of them do."""
 
 
 def kinds_scoped(rows: Iterable[Row]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -270,23 +270,51 @@ def markdown(found: Report) -> str:
     """The report as a page."""
     rows = found.verdicts
     lines = ["# GPU report", "", *opening(found.machine), "", f"Tests: {found.tests.said.strip('= ')}.", ""]
-    lines += ["| case | against | ns | its ns | peak MB | |", "| --- | --- | ---: | ---: | ---: | --- |"]
-    for row in found.bench:
-        numbers = ["" if own is None else f"{own:,.4g}" for own in (row.ours_ns, row.peer_ns, row.peak_mb)]
-        lines.append(f"| {row.id}: {row.case} | {row.peer} | {' | '.join(numbers)} | {timed(row)} |")
-    lines += ["", f"A unit is a sequential step of all replicates. Crossover: {crossing(found.bench)}.", ""]
+    lines += [*(_untimed(found.bench) if found.machine.emulated else _times(found.bench)), ""]
     lines += ["| claims | with the words of a core | other words | left out |", "| --- | ---: | ---: | ---: |"]
     for profile, paper in sorted({(row.profile, row.paper) for row in rows}, reverse=True):
         own = [row for row in rows if (row.profile, row.paper) == (profile, paper)]
         same, left = sum(row.same for row in own), sum(bool(row.left_out) for row in own)
         lines.append(f"| {paper}, profile {profile} | {same} | {len(own) - same - left} | {left} |")
     lines.append("")
-    lines += [f"* {row.profile} {row.claim}: {row.unlike}" for row in rows if not row.same]
+    lines += [f"* {row.profile} {row.claim}: {row.unlike}" for row in rows if not (row.same or row.left_out)]
+    lines += _left_out(rows)
     if any(row.same for row in rows):
         most = max(row.apart for row in rows if row.same)
         lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
     lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all.", ""]
     return "\n".join(lines)
+
+
+def _times(bench: Sequence[CardRow]) -> list[str]:
+    """What the card took against its goal, or against one core."""
+    lines = ["| case | against | ours, ns | other, ns | peak MB | result |", "| --- | --- | ---: | ---: | ---: | --- |"]
+    for row in bench:
+        numbers = ["" if own is None else f"{own:,.4g}" for own in (row.ours_ns, row.peer_ns, row.peak_mb)]
+        lines.append(f"| {row.id}: {row.case} | {row.peer} | {' | '.join(numbers)} | {timed(row)} |")
+    return [*lines, "", f"A unit is a sequential step of all replicates. Crossover: {crossing(bench)}."]
+
+
+def _untimed(bench: Sequence[CardRow]) -> list[str]:
+    """In a sentence what an emulation ran without being timed, and in another what it left out."""
+    ran, left = (
+        [f"{row.id} at R/d = {row.replicates}/{row.d}" for row in bench if (row.reason == NO_DEVICE) is through]
+        for through in (True, False)
+    )
+    told = {"The bench ran through": ran, "No time was left for": left}
+    return [f"{said}: {', '.join(cases)}." for said, cases in told.items() if cases]
+
+
+def _left_out(rows: Sequence[Compared]) -> list[str]:
+    """A sentence for each profile and reason on the claims that were left out."""
+    found = dict[tuple[str, str], list[str]]()
+    for row in rows:
+        if row.left_out:
+            found.setdefault((row.profile, row.left_out), []).append(f"`{row.claim}`")
+    return [
+        f"Left out of profile {profile}, {reason}: {', '.join(sorted(claims))}."
+        for (profile, reason), claims in found.items()
+    ]
 
 
 def opening(about: Machine) -> list[str]:

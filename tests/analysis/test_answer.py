@@ -376,21 +376,24 @@ def test_the_counts_add_up_to_the_number_of_claims():
 def test_the_headline_has_every_claim_once():
     standings = [*["holds as printed"] * 3, "holds with private noise", *["holds, not private"] * 2, "fails", "vacuous"]
     assert headline([*standings, "holds, not shown private"]) == (
-        "of 9 theorems, rows and figures 4 hold with noise that is private (3 with the paper's own, 1 with ours). "
+        "of 9 theorems, rows and figures 3 hold with the paper's own noise, proven private; 1 with ours alone. "
         "3 hold only with noise that is not shown to be private, 2 of them with noise that is refuted. "
         "Of the others 1 fails, 1 is vacuous"
     )
     one = headline(["holds, not shown private"])
     assert one.endswith(". 1 holds only with noise that is not shown to be private")
-    numbers = [int(word) for word in headline(list(STANDINGS)).replace("(", " ").split() if word.isdigit()]
+    numbers = [int(word) for word in headline(list(STANDINGS)).split() if word.isdigit()]
     theorems = len(STANDINGS) - 1  # what is audited is none
-    assert numbers[0] == theorems and numbers[1] + numbers[4] + sum(numbers[6:]) == theorems
+    assert numbers[0] == theorems and sum(numbers[1:4]) + sum(numbers[5:]) == theorems
 
 
 def test_claims_of_audits_alone_are_not_counted_among_theorems():
     rows = [Verdict(word, "audit", "", id="p.audit") for word in ("not refuted", "not refuted", "says nothing")]
     found = answers(rows)["p.audit"]
-    assert (found.standing, found.text) == ("audited", "Of 3 audits 2 are not refuted and 1 says nothing.")
+    assert (found.standing, found.text) == (
+        "audited",
+        "Of 3 audits 2 do not refute the claimed eps and 1 says nothing.",
+    )
     assert headline([found.standing, "fails"]).startswith("of 1 theorems, rows and figures ")
 
 

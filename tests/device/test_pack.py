@@ -78,6 +78,7 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
     assert "1 passed" in found["tests"]["said"]
     assert {row["reason"] for row in found["bench"]} == {NO_DEVICE} and {row["met"] for row in found["bench"]} == {None}
     assert page.splitlines()[2].startswith("No device: emulated.")
+    assert "The bench ran through: G8 at R/d = " in page and "No time was left" not in page and " ns |" not in page
     about = found["machine"]
     assert all(about[key] in page for key in ("processor", "numpy", "cupy", "python"))
     assert "| zhang2022, profile smoke | 1 | 0 | 0 |" in page and "| wang2017, profile smoke | 1 | 0 | 0 |" in page
@@ -98,7 +99,8 @@ def test_a_report_of_a_card_judges_it():
     assert "X1, 80 GB, CuPy 14.0.0, driver 1, runtime 2; NumPy 2, Python 3; core." in page and "emulated" not in page
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on the card is faster." in page
     assert "| wang2017, profile ci | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
-    assert "* ci c: no time left" in page and "differ by at most 1.0e-12" in page
+    assert "| case | against | ours, ns | other, ns | peak MB | result |" in page
+    assert "Left out of profile ci, no time left: `c`." in page and "differ by at most 1.0e-12" in page
 
 
 def test_the_clock_learns_how_long_things_take(monkeypatch):

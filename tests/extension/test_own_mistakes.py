@@ -39,7 +39,7 @@ FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
     ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
-    ('"README", needs', '"README", variants={"a": ("papr",)}, needs', "variants = {'a': ('papr',)}", "accounted"),
+    (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(c, n, d, privacy, *, variant, steps=None)", "plan = 'takes (c, n, d, privacy", "(setting, *, ...)"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
     (HEAD, "(given, *, steps=None)", "type of option steps = 'missing'", "int, float"),

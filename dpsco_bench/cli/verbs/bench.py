@@ -29,8 +29,8 @@ _SIGNS = {"at most": "<=", "at least": ">="}
 _HEADS = {
     "case": "case",
     "peer": "against",
-    "ours_ns": "ns",
-    "peer_ns": "its ns",
+    "ours_ns": "ours ns",
+    "peer_ns": "peer ns",
     "ratio": "ratio",
     "wanted": "wanted",
     "outcome": "met",
