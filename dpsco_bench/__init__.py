@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dpsco_bench.execution import watched as _watched
+
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
@@ -100,3 +102,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOMES})
+
+
+_watched.watch()

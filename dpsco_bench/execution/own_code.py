@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,6 +26,8 @@ ANSWERING = ("answer", "exposed", "factors")
 CORE_QUERIES = "dpsco_bench.privacy."
 OPTION_TYPES = (int, float, str, bool, type(None))
 Registered = dict[str, dict[str, str]]
+_CHECKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""Plan functions that check their plans, with the run that was checked beside them; and problems."""
 
 
 def registered() -> Registered:
@@ -38,10 +41,21 @@ def check_registered(before: Registered) -> None:
     Raises InputError naming the algorithm or problem, the key, its value and what is allowed.
     """
     found = registered()
-    for id in found["algorithm"].keys() - before["algorithm"].keys():
-        _check_algorithm(ALGORITHMS.get(id))
-    for name in found["problem"].keys() - before["problem"].keys():
-        _check_problem(PROBLEMS.get(name))
+    for registry in (ALGORITHMS, PROBLEMS):
+        for name in found[registry.kind].keys() - before[registry.kind].keys():
+            check_entry(registry.get(name))
+
+
+def check_entry(entry: Any) -> None:
+    """Check an algorithm or a problem that does not ship, once; its plans and its data are checked from then on.
+
+    Raises InputError as `check_registered`.
+    """
+    if isinstance(entry, Algorithm):
+        if entry.plan_function not in _CHECKED or _CHECKED[entry.plan_function] is not entry.run_function:
+            _check_algorithm(entry)
+    elif not inspect.isclass(entry) or entry not in _CHECKED:
+        _check_problem(entry)
 
 
 def own_line(error: BaseException, file: str = "") -> int | None:
@@ -80,7 +94,9 @@ def _check_algorithm(entry: Algorithm) -> None:
     if entry.run_function is not None:
         _check_takes(entry.run_function, f"{where}: run", 3, "(objective, plan, mechanism)")
     _check_options(entry, where)
-    object.__setattr__(entry, "plan_function", _checked_plan(entry.plan_function, where))
+    if entry.plan_function not in _CHECKED:
+        object.__setattr__(entry, "plan_function", _checked_plan(entry.plan_function, where))
+    _CHECKED[entry.plan_function] = entry.run_function
 
 
 def _checked_plan(plan: Callable[..., Any], where: str) -> Callable[..., Any]:
@@ -138,6 +154,7 @@ def _check_problem(cls: Any) -> None:
     if "draw" in vars(cls):
         _check_takes(cls.draw, f"{where}: draw", 3, "(self, n, streams)")
         cls.draw = _checked_draw(cls.draw, where)  # type: ignore[method-assign]
+    _CHECKED[cls] = None
 
 
 def _checked_draw(draw: Callable[..., Any], where: str) -> Callable[..., Any]:

@@ -1,0 +1,69 @@
+"""What no plugin brought is checked like one: what installed papers and notebooks register, when it is asked for.
+
+The registry's code is in every key. So this stands beside it, and changes no key.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.registry import Registry, papers, say_once
+
+CHECKED = ("algorithm", "problem")
+"""Kinds of entries that are checked."""
+OURS, TYPED = "dpsco_bench", "__main__"
+"""The package of what ships, and the module of what a notebook or a script defines."""
+_REFUSED: dict[tuple[str, str], DpscoError] = {}
+
+
+def watch() -> None:
+    """From now on check what registries of this process give out: `own_code.check_entry`.
+
+    What is wrong stops whatever needs it. Where all names are listed, it is said in a line and left out.
+    """
+    find, names = Registry.find, Registry.names
+
+    @wraps(find)
+    def checked(self: Registry[Any], name: str) -> Any:
+        entry = find(self, name)
+        if entry is None and (self.kind, name) in _REFUSED:
+            raise _REFUSED[self.kind, name]
+        if entry is not None and self.kind in CHECKED and _is_foreign(name, self.registered()[name]):
+            _check(self, name, entry)
+        return entry
+
+    @wraps(names)
+    def usable(self: Registry[Any]) -> list[str]:
+        for name in names(self) if self.kind in CHECKED else ():
+            if _is_foreign(name, self.registered()[name]):
+                try:
+                    self.find(name)
+                except DpscoError as error:
+                    say_once(error)
+        return names(self)
+
+    Registry.find, Registry.names = checked, usable  # type: ignore[method-assign]
+
+
+def _is_foreign(name: str, module: str) -> bool:
+    """Whether an entry is of a paper that does not ship, or of a notebook; plugins are checked as they are read."""
+    root = module.split(".")[0]
+    if root == OURS:
+        return False
+    foreign = {paper: package.split(".")[0] for paper, package in papers().items()}
+    foreign = {paper: top for paper, top in foreign.items() if top != OURS}
+    return root == TYPED or root in foreign.values() or name.partition(".")[0] in foreign
+
+
+def _check(registry: Registry[Any], name: str, entry: Any) -> None:
+    """Check an entry, and forget one that cannot be used: others need not stop at it."""
+    from dpsco_bench.execution.own_code import check_entry
+
+    try:
+        check_entry(entry)
+    except DpscoError as error:
+        _REFUSED[registry.kind, name] = error
+        registry.forget(name)
+        raise

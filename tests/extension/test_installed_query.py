@@ -1,0 +1,98 @@
+"""An installed paper, and a notebook, get the checks that a plugin gets: nobody's method without noise is proven."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+METHOD = "example2026.one_step"
+METADATA = "Metadata-Version: 2.1\nName: theirs-dp\nVersion: 1.0\n"
+POINTS = "[dpsco_bench.papers]\nexample2026 = example2026\n"
+FIXED = "class Q(GaussianQuery):\n    def answer(self, value, noise):\n        return value\n\n\n"
+HARMLESS = "class Q(GaussianQuery):\n    pass\n\n\n"
+LOCAL = "    class Q(GaussianQuery):\n        pass\n\n"
+ANSWERS = f"algorithm {METHOD}: class of query gradient = 'Q': must be one that leaves answer as it is"
+NEEDS = f"algorithm {METHOD}: needs = 'smooth': must be a tuple of Trait members"
+RUN = ("run", f"algorithm={METHOD}", "problem=sign_mean", "n=64", "d=3", "replicates=2")
+ACCOUNT = ("account", METHOD, "problem=sign_mean", "n=64", "d=3")
+SCRIPT = "import dpsco_bench\ndpsco_bench.run({!r}, 'sign_mean', n=64, d=3, replicates=2)\n"
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """Install the example with a change to its method; a process of its own runs there."""
+    site = tmp_path / "site"
+
+    def install(before="", within="", old="= GaussianQuery(", new="= Q("):
+        shutil.copytree(ROOT / "examples" / "paper" / "example2026", site / "example2026")
+        folder = site / "theirs_dp-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(METADATA)
+        (folder / "entry_points.txt").write_text(POINTS)
+        file = site / "example2026" / "algorithms.py"
+        text = file.read_text().replace("@algorithm(", f"{before}@algorithm(").replace(old, new)
+        file.write_text(text.replace("    c, n = given", f"{within}    c, n = given"))
+
+    def call(*arguments):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, ROOT)))}
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return install, call
+
+
+def refused(done, *texts):
+    (line,) = done.stderr.splitlines()
+    return done.returncode == 2 and not done.stdout and all(text in line for text in ("dpsco: ", *texts))
+
+
+@pytest.mark.parametrize("arguments", [RUN, ACCOUNT], ids=["run", "account"])
+def test_a_query_of_an_installed_paper_that_answers_itself_is_refused_in_one_line(installed, arguments):
+    install, call = installed
+    install(FIXED)
+    done = call("-m", "dpsco_bench", *arguments)
+    assert refused(done, ANSWERS, "no accountant sees that"), done.stderr
+
+
+def test_so_it_is_by_the_api(installed):
+    install, call = installed
+    install(FIXED)
+    done = call("-c", SCRIPT.format(METHOD))
+    assert done.returncode == 1 and done.stderr.splitlines()[-1].endswith(
+        "leaves answer as it is: no accountant sees that"
+    )
+
+
+def test_a_class_within_its_plan_is_refused_and_another_is_not(installed):
+    install, call = installed
+    install(within=LOCAL)
+    assert refused(call("-m", "dpsco_bench", *ACCOUNT), "class of query gradient = 'plan.<locals>.Q': must be")
+    shutil.rmtree(Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()).parent)
+    install(HARMLESS)
+    done = call("-m", "dpsco_bench", *ACCOUNT)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_what_cannot_be_used_stops_what_needs_it_alone(installed):
+    install, call = installed
+    install(old="needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", new="needs='smooth'")
+    assert refused(call("-m", "dpsco_bench", *ACCOUNT), NEEDS)
+    listed = call("-m", "dpsco_bench", "list", "algorithms")
+    (line,) = listed.stderr.splitlines()
+    assert listed.returncode == 0 and NEEDS in line and METHOD not in listed.stdout
+
+
+def test_what_a_script_defines_is_checked_too(tmp_path, installed):
+    _, call = installed
+    text = (ROOT / "examples" / "own_method.py").read_text().replace('query = GaussianQuery("', 'query = Q("')
+    text = text.replace('@algorithm("mine', f'{FIXED}@algorithm("mine')
+    script = tmp_path / "script.py"
+    script.write_text(f"{text}\n\nimport dpsco_bench\ndpsco_bench.run('mine.noisy_gd', 'flipped_labels', n=64)\n")
+    done = call(str(script))
+    assert done.returncode == 1 and "must be one that leaves answer as it is" in done.stderr.splitlines()[-1]
