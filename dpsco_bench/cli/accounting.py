@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell
@@ -213,14 +214,15 @@ def _about_paper(report: Account) -> list[str]:
     paper = report.paper
     if isinstance(paper, Declined) or math.isnan(paper.epsilon_real):
         return []
-    value, phrase = paper.epsilon_real, PHRASES[paper.epsilon_real_kind]
+    kind = paper.epsilon_real_kind
+    value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
     if math.isinf(value):
         return ["With the paper's noise the run is not private at all: something is released without noise."]
     exceeds = paper.privacy_status == "exceeds_claim"
     relation = "not the claimed" if exceeds else "for a claim of"
     where = f" {ELSEWHERE}" if exceeds and not paper.attained else ""
     scope = ""
-    if paper.epsilon_real_kind == "lower":
+    if kind == "lower":
         of = "" if where else " It is that of the query sequence which the proof charges."
         scope = f"{of} The final output alone may reveal less."
     claim = f"{relation} {report.epsilon:g}"
