@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import NoReturn
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
+from dpsco_bench.execution.declared import check_declared
+from dpsco_bench.registry import PLUGIN, is_given, roots
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -100,12 +102,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
     except Exception as error:
-        own = _own_files()
-        if not own or os.environ.get(DEBUG):
+        own, where = _own_files(), _own_place(error)
+        if not (own or where) or os.environ.get(DEBUG):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        where = _own_place(error) or f" ({DEBUG}=1 shows where)"
-        print(f"dpsco: plugins = {own}: failed, or what it returned did: {what}{where}", file=sys.stderr)
+        where = where or f" ({DEBUG}=1 shows where)"
+        print(
+            f"dpsco: {f'plugins = {own}' if own else 'a paper'}: failed, or what it returned did: {what}{where}",
+            file=sys.stderr,
+        )
         return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
@@ -131,13 +136,18 @@ def failed_file(error: OSError) -> str:
 
 def _own_files() -> str:
     """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
-    own = (module for name, module in sys.modules.items() if name.startswith("dpsco_plugin_"))
+    own = [m for name, m in sys.modules.items() if name.startswith(PLUGIN) or ("." not in name and is_given(name))]
     return ", ".join(str(module.__file__) for module in own)
 
 
 def _own_place(error: BaseException) -> str:
-    """The place in the user's plugins where an error arose, unless it says so itself; empty without any."""
-    if isinstance(error, BrokenPaper) or not _own_files():
+    """The place in the user's plugins, or in a paper that does not ship, where an error arose; empty without any.
+
+    An error that says it itself is left as it is.
+    """
+    outside = roots() - {"dpsco_bench"}
+    loaded = any(name.startswith(PLUGIN) or name.split(".")[0] in outside for name in list(sys.modules))
+    if isinstance(error, BrokenPaper) or not loaded:
         return ""
     from dpsco_bench.execution.own_code import own_place
 
@@ -157,6 +167,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     _pin_threads()  # before a verb loads NumPy: its BLAS reads them then, and never again
     verb = load_verb(arguments[0])
+    check_declared()
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
         description=verb.SUMMARY,

@@ -19,7 +19,7 @@ from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.registry import PLUGIN
+from dpsco_bench.registry import PLUGIN, roots
 
 ANSWERING = ("answer", "exposed", "factors")
 """Methods of a query that decide what a release tells."""
@@ -65,8 +65,8 @@ def own_line(error: BaseException, file: str = "") -> int | None:
 
 
 def own_place(error: BaseException, file: str = "") -> tuple[str, int] | None:
-    """The user's file and its line in which an error arose, or what it was raised from."""
-    files = {file} if file else set(own_files())
+    """The user's file, or that of a paper that does not ship, and its line in which an error or its cause arose."""
+    files = {file} if file else {*own_files(), *paper_files()}
     cause: BaseException | None = error
     while cause is not None:
         lines = [(f.filename, f.lineno) for f in traceback.extract_tb(cause.__traceback__) if f.filename in files]
@@ -79,6 +79,16 @@ def own_place(error: BaseException, file: str = "") -> tuple[str, int] | None:
 def own_files() -> list[str]:
     """The user's files that are in use."""
     return [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
+
+
+def paper_files() -> list[str]:
+    """Files of papers that do not ship, as far as they are loaded."""
+    outside = roots() - {"dpsco_bench"}
+    return [
+        str(getattr(module, "__file__", ""))
+        for name, module in list(sys.modules.items())
+        if name.split(".")[0] in outside
+    ]
 
 
 def _check_algorithm(entry: Algorithm) -> None:

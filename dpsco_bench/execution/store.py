@@ -233,6 +233,9 @@ class Store:
         """Add or replace an item; it counts once its manifest is there, which comes last."""
         data = content.encode() if isinstance(content, str) else content
         manifest = self.manifest(kind, key)
+        for path in (manifest, self.path(kind, key)):
+            if path.is_dir():
+                damaged(path, FOLDER)
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
         write_atomic(manifest, sealed(dumps_canonical(Manifest.of(kind, key, data, costs))))
@@ -244,12 +247,15 @@ class Store:
 
     def lock(self, kind: str, key: str) -> AbstractContextManager[None]:
         """Held while an item is made, so that no two processes make the same one."""
-        return key_lock(self.root / "locks" / f"{kind}.{key}")
+        path = self.root / "locks" / f"{kind}.{key}"
+        if path.is_dir():
+            damaged(path, FOLDER)
+        return key_lock(path)
 
     def files(self) -> Iterator[tuple[str, str, Path]]:
-        """(kind, key, path) of every file of the store."""
+        """(kind, key, path) of every file of the store, and of folders that were set aside."""
         for path in sorted(self.root.glob("*/*")):
-            if path.is_file():
+            if path.is_file() or path.name.endswith(DAMAGED):
                 name = path.name.removesuffix(DAMAGED)
                 kind, key = path.parent.name, name.rsplit(".", 1)[0]
                 yield (kind, key, path)

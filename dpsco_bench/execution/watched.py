@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.declared import check_declared, check_left_out
 from dpsco_bench.registry import Registry, papers, say_once
 
 CHECKED = ("algorithm", "problem")
@@ -27,7 +28,10 @@ def watch() -> None:
 
     @wraps(find)
     def checked(self: Registry[Any], name: str) -> Any:
+        check_declared()
         entry = find(self, name)
+        if entry is None:
+            check_left_out(name)
         if entry is None and (self.kind, name) in _REFUSED:
             raise _REFUSED[self.kind, name]
         if entry is not None and self.kind in CHECKED and _is_foreign(name, self.registered()[name]):
@@ -36,6 +40,7 @@ def watch() -> None:
 
     @wraps(names)
     def usable(self: Registry[Any]) -> list[str]:
+        check_declared()
         for name in names(self) if self.kind in CHECKED else ():
             if _is_foreign(name, self.registered()[name]):
                 try:

@@ -149,6 +149,27 @@ def test_a_folder_in_the_place_of_an_item_is_set_aside(store, place, capsys):
 
 
 @pytest.mark.parametrize("place", [Store.path, Store.manifest])
+def test_an_item_is_written_where_a_folder_stands_alone(store, place, capsys):
+    (place(store, "runs", "k") / "inside").mkdir(parents=True)
+    store.write("runs", "k", b"1", COSTS)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        f"dpsco: {place(store, 'runs', 'k')} is damaged (a folder stands in its place): set aside as"
+    )
+    assert store.read("runs", "k") == b"1"
+
+
+def test_a_folder_in_the_place_of_a_lock_is_set_aside(store, capsys):
+    taken = store.root / "locks" / "runs.k"
+    (taken / "inside").mkdir(parents=True)
+    with store.lock("runs", "k"):
+        assert taken.is_file()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "a folder stands in its place" in line and not taken.exists()
+    assert [path.name for _, _, path in store.files()] == ["runs.k.damaged"]
+
+
+@pytest.mark.parametrize("place", [Store.path, Store.manifest])
 def test_files_and_folders_are_set_aside_over_what_was_set_aside_before(store, place, capsys):
     taken = place(store, "runs", "k")
     for folder in (False, True, True, False, True, False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -45,11 +46,19 @@ def execute(args: argparse.Namespace) -> int:
         for path in doomed:
             print(path)
             if not args.dry_run:
-                path.unlink(missing_ok=True)
+                _remove(path)
         if not args.dry_run:
             _remove_empty_folders(files)
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
     return 0
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder that was set aside from a file's place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def unnamed(files: Layout, plan: WorkPlan) -> Iterator[Path]:
