@@ -66,7 +66,7 @@ class Explicit(Kind):
             *case.columns,
             case.printed,
             parameter=case.parameter,
-            trivial=[cell.start_risk for cell in case.cells],
+            trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
             dof=[summarise(cell.risks, cell.numerical_error).dof for cell in case.cells],
         )
@@ -89,8 +89,9 @@ def explicit_verdict(
     ----------
     values, mean, stderr, bound : array_like, shape ``(cells,)``
     trivial : array_like, optional
-        Risk of the starting point; a cell whose bound is above it confirms nothing. Nor can it fail while its interval
-        is within the bound; one that reaches above it counts like any other, wherever the run started.
+        Risk of the starting point, the largest of a grid of signals; a cell whose bound is above it confirms nothing.
+        Nor can it fail while its interval is within the bound; one that reaches above it counts like any other,
+        wherever the run started.
     slack : float, relative margin of the bound
     dof : array_like, degrees of freedom behind the standard errors, shape ``(cells,)`` or a number
 
@@ -167,7 +168,7 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         [cell.value for cell in cells],
         *columns,
         parameter=cells[0].entry.parameter,
-        trivial=[cell.start_risk for cell in cells] if part.quantity == RISK else None,
+        trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" else ROUNDING,
         dof=[row.dof for row in judged],
     )
@@ -182,6 +183,17 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
     chances = [bdtr(round(row.share * row.size), row.size, part.probability) for row in judged]
     by_chance = verdict.word == "violated" and min(chances) > (1 - CONFIDENCE) / (2 * len(judged))
     return replace(verdict, verdict="inconclusive" if by_chance else verdict.verdict, reason=reason)
+
+
+def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> FloatArray:
+    """What a bound has to be above in order to confirm nothing: at every signal it is then above the start's risk.
+
+    A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
+    can fail. Where the bound depends on the signal, the largest ratio of a start to its bound decides.
+    """
+    most = [max(ratios_to(s.start_risk, bound.value(s.printed)) for s in cell.grid or (cell,)) for cell in cells]
+    ratios = np.asarray(most, dtype=np.float64)
+    return np.where(np.isinf(ratios), np.inf, np.asarray(judged) * np.where(np.isinf(ratios), 1.0, ratios))
 
 
 class Judged(NamedTuple):

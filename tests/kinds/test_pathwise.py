@@ -1,6 +1,7 @@
 """Bounds that hold by the replicate, or with a measured quantity in them: the worst signal and replicate decide."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
-from dpsco_bench.kinds.explicit import is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.kinds.explicit import Explicit, is_pathwise, pathwise_verdict, replicate_bounds
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
@@ -25,7 +26,7 @@ MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extr
 ONE = Bound("own.one", "1", lambda c: 1.0)
 
 
-def evidence(risks, extras, quantity="risk", status="proven"):
+def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 1.0), calibration="paper"):
     """Cells at values 0, 1, ... with arrays ``(signals, data_sets, replicates)`` of the risk and of each extra."""
     entries, blocks = [], []
     for value, risk in enumerate(np.asarray(risks, dtype=float)):
@@ -34,17 +35,35 @@ def evidence(risks, extras, quantity="risk", status="proven"):
             at = {"value": float(value), "signal": float(signal) if len(risk) > 1 else None, "cell": len(entries)}
             entries.append(Cell("made.up", "made_up", 8, 1.0, 1e-5, method="m", parameter="n", **at))
             rows = {**BLANK, "cell": at["cell"], "data_set": sets, "replicate": replicates, "checkpoint": FINAL}
-            rows |= {"risk": block.ravel(), "start_risk": 1.0, "privacy_status": status}
+            rows |= {"risk": block.ravel(), "start_risk": starts[signal], "privacy_status": status}
             noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
             blocks.append(build_block({**rows, "extras": noted}))
     table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
-    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
+    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": calibration}
     job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
     return job_evidence(job, table, (FIXED,) * len(entries), quantity)
 
 
 def part(**more):
     return Part("p", "explicit", ["paper"], uses=["q"], **more)
+
+
+@pytest.mark.parametrize(("starts", "word"), [((0.1, 0.5, 0.9), "vacuous"), ((0.1, 0.5, 3.0), "holds")])
+def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
+    """A run that stays at its start has the largest start of the signals for its risk."""
+    risk = np.full((2, 3, 2, 4), 0.02)
+    risk[:, 0] = 0.05  # the largest risk is not where the start's is
+    cells = evidence(risk, {}, starts=starts)
+    assert pathwise_verdict(part(statistic="max"), cells, ONE).word == word
+    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, parameter="n", printed=[1.0, 1.0])
+    case.columns = ([0.0, 1.0], [0.05, 0.05], [0.01, 0.01])
+    assert Explicit().judge(case).word == word
+
+
+@pytest.mark.parametrize(("calibration", "seen"), [("none", "none"), ("paper", "paper"), ("accounted", "paper")])
+def test_a_formula_as_printed_has_noise_where_the_run_had_some(calibration, seen):
+    (cell,) = evidence(np.ones((1, 1, 1, 4)), {}, calibration=calibration)
+    assert cell.printed.calibration == seen
 
 
 def test_a_quantity_takes_the_place_of_the_risk():
