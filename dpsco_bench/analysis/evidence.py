@@ -133,11 +133,8 @@ class CellEvidence:
 
     @cached_property
     def printed(self) -> BoundContext:
-        """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted.
-
-        Where there was no noise a formula has none either.
-        """
-        return self.context if self.calibration == "none" else replace(self.context, calibration="paper")
+        """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted."""
+        return replace(self.context, calibration="paper")
 
 
 def job_evidence(

@@ -26,7 +26,7 @@ MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extr
 ONE = Bound("own.one", "1", lambda c: 1.0)
 
 
-def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 1.0), calibration="paper"):
+def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 1.0)):
     """Cells at values 0, 1, ... with arrays ``(signals, data_sets, replicates)`` of the risk and of each extra."""
     entries, blocks = [], []
     for value, risk in enumerate(np.asarray(risks, dtype=float)):
@@ -39,7 +39,7 @@ def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 
             noted = {name: np.asarray(values, dtype=float)[value, signal].ravel() for name, values in extras.items()}
             blocks.append(build_block({**rows, "extras": noted}))
     table = join_blocks(blocks, {}).take(np.random.default_rng(1).permutation(sum(len(b) for b in blocks)))
-    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": calibration}
+    names = {"claim": "c.c", "part": "p", "kind": "explicit", "calibration": "paper"}
     job = Job(**names, seed=1, replicates=1, cells=tuple(entries))
     return job_evidence(job, table, (FIXED,) * len(entries), quantity)
 
@@ -58,12 +58,6 @@ def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
     case = SimpleNamespace(part=part(), bound=ONE, cells=cells, parameter="n", printed=[1.0, 1.0])
     case.columns = ([0.0, 1.0], [0.05, 0.05], [0.01, 0.01])
     assert Explicit().judge(case).word == word
-
-
-@pytest.mark.parametrize(("calibration", "seen"), [("none", "none"), ("paper", "paper"), ("accounted", "paper")])
-def test_a_formula_as_printed_has_noise_where_the_run_had_some(calibration, seen):
-    (cell,) = evidence(np.ones((1, 1, 1, 4)), {}, calibration=calibration)
-    assert cell.printed.calibration == seen
 
 
 def test_a_quantity_takes_the_place_of_the_risk():
