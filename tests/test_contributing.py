@@ -51,3 +51,12 @@ def test_the_citation_has_what_the_format_asks_for(key):
 def test_continuous_integration_calls_one_script():
     text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
     assert re.findall(r"run: (.*)", text) == ["bash .ci/run"]
+
+
+def test_it_names_every_file_of_a_paper_that_ships():
+    said = " ".join(CONTRIBUTING.split())
+    for path in (ROOT / "conf").rglob("wang2017*"):
+        if "__pycache__" in path.parts:
+            continue
+        place = path.relative_to(ROOT).as_posix().replace("wang2017", "<paper>")
+        assert f"`{place}{'/' * path.is_dir()}`" in said, place

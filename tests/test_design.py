@@ -79,3 +79,16 @@ def test_its_size_is_what_the_page_says():
     said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]
     assert said == pytest.approx(figures, rel=0.05)
     assert AIM in text
+
+
+def test_every_place_of_seconds_is_named():
+    """What is fitted to recorded times, and where recorded times lie."""
+    text = (ROOT / "docs" / "design.md").read_text()
+    section = text[text.index("Seconds stand in five places") : text.index("## Fused runs")]
+    named = re.findall(r"`([\w/]+[/.][\w.]+)`", section)
+    assert {"workflows/seconds", "execution/predict.py", "conf/cost.yaml", "docs/kinds.py", "docs/cost.py"} <= set(
+        named
+    )
+    for place in named:
+        assert (ROOT / place).exists() or (ROOT / "dpsco_bench" / place).exists() or "*" in place, place
+    assert section.count("\n* ") == 5

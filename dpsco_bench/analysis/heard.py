@@ -13,7 +13,6 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 
 YES, NO, UNDECIDED, VACUOUS = "yes", "no", "undecided", "vacuous"
 BY_SCHEDULE = "yes by the schedule"
-BY_CONSTRUCTION = "yes by construction"
 WEIGHT = (NO, UNDECIDED, YES, BY_SCHEDULE, VACUOUS)
 """Answers, the one first that outweighs the others."""
 SCHEDULE = "schedule"

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit.canaries import work_of
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS, TRAJECTORIES
 from dpsco_bench.audit.placed import Placed, Rows
@@ -29,8 +28,8 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Data
 
 Array = np.ndarray
-FORCED, FORCED_WORK, OWN_WORK = 1024, 1e7, 1e8
-"""Runs that are looked at, and the most work of one such block: of a shipped method, and of one's own."""
+FORCED, FORCED_WORK = 1024, 1e8
+"""Runs that are looked at, and the most work of one such block, whoever has written the method."""
 REPLAYS, FEWEST_REPLAYS, REPLAY_WORK = 200, 8, 1e9
 """Replays of a run whose own random numbers decide: of those that happen in a hundredth, 87 % are met."""
 COPIES, TIMES, APART = 256, 16, 4.0
@@ -96,11 +95,6 @@ class Counts:
     settled: bool
 
 
-def is_own(algorithm: Algorithm) -> bool:
-    """Whether a method is no part of this package."""
-    return not getattr(algorithm.run_function, "__module__", "").startswith("dpsco_bench.")
-
-
 def cost_of(plan: Plan, apart: bool) -> float:
     """Work of one run, and of calling it alone."""
     return max(1.0, work_of(plan)) + apart * ALONE_COST * (10.0 + _releases(plan))
@@ -116,8 +110,7 @@ def look(cell: Cell, calibrated: CalibratedCell, seed: int, mechanism: Mechanism
     A look without runs where nothing can be forced, or a forced run fails: the audit itself says what is wrong.
     """
     plan, problem = calibrated.plan_for(cell), cell.problem_entry
-    most = OWN_WORK if is_own(cell.algorithm_entry) else FORCED_WORK
-    runs = int(min(FORCED, most // cost_of(plan, apart=False)))
+    runs = int(min(FORCED, FORCED_WORK // cost_of(plan, apart=False)))
     if problem.shares_records or problem.draws_per_replicate or runs < TRAJECTORIES:
         return Look()
     data = cell.draw_data(seed, 0)
@@ -132,15 +125,13 @@ def look(cell: Cell, calibrated: CalibratedCell, seed: int, mechanism: Mechanism
 def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -> Look:
     cell, (data, _) = setting.cell, setting.pair
     varied, recorder, output = _varied(setting, runs, seed, mechanism)
-    apart = False
-    if varied or is_own(cell.algorithm_entry):
-        few = max(TRAJECTORIES, int(min(runs, ALONE // _releases(setting.plan))))
-        single = replace(setting, cell=Placed.of(cell, apart=True))
-        asked = min(few, FEW_ALONE)
-        apart = shared(setting, recorder, len(output)) if varied else _varied(single, asked, seed, mechanism)[0] > 0
-        if apart:
-            setting = single
-            varied, recorder, output = _varied(setting, few, seed, mechanism)
+    few = max(TRAJECTORIES, int(min(runs, ALONE // _releases(setting.plan))))
+    single = replace(setting, cell=Placed.of(cell, apart=True))
+    asked = min(few, FEW_ALONE)
+    apart = shared(setting, recorder, len(output)) if varied else _varied(single, asked, seed, mechanism)[0] > 0
+    if apart:
+        setting = single
+        varied, recorder, output = _varied(setting, few, seed, mechanism)
     other = all_replaced(data, cell.problem_entry.domain_records(DOMAIN_RECORDS, seed))
     first = led(setting, recorder, output, (data, other), 1).all(axis=0)
     cost = cost_of(setting.plan, apart) * 2 * max(1, int((~first).sum()))

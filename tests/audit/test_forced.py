@@ -1,14 +1,16 @@
 """What leaks past the releases in one run of a hundred is refuted by the verb, in any step, however it is decided."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.audit import forced
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.by_hand import Outcome, audit
-from dpsco_bench.audit.forced import Look, first_of, is_own, look
+from dpsco_bench.audit.forced import Look, first_of, look
 from dpsco_bench.audit.placed import Placed, Rows
 from dpsco_bench.audit.replay import ForcedReplay, Recorder
 from dpsco_bench.audit.transcript import Setting, replayed
@@ -146,10 +148,30 @@ def test_a_leak_beside_hidden_batches_is_refuted(register):
     assert found.neighbours.endswith("in place 3")
 
 
-def test_shipped_methods_are_not_ones_own_and_the_look_finds_nothing():
-    assert not is_own(get_algorithm("wang2017.dp_gd_pl"))
+def test_the_look_at_a_shipped_method_is_that_at_ones_own_and_finds_nothing():
+    shipped = get_algorithm("wang2017.dp_gd_pl")
+    ALGORITHMS.add("mine.copy", replace(shipped, id="mine.copy", module=__name__), __name__)
     found = seen("wang2017.dp_gd_pl", n=64)
-    assert found.runs and found == Look(found.runs)
+    assert found.runs and found == Look(found.runs) == seen("mine.copy", n=64)
+
+
+def test_work_has_one_limit_whoever_has_written_the_method(monkeypatch):
+    """A shipped method whose run is so long that fewer than all are looked at."""
+    monkeypatch.setattr(forced, "cost_of", lambda plan, apart: forced.FORCED_WORK / 100)
+    assert seen("wang2017.dp_gd_pl", n=64).runs == 100
+
+
+def test_runs_of_a_shipped_method_are_called_alone_too(monkeypatch):
+    asked = []
+    varied = forced._varied
+
+    def counted(setting, *rest):
+        asked.append(getattr(setting.cell, "apart", False))
+        return varied(setting, *rest)
+
+    monkeypatch.setattr(forced, "_varied", counted)
+    seen("wang2017.dp_gd_pl", n=64)
+    assert asked == [False, True]
 
 
 def test_runs_that_are_called_alone_are_those_of_a_block(register):

@@ -1,1 +1,1 @@
-"""Bound formulas, one module per paper."""
+"""What bounds of papers are: their registry and notation, what they may look at, and those of the leaderboard."""
