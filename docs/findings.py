@@ -69,10 +69,15 @@ def behind(one: Finding) -> list[str]:
 
 
 def readme_lines(found: Sequence[Finding]) -> str:
-    """The five, a line of a list each."""
+    """The five, a line of a list each: what the page says of them first."""
     by_id = {one.id: one for one in found}
-    lines = (f"**{by_id[id].title}.** {by_id[id].sentence}" for id in FIRST)
+    lines = (f"**{by_id[id].title}.** {first_sentence(by_id[id].sentence)}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop before a capital letter or a number."""
+    return re.split(r"(?<=[.])\s(?=[A-Z0-9])", text)[0]
 
 
 def write(base: Path = Path(), readme: Path = ROOT / "README.md") -> None:
