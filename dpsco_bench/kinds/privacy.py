@@ -85,7 +85,8 @@ class PrivacyKind(Kind):
             verdict = replace(verdict, noise=replace(noise, pair=found.records))
         if not (of_the_law and law_only):
             return verdict
-        word = f"unproven (target law {outward(verdict.epsilon_real, 'upper'):.3g})"
+        law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
+        word = f"unproven (target law {law:.3g})"
         return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
 
 
