@@ -19,7 +19,8 @@ MOST_NAMED = 3
 """Of more parts than this the number is told, and not their names."""
 MOST_PLACES = 5
 """Of more parameters after one word the number is told."""
-ROWS = " rows"
+ROWS = re.compile(r"(?<=\d) rows(?=\)| vacuous\))")
+"""What `_share` counts, behind its numbers."""
 BY_DESIGN = "Our noise is private by construction, which confirms nothing."
 NOTHING_CLAIMED = "Nothing definite is claimed: measured values are shown."
 Clause = tuple[Sequence[Row], str]
@@ -50,7 +51,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
             (silent, "without noise"),
         ]
         told = _told_together([(rows, phrase) for rows, phrase in clauses if rows], brief)
-        found = sentence("; ".join([*_rows_told_once(told), *_limits(scopes)]))
+        found = sentence(_rows_told_once("; ".join([*told, *_limits(scopes)])))
         if words(found) <= LONGEST:
             break
     return found
@@ -156,10 +157,10 @@ def _answered(answers: Sequence[tuple[str, str]], topic: str | None) -> str:
     return ", ".join(told)
 
 
-def _rows_told_once(clauses: Sequence[str]) -> list[str]:
-    """Of what there are so many, such as ``(1 of 2 rows)``, is said at the first number alone."""
-    first, *others = "; ".join(clauses).split(ROWS)
-    return [first + ROWS * bool(others) + "".join(others)]
+def _rows_told_once(text: str) -> str:
+    """Of what there are so many, as in ``(1 of 2 rows)``, is said at the first of them alone."""
+    first = ROWS.search(text)
+    return text if first is None else text[: first.end()] + ROWS.sub("", text[first.end() :])
 
 
 def _answers(rows: Sequence[Row], brief: bool) -> list[tuple[str, str]]:
@@ -184,7 +185,7 @@ def _of_topic(rows: Sequence[Row], brief: bool) -> list[str]:
 def _share(said: str, rows: Sequence[Row]) -> str:
     """How many rows an answer comes from; of a yes, how many are vacuous."""
     own = [row for row in rows if row.says == (VACUOUS if said == YES else said)]
-    return f"({len(own)} of {len(rows)}{ROWS}{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
+    return f"({len(own)} of {len(rows)} rows{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
 
 
 def _names(rows: Sequence[Row]) -> str:

@@ -40,7 +40,8 @@ class Explicit(Kind):
         ),
         "vacuous": Word(
             "vacuous",
-            "in every cell the bound is above the starting risk, and no interval above it: it confirms nothing",
+            "in every cell and at every signal the bound is above the starting risk, and no interval above it: it "
+            "confirms nothing",
             phrase="the bound is above the start, and says nothing",
         ),
     }
