@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import COLOURS as NOISE
@@ -61,7 +62,9 @@ def _row(finding: Finding, row: FigureRow) -> tuple[str, float, str]:
     value = finding.values.get(row.value)
     if not isinstance(value, float | int):
         raise InputError(f"figure of finding {finding.id}: value", row.value, nearest(row.value, finding.values))
-    return symbols(row.text), float(value), row.look
+    if row.bound not in ("", "lower", "upper"):
+        raise InputError(f"figure of finding {finding.id}: bound", row.bound, "lower or upper")
+    return symbols(row.text), outward(float(value), row.bound), row.look
 
 
 def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText) -> None:

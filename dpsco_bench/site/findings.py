@@ -43,12 +43,14 @@ class FigureRow:
     """A row of a finding's figure: its words, the name of its value, and its look.
 
     ``printed`` and ``private`` are runs under the papers' noise and under accounted noise, ``main`` is what the finding
-    is about where noise is not what differs, ``plain`` what stands beside it.
+    is about where noise is not what differs, ``plain`` what stands beside it. A ``bound`` that is ``lower`` or
+    ``upper`` is rounded so that it stays one.
     """
 
     text: str
     value: str
     look: str = "main"
+    bound: str = ""
 
 
 @dataclass(frozen=True)

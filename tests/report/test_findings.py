@@ -18,8 +18,8 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.board_values import NotMeasured
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.finding_figures import write_figure
-from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
+from dpsco_bench.site.finding_figures import figure, write_figure
+from dpsco_bench.site.findings import FigureRow, FigureText, filled, finding_files, findings, holds, read_finding
 from dpsco_bench.site.values import reference, value_of
 from tests.cli.test_documents import sentences
 from tests.report.test_board import ROWS, UNDECIDED, results
@@ -399,3 +399,16 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
         value(rows("open", (1.0,), (2.0,), status="unproven"), take="median")
     with pytest.raises(InputError):
         found("mode")
+
+
+def test_a_bound_in_a_figure_is_rounded_as_one():
+    def shown(**row):
+        rows = [FigureRow("real", "real", **row)]
+        drawn = figure(
+            SimpleNamespace(id="x", values={"real": 887_900.0}, text=SimpleNamespace(figure=FigureText(rows)))
+        )
+        return [text.get_text() for text in drawn.axes[0].texts]
+
+    assert (shown(), shown(bound="lower"), shown(bound="upper")) == (["8.88×10⁵"], ["8.87×10⁵"], ["8.88×10⁵"])
+    with pytest.raises(InputError, match="bound = 'below': must be lower or upper"):
+        shown(bound="below")
