@@ -133,8 +133,11 @@ class CellEvidence:
 
     @cached_property
     def printed(self) -> BoundContext:
-        """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted."""
-        return replace(self.context, calibration="paper")
+        """The same for a formula as it is printed: eps/sqrt(l) stays, also where the noise was accounted.
+
+        Where no noise is drawn, a formula that holds the noise has none either.
+        """
+        return self.context if self.calibration == "none" else replace(self.context, calibration="paper")
 
 
 def job_evidence(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtri, stdtrit
 
-from dpsco_bench.analysis.bootstrap import CONFIDENCE, FloatArray, summarise
+from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
 from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
@@ -156,12 +156,12 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
     Parameters
     ----------
     part : Part
-        Its ``statistic`` says what must be within the bound: the ``mean`` with two standard errors, every replicate
+        Its ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
         (``max``), or a share ``probability`` of the replicates (``fraction``). The largest has no sampling error; too
         small a share is a violation where chance would hardly leave so few within.
     bound : Bound
-        Its formula; where it asks for extras, it is evaluated with those of each replicate (``mean``: with their
-        means).
+        Its formula; where it asks for extras, it is evaluated with those of each replicate. A ``mean`` is held against
+        the bound with their means, and the interval is that of the paired differences, replicate less its own bound.
     """
     judged = [_worst_signal(part, cell, bound) for cell in cells]
     columns = [np.array([getattr(row, name) for row in judged]) for name in ("value", "stderr", "bound")]
@@ -170,7 +170,7 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         *columns,
         parameter=cells[0].entry.parameter,
         trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
-        slack=max(cell.slack for cell in cells) if part.statistic == "mean" else ROUNDING,
+        slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
     )
     if part.statistic == "mean" or verdict.word == "vacuous":
@@ -218,13 +218,19 @@ def _worst_signal(part: Part, cell: CellEvidence, bound: Bound) -> Judged:
 def _judged(part: Part, cell: CellEvidence, bound: Bound) -> Judged:
     if part.statistic == "mean":
         found = summarise(cell.risks, cell.numerical_error)
-        return Judged(found.mean, found.stderr, bound.value(cell.printed), math.nan, cell.final.size, found.dof)
+        least = _margin(cell, bound) if bound.extras else found
+        return Judged(found.mean, least.stderr, bound.value(cell.printed), math.nan, cell.final.size, least.dof)
     values, bounds = cell.final.ravel(), replicate_bounds(cell, bound)
     ratios = ratios_to(values, bounds)
     share = 1.0 if part.probability is None else part.probability
     number = int(np.argsort(ratios, kind="stable")[math.ceil(share * values.size - ROUNDING) - 1])
     within = float((ratios <= 1 + ROUNDING).mean())
     return Judged(float(values[number]), 0.0, float(bounds[number]), within, values.size, math.inf)
+
+
+def _margin(cell: CellEvidence, bound: Bound) -> CellSummary:
+    """Risk less bound, by the replicate: what a bound measures has a sampling error, which it shares with the risk."""
+    return summarise(cell.final - replicate_bounds(cell, bound).reshape(cell.final.shape), cell.numerical_error)
 
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:

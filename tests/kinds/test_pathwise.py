@@ -1,6 +1,7 @@
 """Bounds that hold by the replicate, or with a measured quantity in them: the worst signal and replicate decide."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -130,6 +131,26 @@ def test_means_are_compared_with_the_bound_of_their_own_signal():
     regret = np.stack([np.full((1, 50), 0.4), np.full((1, 50), 9.0)])[None]
     verdict = pathwise_verdict(part(), evidence(risk, {"regret": regret}), MEASURED)
     assert verdict.verdict == "violated" and verdict.bound == pytest.approx((0.8,))
+
+
+@pytest.mark.parametrize(
+    ("excess", "word"), [(0.0, "holds"), (-0.05, "holds"), (0.05, "violated"), (0.01, "inconclusive")]
+)
+def test_a_measured_bound_and_its_risk_are_compared_in_pairs(excess, word):
+    """The regret varies by 30 %, and the risk with it: by itself it would say nothing of a twentieth."""
+    rng = np.random.default_rng(5)
+    regret = rng.gamma(10.0, 0.05, (1, 1, 1, 200))
+    risk = 2 * regret + excess + (rng.normal(0.0, 0.1, regret.shape) if excess else 0.0)
+    verdict = pathwise_verdict(part(), evidence(risk, {"regret": regret}), MEASURED)
+    assert verdict.word == word
+    assert verdict.stderr[0] == pytest.approx((risk - 2 * regret).std(ddof=1) / np.sqrt(200), abs=1e-12)
+
+
+def test_without_noise_a_printed_formula_has_none():
+    (cell,) = evidence(np.ones((1, 1, 1, 3)), {})
+    assert cell.printed.calibration == "paper"
+    assert replace(cell, calibration="none").printed.calibration == "none"
+    assert replace(cell, calibration="accounted").printed.calibration == "paper"
 
 
 def test_what_a_bound_asks_for_must_have_been_noted():

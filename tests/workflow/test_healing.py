@@ -249,7 +249,9 @@ def test_a_file_in_a_folders_place_is_named_set_aside_and_the_folder_made_anew(p
     path.with_name(f"{path.name}.damaged").unlink()
     assert said(project.snakemake()) == []
     again = contents(project)
-    words = [file for file in kept if file.parent.name in ("verdicts", "standings", "runs") and file.suffix != ".damaged"]
+    words = [
+        file for file in kept if file.parent.name in ("verdicts", "standings", "runs") and file.suffix != ".damaged"
+    ]
     assert words and all(again[file][1] == kept[file][1] for file in words)
 
 

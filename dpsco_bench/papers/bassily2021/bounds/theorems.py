@@ -155,6 +155,11 @@ def _prop13_private(c: BoundContext) -> float:
     "L0 M d^(1 - 1/p) sqrt(l)/(eps n); whole bound: prop13",
     named_term=_prop13_private,
 )
+@bound(
+    "bassily2021.prop13_sampling",
+    "L0 M d^(1/2 - 1/p)/sqrt n; whole bound: prop13",
+    named_term=_prop13_statistical,
+)
 @bound("bassily2021.prop13", "L0 M (d^(1/2 - 1/p)/sqrt n + d^(1 - 1/p) sqrt(l)/(eps n))")
 def _prop13(c: BoundContext) -> float:
     return _prop13_statistical(c) + _prop13_private(c)

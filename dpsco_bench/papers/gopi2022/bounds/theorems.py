@@ -104,6 +104,10 @@ def _cor2_erm(c: BoundContext) -> float:
     return _cor2_size(c) * _draw(c)
 
 
+def _cor2_sampling(c: BoundContext) -> float:
+    return _cor2_size(c) * _sampling(c)
+
+
 @bound(
     "gopi2022.cor2_sco",
     "(2 D/sqrt(p - 1)) (sqrt(d/2) S/(n t) + G/sqrt n); printed: (2 G D/sqrt(p - 1)) (sqrt(d Lam)/(n eps) + 1/sqrt n)",
@@ -113,6 +117,7 @@ def _cor2_erm(c: BoundContext) -> float:
     "(2 D/sqrt(p - 1)) sqrt(d/2) S/(n t); whole bound: cor2_sco",
     named_term=_cor2_erm,
 )
+@bound("gopi2022.cor2_sco_sampling", "(2 D/sqrt(p - 1)) G/sqrt n; whole bound: cor2_sco", named_term=_cor2_sampling)
 def _cor2_sco(c: BoundContext) -> float:
     return _cor2_size(c) * (_draw(c) + _sampling(c))
 
@@ -144,6 +149,10 @@ def _cor4_erm(c: BoundContext) -> float:
     return _cor4_size(c) * _draw(c)
 
 
+def _cor4_sampling(c: BoundContext) -> float:
+    return _cor4_size(c) * _sampling(c)
+
+
 @bound(
     "gopi2022.cor4_sco",
     "2 D d2^(1/2 - 1/p) (sqrt(d/2) S/(n t) + G/sqrt n); printed: 2 G D d2^(1/2 - 1/p) (sqrt(d Lam)/(n eps) + 1/sqrt n)",
@@ -153,6 +162,7 @@ def _cor4_erm(c: BoundContext) -> float:
     "2 D d2^(1/2 - 1/p) sqrt(d/2) S/(n t); whole bound: cor4_sco",
     named_term=_cor4_erm,
 )
+@bound("gopi2022.cor4_sco_sampling", "2 D d2^(1/2 - 1/p) G/sqrt n; whole bound: cor4_sco", named_term=_cor4_sampling)
 def _cor4_sco(c: BoundContext) -> float:
     return _cor4_size(c) * (_draw(c) + _sampling(c))
 
