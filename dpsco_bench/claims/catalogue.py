@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.erratum import Erratum, parse_erratum
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.plain import Plain
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
-
-BY_HAND = "by hand: the calculation above"
-"""How an erratum is checked that no command speaks of."""
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """One entry of a paper's errata ledger.
-
-    Attributes
-    ----------
-    id, title : str
-        ``E1``, and what it is about.
-    printed : str
-        What the text used here says, with the number of the formula.
-    calculation : str
-        Why it cannot stand as printed.
-    consequence : str
-        What follows, and what does not.
-    command : str
-        One command that checks it; empty where only the calculation does.
-    paper : str
-        Prefix of the paper's ids.
-    """
-
-    id: str
-    title: str
-    printed: str
-    calculation: str
-    consequence: str
-    paper: str
-    command: str = ""
-
-    @property
-    def check(self) -> str:
-        """The command, or that the calculation is followed by hand."""
-        return self.command or BY_HAND
 
 
 def conf_files(pattern: str) -> list[Path]:
@@ -158,14 +119,9 @@ def load_errata(paper: str) -> list[Erratum]:
     Raises
     ------
     InputError
-        For an entry with missing or unknown keys.
+        For an entry that `parse_erratum` refuses.
     """
-    return [_erratum(paper, entry) for path in conf_files(f"errata/{paper}.yaml") for entry in read_shipped(path)]
-
-
-def _erratum(paper: str, entry: Plain) -> Erratum:
-    texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
-    return build_checked(Erratum, {**texts, "paper": paper}, f"errata of {paper}, {entry.get('id', '?')}")
+    return [parse_erratum(paper, entry) for path in conf_files(f"errata/{paper}.yaml") for entry in read_shipped(path)]
 
 
 def find_errata(paper: str, ids: list[str]) -> list[Erratum]:

@@ -9,7 +9,6 @@ from typing import get_args
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import (
-    Erratum,
     claim_ids,
     errata_papers,
     find_errata,
@@ -18,6 +17,7 @@ from dpsco_bench.claims.catalogue import (
     read_claims,
     table_texts,
 )
+from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText

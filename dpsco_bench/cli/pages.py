@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.cli.output import Row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.claims.bounds.glossary import errata_letters
-from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, Erratum
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import (
@@ -210,12 +210,14 @@ def errata_table(errata: Sequence[Erratum]) -> Table:
             link=lambda e: address(e.paper, e.id),
         ),
         Column("What", lambda e: symbols(e.title), {"title": lambda e: e.title}),
+        Column("Changes", lambda e: e.changes, {"changes": lambda e: e.changes}, kind="code"),
         Column("Printed", lambda e: symbols(e.printed), {"printed": lambda e: e.printed}),
         Column("Calculation", lambda e: symbols(e.calculation), {"calculation": lambda e: e.calculation}),
         Column("What follows", lambda e: symbols(e.consequence), {"consequence": lambda e: e.consequence}),
         Column("Check", lambda e: e.check, {"command": lambda e: e.command}, kind="code"),
     )
-    return Table("errata", "Errata ledger", columns, errata, errata_note(errata))
+    words = " ".join(f"{word}: {symbols(change.meaning)}" for word, change in CHANGES.items())
+    return Table("errata", "Errata ledger", columns, errata, f"{errata_note(errata)} {words} {WEIGHTIEST}")
 
 
 def errata_note(errata: Sequence[Erratum]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpsco_bench.analysis.answer import STANDINGS
+from dpsco_bench.claims.erratum import CHANGES
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.report.opening import RESERVED as RESERVED_STANDINGS
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, symbols
@@ -13,7 +14,9 @@ Show = Callable[[str, str], str]
 """A word and its tone -> Markdown."""
 ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
 """Kinds in the order in which a reader meets them; others follow."""
-SKELETON = "".join(f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("standings", "noise", "verdicts"))
+SKELETON = "".join(
+    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("standings", "noise", "verdicts", "changes")
+)
 """A page that has the tables and nothing else."""
 
 
@@ -26,7 +29,7 @@ def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str =
     tell : callable, makes Markdown of a meaning
     above : str, what stands above a table
     """
-    for name, table in {"standings": _standings, "noise": _noise, "verdicts": _verdicts}.items():
+    for name, table in {"standings": _standings, "noise": _noise, "verdicts": _verdicts, "changes": _changes}.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         titles, rows = table(show)
         lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]
@@ -47,6 +50,10 @@ def _standings(show: Show) -> tuple[list[str], list[list[str]]]:
 
 def _noise(show: Show) -> tuple[list[str], list[list[str]]]:
     return ["noise", "meaning"], [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS]
+
+
+def _changes(show: Show) -> tuple[list[str], list[list[str]]]:
+    return ["word", "meaning"], [[show(word, ""), symbols(change.meaning)] for word, change in CHANGES.items()]
 
 
 def _verdicts(show: Show) -> tuple[list[str], list[list[str]]]:

@@ -11,6 +11,7 @@ from typing import Any
 from dpsco_bench.analysis.standings import RANKED
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.entries import build_checked
+from dpsco_bench.claims.erratum import CHANGES
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.report.inputs import NOT_MEASURED, ClaimResults
@@ -169,15 +170,26 @@ class OfCharged:
 
 @dataclass(frozen=True)
 class OfErrata:
-    """How many errata a paper has, or ``all``; ``by`` counts those that a ``command`` checks, or only a ``hand``."""
+    """How many errata a paper has, or ``all``.
+
+    Attributes
+    ----------
+    by : str, counts those that a ``command`` checks, or only a ``hand``
+    changes : str, counts those that change this, a word of `claims.erratum.CHANGES`
+    """
 
     errata: str
     by: str = ""
+    changes: str = ""
 
     def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
         """See `value_of`."""
         papers = content.inputs.papers if self.errata == "all" else [self.errata]
         found = [entry for paper in papers for entry in content.errata.get(paper, ())]
+        if self.changes:
+            if self.changes not in CHANGES:
+                raise InputError(f"{where}: changes", self.changes, nearest(self.changes, CHANGES))
+            found = [entry for entry in found if entry.changes == self.changes]
         how = {"": found, "command": [e for e in found if e.command], "hand": [e for e in found if not e.command]}
         if self.by not in how:
             raise InputError(f"{where}: by", self.by, "command or hand")

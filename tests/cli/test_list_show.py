@@ -10,6 +10,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.compose import claim_ids
+from dpsco_bench.claims.erratum import CHANGES, counted_changes
 from dpsco_bench.cli.describe import _meaning, describe
 from dpsco_bench.cli.verbs import list as list_verb
 from dpsco_bench.cli.verbs.list import SCREEN
@@ -20,7 +21,7 @@ from dpsco_bench.problems.registry import list_problems
 KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": claim_ids}
 
 
-@pytest.mark.parametrize("what", ["algorithms", "claims", "kinds", "problems", "tables"])
+@pytest.mark.parametrize("what", ["algorithms", "claims", "errata", "kinds", "problems", "tables"])
 def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     text, entries = dpsco("list", what), json.loads(dpsco("list", what, "--json").out)
     assert text.code == 0 and all(len(line) <= 100 for line in text.out.splitlines())
@@ -28,6 +29,14 @@ def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
     if what in KNOWN:
         assert [entry["id"] for entry in entries] == KNOWN[what]()
+
+
+def test_the_list_of_errata_says_what_each_changes(dpsco):
+    entries = json.loads(dpsco("list", "errata", "--json").out)
+    everything = [entry for paper in errata_papers() for entry in load_errata(paper)]
+    assert [(e["id"], e["changes"]) for e in entries] == [(f"{e.paper}.{e.id}", e.changes) for e in everything]
+    text = dpsco("list", "errata", "gopi2022", "guarantee").out
+    assert re.findall(r"^(\S+) +guarantee ", text, re.M) == ["gopi2022.E1", "gopi2022.E2", "gopi2022.E3"]
 
 
 def test_list_alone_names_what_can_be_listed():
@@ -137,7 +146,11 @@ def test_show_one_erratum_and_the_ledger(dpsco):
     text = dpsco("show", "wang2017.e4").out
     assert "1/24" in text and find_errata("wang2017", ["E4"])[0].command in text
     assert "by hand: the calculation above" in dpsco("show", "wang2017.E13").out
-    assert "wang2017.E16" in dpsco("show", "wang2017").out
+    assert CHANGES["constant"].meaning in " ".join(text.split()) and "changes       constant: " in text
+    ledger = dpsco("show", "wang2017").out
+    assert "wang2017.E16" in ledger and counted_changes(load_errata("wang2017")) in " ".join(ledger.split())
+    shown = json.loads(dpsco("show", "wang2017", "--json").out)["errata"]
+    assert [entry["changes"] for entry in shown] == [entry.changes for entry in load_errata("wang2017")]
     assert [e["id"] for e in json.loads(dpsco("show", "wang2017.E4", "--json").out)["errata"]] == ["E4"]
 
 

@@ -324,6 +324,22 @@ def test_errata_are_counted_by_what_checks_them():
         value_of(content, reference({"errata": "all", "by": "eye"}, "x"), {}, "x")
 
 
+def test_errata_are_counted_by_what_they_change():
+    words = ("text", "guarantee", "text", "constant")
+    ours = [
+        SimpleNamespace(command=command, changes=word) for command, word in zip(("x", "", "x", ""), words, strict=True)
+    ]
+    content = SimpleNamespace(errata={"a": ours}, inputs=SimpleNamespace(papers=["a"]))
+
+    def count(**asked):
+        return value_of(content, reference({"errata": "all", **asked}, "x"), {}, "x")
+
+    assert [count(changes=word) for word in ("rate", "constant", "guarantee", "text")] == [0, 1, 1, 2]
+    assert count(changes="text", by="command") == 2 and count(changes="constant", by="command") == 0
+    with pytest.raises(InputError, match="x: changes = 'rates': must be one of rate, constant, guarantee, text"):
+        count(changes="rates")
+
+
 def test_what_is_open_is_counted_with_its_cost():
     slow, slower = (
         replace(UNDECIDED, n=n, contenders=(replace(UNDECIDED.contenders[0], cost=f"about {cost} on one core"),))

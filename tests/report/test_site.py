@@ -8,10 +8,13 @@ from urllib.parse import unquote
 import pytest
 
 from dpsco_bench import __version__
+from dpsco_bench.claims.catalogue import load_errata
+from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, counted_changes
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.scores import scores
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
@@ -159,6 +162,18 @@ def test_privacy_ledger_errata_and_provenance(text):
     assert f"dpsco_bench {__version__}" in text("provenance")
     assert "abc123" in text("provenance") and "Root seed" in text("provenance") and "2.1 min" in text("provenance")
     assert "Check it with dpsco claim wang2017.thm4.1" in text("errata/wang2017")
+
+
+def test_the_errata_are_counted_by_what_they_change(pages, text):
+    entries = load_errata("wang2017")
+    index, page = text("errata/index"), text("errata/wang2017")
+    assert index.index(counted_changes(entries)) < index.index("An entry is a place") < index.index("What follows")
+    assert all(f"{word}: {symbols(change.meaning)}" in index for word, change in CHANGES.items())
+    assert WEIGHTIEST in index and counted_changes(entries) in page
+    assert [found for found in re.findall(r"Changes\. (\w+)", page)] == [entry.changes for entry in entries]
+    source = pages["errata/index.html"].path.read_text(encoding="utf-8")
+    table = re.search(r'<div class="[^"]*sortable.*?</table>|<table[^>]*sortable.*?</table>', source, re.DOTALL)[0]
+    assert re.sub("<[^>]*>", "", re.findall(r"<th.*?</th>", table, re.DOTALL)[2]).strip() == "Changes"
 
 
 def test_text_of_the_inputs_is_text(pages, text):

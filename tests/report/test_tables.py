@@ -205,6 +205,7 @@ def test_errata_table_has_the_command_of_each_that_has_one():
     rows = list(csv.DictReader(io.StringIO(to_csv(errata_table(entries)))))
     assert [row["id"] for row in rows] == [f"wang2017.{entry.id}" for entry in entries]
     assert [row["command"] for row in rows] == [entry.command for entry in entries]
+    assert [row["changes"] for row in rows] == [entry.changes for entry in entries]
     assert {row["command"].partition(" ")[0] for row in rows} == {"dpsco", ""}
 
 

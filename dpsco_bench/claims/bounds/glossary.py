@@ -15,7 +15,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.registry import Registry
 
 if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
-    from dpsco_bench.claims.catalogue import Erratum
+    from dpsco_bench.claims.erratum import Erratum
 
 
 @dataclass(frozen=True)

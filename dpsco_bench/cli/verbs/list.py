@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|audits|claims|kinds|problems|tables [WORD ...]``, and ``list algorithms --for ...``."""
+"""``dpsco list algorithms|audits|claims|errata|kinds|problems|tables [WORD ...]``; ``list algorithms --for ...``."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from dpsco_bench.cli.output import Column, print_json, table
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
-SUMMARY = "what exists: algorithms, audits, claims, kinds of parts, problems or tables, one line each"
+SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, problems or tables, one line each"
 
 _COLUMNS = (Column("id", "id"), Column("summary", "summary", shrink=30), Column("source", "source", shrink=22))
 SCREEN = 24
 """Entries that a screen has room for; below more of them stands how to get fewer."""
+_WITH_CHANGES = (Column("id", "id"), Column("changes", "changes"), Column("summary", "summary", shrink=30))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("what", nargs="?", default="", help="algorithms, audits, claims, kinds, problems or tables")
+    parser.add_argument(
+        "what", nargs="?", default="", help="algorithms, audits, claims, errata, kinds, problems or tables"
+    )
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
     parser.add_argument(
         "--for",
@@ -66,7 +69,8 @@ def execute(args: argparse.Namespace) -> int:
     elif args.json:
         print_json(entries)
     elif entries:
-        print(table(_COLUMNS, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
+        columns = _WITH_CHANGES if args.what == "errata" else _COLUMNS
+        print(table(columns, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
         if len(entries) > SCREEN:
             print(f"\n{len(entries)} {args.what}; dpsco list {args.what} WORD ... has those with all words alone")
     else:
@@ -132,6 +136,13 @@ class ListedTable(Listed):
 
 
 @dataclass(frozen=True)
+class ListedErratum(Listed):
+    """With what it changes, a word of `claims.erratum.CHANGES`."""
+
+    changes: str
+
+
+@dataclass(frozen=True)
 class ListedKind(Listed):
     """With its words, the shared fields that its rows always have, and the JSON schema of those that only they have."""
 
@@ -168,6 +179,13 @@ def claims() -> list[ListedClaim]:
         )
         for claim in read_claims()
     ]
+
+
+def errata() -> list[ListedErratum]:
+    from dpsco_bench.claims.catalogue import errata_papers, load_errata
+
+    found = [entry for paper in errata_papers() for entry in load_errata(paper)]
+    return [ListedErratum(f"{e.paper}.{e.id}", f"{e.paper}, errata", e.title, e.changes) for e in found]
 
 
 def kinds() -> list[ListedKind]:
@@ -217,6 +235,7 @@ _LISTS: dict[str, Callable[[], Sequence[Any]]] = {
     "algorithms": algorithms,
     "audits": audits,
     "claims": claims,
+    "errata": errata,
     "kinds": kinds,
     "problems": problems,
     "tables": tables,

@@ -10,7 +10,7 @@ from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, Row, constants_text, labelled, number, print_json, table
 
 if TYPE_CHECKING:
-    from dpsco_bench.claims.catalogue import Erratum
+    from dpsco_bench.claims.erratum import Erratum
     from dpsco_bench.claims.model import Part
     from dpsco_bench.cli.pages import AlgorithmPage, ClaimPage, ErrataPage, OptionText, ProblemPage, TablePage
 
@@ -136,14 +136,18 @@ def paper_table(page: TablePage) -> Iterator[str]:
 
 def errata(page: ErrataPage) -> Iterator[str]:
     """Lines about one or all errata of a paper."""
+    from dpsco_bench.claims.erratum import CHANGES, counted_changes
+
     if len(page.errata) > 1:
         yield from _errata_titles(page.errata)
+        yield "\n" + counted_changes(page.errata)
         yield f"\ndpsco show {page.paper}.E1 shows one of them"
         return
     for erratum in page.errata:
         yield f"{erratum.paper}.{erratum.id}   {erratum.title}\n"
         for key in ("printed", "calculation", "consequence"):
             yield labelled(key, getattr(erratum, key)) + "\n"
+        yield labelled("changes", f"{erratum.changes}: {CHANGES[erratum.changes].meaning}") + "\n"
         if page.letters:
             yield labelled("letters", page.letters) + "\n"
         yield labelled("check", erratum.check)
@@ -173,7 +177,7 @@ def _told_elsewhere(options: Sequence[OptionText]) -> Iterator[str]:
 
 def _errata_titles(entries: Sequence[Erratum]) -> Iterator[str]:
     for erratum in entries:
-        yield labelled(f"{erratum.paper}.{erratum.id}", erratum.title, 17)
+        yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
 
 
 _PRINTERS: dict[str, Callable[..., Iterator[str]]] = {

@@ -1,13 +1,15 @@
-"""The errata ledger: as printed, the calculation, what follows and what does not, and what checks it."""
+"""The errata ledger: as printed, the calculation, what follows and what does not, what it changes, what checks it."""
 
 from __future__ import annotations
 
-from dpsco_bench.claims.catalogue import BY_HAND, Erratum
+from dpsco_bench.claims.erratum import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
 from dpsco_bench.report.address import address
 from dpsco_bench.report.papers import errata_note
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.markdown import code, fenced, heading, link, table, text, toctree
+from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
+
+ENTRY = "An entry is a place where a text used here, as printed, needs a correction or a remark."
 
 
 def errata_pages(content: Content) -> Pages:
@@ -17,23 +19,29 @@ def errata_pages(content: Content) -> Pages:
     columns = (
         Column("Entry", lambda e: f"{e.paper} {e.id}", link=lambda e: address(e.paper, e.id)),
         Column("What", lambda e: e.title),
+        Column("Changes", lambda e: e.changes, kind="code"),
         Column("What follows", lambda e: e.consequence.split(". ")[0].rstrip(".") + "."),
     )
     index = [
         heading("Errata", target="errata"),
-        f"{len(entries)} places where the texts used here, as printed, need a correction or a remark. "
-        f"{text(errata_note([]))}\n",
+        text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
+        legend(),
         table(Table("errata.list", "Errata", columns, entries)),
         toctree(papers),
     ]
     return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
 
 
+def legend() -> str:
+    """What the words for changes mean."""
+    return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
+
+
 def _paper(content: Content, paper: str) -> str:
     entries = content.errata[paper]
     pieces = [
         heading(f"Errata: {content.names[paper]}", target=address("errata", paper)),
-        text(errata_note(entries)) + "\n",
+        f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n",
     ]
     return "\n".join([*pieces, *(_entry(content, entry) for entry in entries)])
 
@@ -46,6 +54,7 @@ def _entry(content: Content, entry: Erratum) -> str:
         f"**Printed.** {text(entry.printed)}\n",
         f"**Calculation.** {text(entry.calculation)}\n",
         f"**What follows.** {text(entry.consequence)}\n",
+        f"**Changes.** {code(entry.changes)}\n",
         (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
         *([fenced(entry.command, "console")] if entry.command else []),
     ]

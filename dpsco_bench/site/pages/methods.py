@@ -9,7 +9,7 @@ from math import nan
 from statistics import median
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.claims.catalogue import Erratum
+from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
 from dpsco_bench.problems.registry import problem_class
