@@ -123,11 +123,10 @@ def test_other_balls_are_refused(draws, p):
 OTHERS = [(1.5, 32, 40.0, 32.0), (2.0, 1, 3.0, 1.0), (1.5, 3, -5.0, 3.0)]
 COSTLY = SPLIT[6:8]
 """Laws of which 2e5 draws take some ten seconds."""
+LONG = [pytest.mark.slow, pytest.mark.long]
 
 
-@pytest.mark.parametrize(
-    "law", [pytest.param(law, marks=[pytest.mark.slow] * (law in COSTLY)) for law in LAWS + SPLIT + OTHERS]
-)
+@pytest.mark.parametrize("law", [pytest.param(law, marks=LONG * (law in COSTLY)) for law in LAWS + SPLIT + OTHERS])
 def test_the_first_coordinate_and_its_gap_have_the_law_of_the_quadrature(draws, score, quadrature, law):
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)

@@ -19,7 +19,7 @@ from dpsco_bench.papers.gopi2022.samplers.products import LpProducts
 
 ROWS = 200_000
 """Draws that are held against a law: the Kolmogorov-Smirnov test at level 1e-3 then sees a distance of 0.0044."""
-WIDE = pytest.param(32, marks=pytest.mark.slow)
+WIDE = pytest.param(32, marks=[pytest.mark.slow, pytest.mark.long])
 
 
 def regulariser(p, d):
