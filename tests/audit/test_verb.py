@@ -67,3 +67,10 @@ def test_an_audit_is_seen_as_pilot_and_runs_and_its_numbers_stay():
     seen = audit_cell(cell, runs=200, mechanism=pace.mechanism, progress=pace.progress)
     assert pace._pilot > 0 and pace.done == pace.all == 400
     assert seen == audit_cell(cell, runs=200)
+
+
+@pytest.mark.parametrize("words", [("gopi2022.cube_exact",), ("gopi2022.reg_exp_mech", "p=inf")])
+def test_an_infinite_norm_is_no_obstacle(dpsco, words):
+    found = dpsco("audit", *words, "--runs", "200", "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["runs"] == 200

@@ -40,6 +40,13 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
     again = dpsco("leaderboard", BOARD, f"plugins=[{METHOD}]", "--all")
     assert again.err == "" and "dp_gd_20" in again.out, "finished jobs are not run again"
     assert "\nexcess empirical risks: flipped, customers\n" in again.out
+    reason = "wang2017.dp_gd_pl on flipped_labels refused"
+    assert again.out.count(reason) == 1 and again.out.count("refused (1)") == 4, "a reason stands once, and whole"
+    short = dpsco("leaderboard", BOARD, "--plugin", METHOD).out
+    for row in rows:
+        place = f"{row['instance']}, n = {row['n']}, d = {row['d']}, epsilon = {row['epsilon']:g}:"
+        assert (place in short) == (len(row["tied"]) > 1 or bool(row["contenders"]))
+        assert all(method in short for method in row["tied"]), "names are whole"
 
 
 def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):

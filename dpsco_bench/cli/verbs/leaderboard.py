@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
-One line per instance and point (n, d, epsilon): the winner, or those that cannot be told apart, and the margin.
+One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 POINT = (
     Column("instance", "instance"),
@@ -27,7 +27,7 @@ POINT = (
 )
 COLUMNS = (
     *POINT,
-    Column("first", "winner (tied: =)", shrink=14),
+    Column("first", "winner", shrink=28),
     Column("risk", "risk", numeric=True),
     Column("margin", "margin [95 %]", numeric=True),
     Column("search", "search", numeric=True),
@@ -35,10 +35,10 @@ COLUMNS = (
 )
 ALL_COLUMNS = (
     *POINT,
-    Column("method", "method", shrink=14),
+    Column("method", "method", shrink=28),
     Column("risk", "risk [95 %]", numeric=True),
     Column("gradients", "gradients", numeric=True),
-    Column("says", "", shrink=10),
+    Column("says", "", shrink=18),
 )
 
 
@@ -78,9 +78,15 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
     if not measured:
         print("no method ran at any point")
     elif everything:
-        print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row)]))
+        notes: dict[str, int] = {}
+        print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row, notes)]))
+        for reason, place in notes.items():
+            print(labelled(f"({place})", reason, 5))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
+        for row in measured:
+            for told in _told(row):
+                print(told)
     for kind in dict.fromkeys(row.risk_kind for row in measured):
         of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
         print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
@@ -107,23 +113,38 @@ def _winner(row: Standing) -> Row:
 
 
 def _first(row: Standing) -> str:
-    """The winner and those tied with it; where contenders are left out as too long, what deciding would take."""
+    """The winner and how many are tied with it; the names of all stand below the table."""
     if row.contenders:
-        return f"undecided ({', '.join(f'{one.method}: {one.cost}' for one in row.contenders)})"
-    return " = ".join(row.tied)
+        return "undecided"
+    return row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
 
 
-def _lines(row: Standing) -> list[Row]:
+def _told(row: Standing) -> list[str]:
+    """Who is tied, and what it takes to decide where contenders are left out as too long; nothing of a sole winner."""
+    place = f"{row.instance}, n = {row.n}, d = {row.d}, epsilon = {number(row.epsilon)}:"
+    if row.contenders:
+        left = "; ".join(f"{one.method} takes {one.cost}" for one in row.contenders)
+        return [place, labelled("  undecided", f"{' = '.join(row.tied)} of those run; {left}")]
+    return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
+
+
+def _lines(row: Standing, notes: dict[str, int]) -> list[Row]:
+    """A line per method; reasons are numbered in ``notes``, each once."""
     lines: list[Row] = []
     for method in row.methods:
         low, high = method.ci
-        says = "" if method.ranked else f"not ranked: {STATUS_WORDS[method.privacy_status]}"
+        says = "" if method.ranked else f"not ranked ({_note(notes, STATUS_WORDS[method.privacy_status])})"
         says = ("first" if len(row.tied) == 1 else "tied") if method.tied else says
         if method.tied and row.contenders:
-            says += " of those run"
+            says += f" ({_note(notes, 'first of those that were run')})"
         risk = f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]"
         gradients = number(float(method.gradient_evaluations), 3)
         lines.append({**_place(row), "method": method.method, "risk": risk, "gradients": gradients, "says": says})
     for item in row.left_out:
-        lines.append({**_place(row), "method": item.method, "says": f"{item.status}: {item.reason}"})
+        says = f"{item.status.replace('_', ' ')} ({_note(notes, item.reason)})"
+        lines.append({**_place(row), "method": item.method, "says": says})
     return lines
+
+
+def _note(notes: dict[str, int], reason: str) -> int:
+    return notes.setdefault(reason, len(notes) + 1)
