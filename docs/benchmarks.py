@@ -59,7 +59,7 @@ def page(rows: list[Row]) -> str:
         "![Ratios over goals](benchmarks.svg)",
         "",
         f"NumPy {about['numpy']}, Python {about['python']}, BLAS threads: {about['blas_threads'] or 'all'}.",
-        f"Rows but those of P8 and P10 are of commit {origin['commit']} ({origin['date']}). Changed since: "
+        f"All rows but those of P8 and P10 are of {origin['date']}. Of what is newer they say nothing: "
         f"{origin['changed_since']}.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",

@@ -97,6 +97,8 @@ def test_formulas_above_two(context, statistical, private, lower):
     found = [get_bound(f"bassily2021.prop13{end}").value(context) for end in ("_statistical", "_private", "")]
     assert found == pytest.approx([statistical, statistical + private, statistical + private], rel=1e-12)
     assert get_bound("bassily2021.prop13_private").named_term(context) == pytest.approx(private, rel=1e-12)
+    sampling = get_bound("bassily2021.prop13_sampling")
+    assert sampling.named_term(context) + private == pytest.approx(sampling.value(context), rel=1e-12)
     assert get_bound("bassily2021_law.lower_p_above_2").value(context) == pytest.approx(lower)
 
 
@@ -108,7 +110,7 @@ def test_named_terms():
 
 
 def test_every_formula_is_tested_and_named_after_its_module():
-    assert len(BOUNDS) == 25 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
+    assert len(BOUNDS) == 26 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
     assert len(LAWS) == 3 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
 
 
