@@ -84,9 +84,8 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
             print(labelled(f"({place})", reason, 5))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
-        for row in measured:
-            for told in _told(row):
-                print(told)
+        for told in (line for row in measured for line in _told(row)):
+            print(told)
     for kind in dict.fromkeys(row.risk_kind for row in measured):
         of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
         print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
