@@ -148,6 +148,43 @@ def test_a_leak_beside_hidden_batches_is_refuted(register):
     assert found.neighbours.endswith("in place 3")
 
 
+ASKED = {
+    "a choice": lambda mechanism, count: 0 * mechanism.choose("which", 1 + count) + 1,
+    "an order": lambda mechanism, count: mechanism.permutation("order", 1 + count).shape[1],
+    "an order by chance": lambda mechanism, count: mechanism.permutation("order", 1 + count + RNG.integers(2)).shape[1],
+    "whether it is made": lambda mechanism, count: mechanism.choose("which", 2) if count > 1 else 1,
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_data_in_the_range_of_a_choice_or_an_order_are_refuted(register, what):
+    """A count that anyone reads who sees the choice, whether or not the output tells of it."""
+
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        features = np.asarray(objective.data.features)
+        return y + 100.0 * np.reshape(ASKED[what](mechanism, int(np.sum(features[:, 0] > 0.0))), (-1, 1))
+
+    result = check_refuted(register(f"forced.asked_{list(ASKED).index(what)}", run), 500)
+    said = "The range of a public choice, or the size of a public order, is another one on the neighbour."
+    assert said in result.remarks
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_ranges_that_releases_decide_are_no_leak(register, apart):
+    """Nor are orders as long as the data, which are public by their number."""
+
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        which = mechanism.choose("which", 2 + (len(y) == 1 and bool(y[0, 0] > 0.0)))
+        order = mechanism.permutation("order", objective.data.n)
+        own = RNG.random() < 0.5 if apart else 0.0
+        return y + which[:, None] + order[:, :1] + own
+
+    found = seen(register(f"forced.ranges_{apart}", run))
+    assert found.apart == apart and not found.leaking and found.pair is None
+
+
 def test_the_look_at_a_shipped_method_is_that_at_ones_own_and_finds_nothing():
     shipped = get_algorithm("wang2017.dp_gd_pl")
     ALGORITHMS.add("mine.copy", replace(shipped, id="mine.copy", module=__name__), __name__)
