@@ -20,7 +20,7 @@ from dpsco_bench.audit.neighbours import DOMAIN_RECORDS, TRAJECTORIES
 from dpsco_bench.audit.placed import Placed, Rows
 from dpsco_bench.audit.replay import Recorder
 from dpsco_bench.audit.scorers import MechanismFactory, blocks_of
-from dpsco_bench.audit.seldom import all_replaced
+from dpsco_bench.audit.seldom import all_replaced, copied
 from dpsco_bench.audit.transcript import Setting, replayed
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -136,7 +136,7 @@ def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -
     if apart:
         setting = single
         varied, recorder, output = _varied(setting, few, seed, mechanism)
-    other = all_replaced(data, cell.problem_entry.domain_records(DOMAIN_RECORDS, seed))
+    other = _another(setting, recorder, output, varied > 0, seed)
     first = led(setting, recorder, output, (data, other), 1).all(axis=0)
     cost = cost_of(setting.plan, apart) * 2 * max(1, int((~first).sum()))
     replays = int(min(REPLAYS, max(FEWEST_REPLAYS, REPLAY_WORK // cost))) if varied else 1
@@ -155,6 +155,26 @@ def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -
     pair = first_of(data, other, low), first_of(data, other, low + 1)
     asks = not leads(setting, pair[1], part, output[few_rows])[1].all()
     return replace(found, pair=pair, place=low, asks=asks)
+
+
+def _another(setting: Setting, recorder: Recorder, output: Array, varied: bool, seed: int) -> Data:
+    """Data with other records: of the ones that are tried, those that lead to the fewest outputs.
+
+    Where own random numbers decide, one replay tells of the data little, and only the first are tried.
+    """
+    data = setting.pair[0]
+    domain = setting.cell.problem_entry.domain_records(DOMAIN_RECORDS, seed)
+    best, fewest = all_replaced(data, domain), len(output) + 1
+    for other in () if varied else (best, *copied(data, domain)):
+        try:
+            (same,) = led(setting, recorder, output, (other,), 1)
+        except DpscoError:
+            if other is best:
+                raise
+            continue  # solvers may fail on what is no sample
+        if same.sum() < fewest:
+            best, fewest = other, same.sum()
+    return best
 
 
 def _varied(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -> tuple[int, Recorder, Array]:
