@@ -69,7 +69,7 @@ class Rows(Recorder):
         self.transcript = {where: np.asarray(answer)[self._rows] for where, answer in recorded.transcript.items()}
         self.public = {name: np.asarray(chosen)[self._rows] for name, chosen in recorded.public.items()}
         asked = recorded.asked if isinstance(recorded, Asking | Rows) else {}
-        self.asked = {name: size[self._rows] for name, size in asked.items()}
+        self.asked: dict[tuple[str, str], Array] = {name: size[self._rows] for name, size in asked.items()}
 
     def choose(self, name: str, high: int) -> Array:
         return np.asarray(self._mechanism.choose(name, high))[self._rows]
