@@ -105,7 +105,7 @@ def cost_of(plan: Plan, apart: bool) -> float:
 
 
 def _releases(plan: Plan) -> int:
-    return sum(query.releases for query in plan.queries)
+    return max(1, sum(query.releases for query in plan.queries))  # a plan may release nothing
 
 
 def look(cell: Cell, calibrated: CalibratedCell, seed: int, mechanism: MechanismFactory) -> Look:
