@@ -198,6 +198,8 @@ def _said(counts: Counts, seen: Look, replays: int, refuted: bool, exact: bool) 
         f"data set leads to them and its neighbour, which differs in record {seen.place}, does not. On the neighbour "
         f"{other} of {counts.runs} are{again}."
     ]
+    if seen.asks:
+        said.append("The range of a public choice, or the size of a public order, is another one on the neighbour.")
     if exact:
         said.append(
             "By these counts alone epsilon is not above the claim. But a run is a function of its data and releases, "

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.audit.asked import Asking, leads
 from dpsco_bench.audit.canaries import work_of
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS, TRAJECTORIES
 from dpsco_bench.audit.placed import Placed, Rows
 from dpsco_bench.audit.replay import Recorder
 from dpsco_bench.audit.scorers import MechanismFactory, blocks_of
-from dpsco_bench.audit.seldom import all_replaced
-from dpsco_bench.audit.transcript import Setting, explains, replayed
+from dpsco_bench.audit.seldom import all_replaced, copied
+from dpsco_bench.audit.transcript import Setting, replayed
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
@@ -64,6 +65,8 @@ class Look:
         How often each was forced.
     pair : two Data, or None
         Neighbours, if any are leaking; they differ in the record ``place``.
+    asks : bool
+        Whether these ask for other ranges of public choices, or other sizes of public orders.
     """
 
     runs: int = 0
@@ -74,6 +77,7 @@ class Look:
     replays: int = 1
     pair: tuple[Data, Data] | None = None
     place: int = 0
+    asks: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def cost_of(plan: Plan, apart: bool) -> float:
 
 
 def _releases(plan: Plan) -> int:
-    return sum(query.releases for query in plan.queries)
+    return max(1, sum(query.releases for query in plan.queries))  # a plan may release nothing
 
 
 def look(cell: Cell, calibrated: CalibratedCell, seed: int, mechanism: MechanismFactory) -> Look:
@@ -132,7 +136,7 @@ def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -
     if apart:
         setting = single
         varied, recorder, output = _varied(setting, few, seed, mechanism)
-    other = all_replaced(data, cell.problem_entry.domain_records(DOMAIN_RECORDS, seed))
+    other = _another(setting, recorder, output, varied > 0, seed)
     first = led(setting, recorder, output, (data, other), 1).all(axis=0)
     cost = cost_of(setting.plan, apart) * 2 * max(1, int((~first).sum()))
     replays = int(min(REPLAYS, max(FEWEST_REPLAYS, REPLAY_WORK // cost))) if varied else 1
@@ -148,13 +152,35 @@ def _look(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -
         middle = (low + high) // 2
         (still,) = led(setting, part, output[few_rows], (first_of(data, other, middle),), replays)
         low, high = (middle, high) if still.mean() > STILL else (low, middle)
-    return replace(found, pair=(first_of(data, other, low), first_of(data, other, low + 1)), place=low)
+    pair = first_of(data, other, low), first_of(data, other, low + 1)
+    asks = not leads(setting, pair[1], part, output[few_rows])[1].all()
+    return replace(found, pair=pair, place=low, asks=asks)
+
+
+def _another(setting: Setting, recorder: Recorder, output: Array, varied: bool, seed: int) -> Data:
+    """Data with other records: of the ones that are tried, those that lead to the fewest outputs.
+
+    Where own random numbers decide, one replay tells of the data little, and only the first are tried.
+    """
+    data = setting.pair[0]
+    domain = setting.cell.problem_entry.domain_records(DOMAIN_RECORDS, seed)
+    best, fewest = all_replaced(data, domain), len(output) + 1
+    for other in () if varied else (best, *copied(data, domain)):
+        try:
+            (same,) = led(setting, recorder, output, (other,), 1)
+        except DpscoError:
+            if other is best:
+                raise
+            continue  # solvers may fail on what is no sample
+        if same.sum() < fewest:
+            best, fewest = other, same.sum()
+    return best
 
 
 def _varied(setting: Setting, runs: int, seed: int, mechanism: MechanismFactory) -> tuple[int, Recorder, Array]:
     """Runs of a block whose output is another one when forced on the same data; with what it released and returned."""
     what = setting.cell.run_key(LOOKED)
-    recorder = Recorder(mechanism(setting.plan, setting.scales, what, seed, 0, runs))
+    recorder = Asking(mechanism(setting.plan, setting.scales, what, seed, 0, runs))
     output = setting.execute(setting.pair[0], recorder, runs)
     (same,) = led(setting, recorder, output, setting.pair[:1], 1)
     return int((~same).sum()), recorder, output
@@ -184,7 +210,7 @@ def led(setting: Setting, recorder: Recorder, output: Array, sets: Sequence[Data
     for _ in range(replays):
         part = Rows(recorder, rows)
         for number, data in enumerate(sets):
-            found[number, rows] |= explains(replayed(setting, data, part, len(rows)), output[rows])
+            found[number, rows] |= leads(setting, data, part, output[rows])[0]
         rows = rows[~found[:, rows].all(axis=0)]
         if not rows.size:
             break
@@ -205,7 +231,7 @@ def count(setting: Setting, runs: int, replays: int, seed: int, mechanism: Mecha
     for side in (0, 1):
         what = setting.cell.run_key(COUNTED + side)
         for first, size in blocks_of(setting, "transcript", runs):
-            recorder = Recorder(mechanism(setting.plan, setting.scales, what, seed, first, size))
+            recorder = Asking(mechanism(setting.plan, setting.scales, what, seed, first, size))
             output = setting.execute(setting.pair[side], recorder, size)
             here, there = led(setting, recorder, output, setting.pair, replays)
             alone[side] += int((here & ~there).sum()), int((there & ~here).sum())

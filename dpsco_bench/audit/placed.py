@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, RunFunction, get_algorithm
+from dpsco_bench.audit.asked import Asking, AskingReplay
 from dpsco_bench.audit.neighbours import moved
 from dpsco_bench.audit.replay import ForcedReplay, Probe, Recorder
 from dpsco_bench.errors import InputError
@@ -67,6 +68,8 @@ class Rows(Recorder):
         self._rows = np.asarray(rows)
         self.transcript = {where: np.asarray(answer)[self._rows] for where, answer in recorded.transcript.items()}
         self.public = {name: np.asarray(chosen)[self._rows] for name, chosen in recorded.public.items()}
+        asked = recorded.asked if isinstance(recorded, Asking | Rows) else {}
+        self.asked: dict[tuple[str, str], Array] = {name: size[self._rows] for name, size in asked.items()}
 
     def choose(self, name: str, high: int) -> Array:
         return np.asarray(self._mechanism.choose(name, high))[self._rows]
@@ -85,9 +88,11 @@ def _one_by_one(run: RunFunction) -> RunFunction:
         outputs = [run(Objective(objective.problem, objective.host_data, 1), plan, source) for source in sources]
         if isinstance(mechanism, Recorder):
             mechanism.transcript |= _joined([source.transcript for source in sources])
-            mechanism.public |= _joined([source.public for source in sources])
+            mechanism.public |= _joined([_filled(source.public, sources) for source in sources])
         if isinstance(mechanism, ForcedReplay):
             mechanism.exposed |= _joined([source.exposed for source in sources])
+        if isinstance(mechanism, Asking | AskingReplay):
+            mechanism.asked |= _joined([source.asked for source in sources])
         return np.concatenate([np.asarray(output) for output in outputs])
 
     return apart
@@ -96,15 +101,27 @@ def _one_by_one(run: RunFunction) -> RunFunction:
 def _row_of(source: Any, row: int) -> Any:
     """What a mechanism, a recorder or a forced replay is to one of its replicates."""
     if isinstance(source, Recorder):
-        return Recorder(_row_of(source._mechanism, row))
+        return type(source)(_row_of(source._mechanism, row))
     own = copy.copy(source)
     own._first, own._replicates = source._first + row, 1
     own._blocks, own._spent, own._ranges = {}, defaultdict(set), defaultdict(list)
     own.released, own.sampled = Counter(), Counter()
     if isinstance(source, ForcedReplay):
         own._recorded, own._count, own.exposed = Rows(source._recorded, [row]), 1, {}
+    if isinstance(source, AskingReplay):
+        own.asked = {}
     assert isinstance(own, Mechanism)
     return own
+
+
+def _filled(public: dict[Any, Array], sources: Sequence[Recorder]) -> dict[Any, Array]:
+    """Choices and orders of one run, these with -1 behind them up to the longest of all runs."""
+    filled = {}
+    for what, own in public.items():
+        longest = max(np.shape(source.public[what])[-1] for source in sources if what in source.public)
+        short = longest - np.shape(own)[-1] if np.ndim(own) > 1 else 0
+        filled[what] = np.pad(np.asarray(own), [(0, 0), (0, short)], constant_values=-1) if short else own
+    return filled
 
 
 def _joined(parts: Sequence[dict[Any, Array]]) -> dict[Any, Array]:

@@ -1,8 +1,8 @@
 """What happens in one run of many: outputs and exposed values of a thousand forced runs on other data.
 
-In one of them every record is another. What is made of released values alone stays the same there, bit for bit,
-whichever record a leak is of. In the others one record is another, in several places, and what each query is passed
-changes by its sensitivity at most.
+In some of them half of the records, or all, are others: each another one, or all the same. What is made of released
+values alone stays the same there, bit for bit, whichever record a leak is of. In the others one record is another, in
+several places, and what each query is passed changes by its sensitivity at most.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def compare(subject: Subject, recorded: Run) -> Seldom:
     """
     found = Seldom(len(recorded.output))
     domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
-    with suppress(DpscoError):  # solvers may fail on what is no sample; the neighbours below are near one
-        _on(subject, recorded, all_replaced(subject.data, domain), found)
+    for data in (all_replaced(subject.data, domain), *copied(subject.data, domain)):
+        with suppress(DpscoError):  # solvers may fail on what is no sample; the neighbours below are near one
+            _on(subject, recorded, data, found)
     own = exposed_values(subject, recorded)
     for swap in _neighbours(subject.data, domain, subject.seed):
         other = _on(subject, recorded, swap, found)
@@ -126,6 +127,18 @@ def all_replaced(data: Data, domain: Data) -> Data:
         other = next((which for which in turns if not _equal(data, place, domain, which)), place % domain.n)
         features[place], labels[place] = domain.features[other], domain.labels[other]
     return Data(data.n, features, labels)
+
+
+def copied(data: Data, domain: Data) -> Iterator[Data]:
+    """Half of a data set, then all of it, replaced by copies of one record, and of the one that is farthest from it.
+
+    What is made of a majority, or of another threshold of a count, changes on one of them.
+    """
+    for which in (0, farthest(domain, 0, domain)):
+        for count in (data.n // 2, data.n):
+            features, labels = np.array(data.features), np.array(data.labels)
+            features[:count], labels[:count] = domain.features[which], domain.labels[which]
+            yield Data(data.n, features, labels)
 
 
 def _equal(data: Data, place: int, domain: Data, which: int) -> bool:

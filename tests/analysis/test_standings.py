@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dpsco_bench.analysis.ranking import RankedBoard
-from dpsco_bench.analysis.standings import TRIVIAL, _lower_bound, _without_privacy, compare, standings
+from dpsco_bench.analysis.standings import TRIVIAL, Run, _lower_bound, _method, _without_privacy, compare, standings
 from dpsco_bench.claims.board import Entrant, Instance, parse_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
@@ -168,6 +169,20 @@ def test_references_stand_beside(rows):
     assert [item.method for item in small.left_out] == ["noisy_smd"]
     assert large.winner != TRIVIAL and large.margin > 0
     assert small.contenders == large.contenders == (), "a refusal is no matter of time"
+
+
+@pytest.mark.parametrize(("part", "told"), [(0.0005, True), (0.002, False), (0.05, False)])
+def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
+    calibrated = SimpleNamespace(variant="", epsilon_real=1.0, epsilon_real_kind="exact", privacy_status="proven")
+    cell = SimpleNamespace(
+        calibrated=calibrated,
+        entry=SimpleNamespace(algorithm="wang2017.dp_gd"),
+        risks=np.full((1, 1, 4), 2.0 * (1.0 - part)),
+        signal=None,
+        curve_evaluations=np.ones((1, 4)),
+        extras={},
+    )
+    assert _method(Run("i", "m", None, 0, cell), (), 2.0).at_start == told
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit import forced
 from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.by_hand import Outcome, audit
-from dpsco_bench.audit.forced import Look, first_of, look
+from dpsco_bench.audit.bounds import BOUNDS
+from dpsco_bench.audit.by_hand import Outcome, _bound, audit
+from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.audit.forced import Counts, Look, first_of, look
 from dpsco_bench.audit.placed import Placed, Rows
 from dpsco_bench.audit.replay import ForcedReplay, Recorder
 from dpsco_bench.audit.transcript import Setting, replayed
@@ -148,6 +151,46 @@ def test_a_leak_beside_hidden_batches_is_refuted(register):
     assert found.neighbours.endswith("in place 3")
 
 
+ASKED = {
+    "a choice": lambda mechanism, count: 0 * mechanism.choose("which", 1 + count) + 1,
+    "an order": lambda mechanism, count: mechanism.permutation("order", 1 + count).shape[1],
+    "an order by chance": lambda mechanism, count: mechanism.permutation("order", 1 + count + RNG.integers(2)).shape[1],
+    "whether it is made": lambda mechanism, count: mechanism.choose("which", 2) if count > 1 else 1,
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_data_in_the_range_of_a_choice_or_an_order_are_refuted(register, what):
+    """A count that anyone reads who sees the choice, whether or not the output tells of it."""
+
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        features = np.asarray(objective.data.features)
+        return y + 100.0 * np.reshape(ASKED[what](mechanism, int(np.sum(features[:, 0] > 0.0))), (-1, 1))
+
+    result = check_refuted(register(f"forced.asked_{list(ASKED).index(what)}", run), 500)
+    said = "The range of a public choice, or the size of a public order, is another one on the neighbour."
+    assert said in result.remarks
+    if what != "a choice":  # of which the output says nothing: the check compares outputs
+        failed = [finding.check for finding in check_algorithm(result.algorithm, d=3) if finding.passed is not True]
+        assert "given the released values the output does not depend on the data" in failed
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_ranges_that_releases_decide_are_no_leak(register, apart):
+    """Nor are orders as long as the data, which are public by their number."""
+
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        which = mechanism.choose("which", 2 + (len(y) == 1 and bool(y[0, 0] > 0.0)))
+        order = mechanism.permutation("order", objective.data.n)
+        own = RNG.random() < 0.5 if apart else 0.0
+        return y + which[:, None] + order[:, :1] + own
+
+    found = seen(register(f"forced.ranges_{apart}", run))
+    assert found.apart == apart and not found.leaking and found.pair is None
+
+
 def test_the_look_at_a_shipped_method_is_that_at_ones_own_and_finds_nothing():
     shipped = get_algorithm("wang2017.dp_gd_pl")
     ALGORITHMS.add("mine.copy", replace(shipped, id="mine.copy", module=__name__), __name__)
@@ -208,3 +251,16 @@ def test_prefixes_of_two_data_sets():
     for count in (0, 3, 8):
         changed = np.asarray(first_of(data, other, count).features) != np.asarray(data.features)
         assert changed.any(axis=1).tolist() == [True] * count + [False] * (8 - count)
+
+
+@pytest.mark.parametrize(
+    ("alone", "direction"),
+    [([[80, 0], [0, 0]], "P over Q"), ([[0, 0], [0, 80]], "Q over P"), ([[2, 0], [0, 80]], "Q over P")],
+)
+def test_the_bound_is_that_of_the_data_set_whose_outputs_the_other_explains_less(alone, direction):
+    """With 80 of 1,000 on one of them and none on the other, by limits of Clopper and Pearson that are written out."""
+    bound, low = _bound(Counts(1000, np.array(alone), True), 0.0, 0.04)
+    least = beta.ppf(0.04 / BOUNDS, 80, 921)
+    most = 1.0 - (0.04 / BOUNDS) ** (1 / 1000)
+    assert bound.direction == direction and low == bound.power_low == pytest.approx(least)
+    assert bound.epsilon == pytest.approx(np.log(least / most))

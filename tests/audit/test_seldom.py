@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+from dpsco_bench.audit.by_hand import audit
 from dpsco_bench.audit.canaries import audit_cell_of
 from dpsco_bench.audit.contract import Checks, check_algorithm
 from dpsco_bench.audit.scorers import Scorer, find_atoms
-from dpsco_bench.audit.seldom import all_replaced, farthest
+from dpsco_bench.audit.seldom import all_replaced, copied, farthest
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.execution.calibration import calibrate_cell
 
@@ -141,3 +142,39 @@ def test_atoms_are_outputs_that_come_again_and_again():
     scorer = Scorer("output, atoms", np.ones(2), None, find_atoms(p, q, one_sided=True))
     scores = scorer(np.array([[1e300, 0.0], [0.5, 0.5], [0.0, 0.0]]), np.array([[1.0, 2.0], [0.5, 0.5], [3.0, 3.0]]))
     assert scores[0] == np.inf and scores[1] == 1.0 and scores[2] == 0.0
+
+
+THRESHOLDS = {
+    "more than half": lambda count, n: count > n // 2,
+    "less than a fifth": lambda count, n: count < n / 5,
+    "all": lambda count, n: count == n,
+}
+
+
+def counting(threshold):
+    """A release beside which the output tells whether a count of records is beyond a threshold."""
+
+    def run(objective, plan, mechanism):
+        y = mechanism.release("gradient", objective.mean_gradient(objective.start))
+        count = int(np.sum(np.asarray(objective.data.features)[:, 0] > 0.1))
+        return y + 10.0 * threshold(count, objective.data.n)
+
+    return run
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_a_threshold_of_a_count_is_named_by_the_check_and_refuted_by_the_audit(register, name):
+    id = register(f"audit_test.threshold_{list(THRESHOLDS).index(name)}", counting(THRESHOLDS[name]))
+    assert "the data are used without noise" in wrong(id)[POST_PROCESSING]
+    result = audit(make_audit_cell(id), runs=500)
+    assert result.verdict == "refuted" and result.statistic == "forced outputs"
+
+
+def test_data_of_copies():
+    data = make_audit_cell("wang2017.dp_gd_pl", None, {"n": 9}).draw_data(1, 0)
+    domain = make_audit_cell("wang2017.dp_gd_pl", None, {"n": 9}).problem_entry.domain_records(16, 1)
+    far = farthest(domain, 0, domain)
+    for other, (count, which) in zip(copied(data, domain), [(4, 0), (9, 0), (4, far), (9, far)], strict=True):
+        assert (np.asarray(other.features)[:count] == domain.features[which]).all()
+        assert (np.asarray(other.labels)[:count] == domain.labels[which]).all()
+        np.testing.assert_array_equal(other.features[count:], data.features[count:])

@@ -8,6 +8,7 @@ import pytest
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.report.audits import GREY, HIGHEST, INK, audits_figure, rows_of
 from dpsco_bench.report.drawing import style
+from dpsco_bench.site.pages import papers
 
 PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
 
@@ -69,3 +70,9 @@ def test_all_audits_fit_in_two_columns_with_every_algorithm_once():
     assert len(figure.axes) == 2 and len(bold) == len(set(bold)) == len({p.methods[0].algorithm for p in PARTS})
     texts = {text.get_text() for axes in figure.axes for text in axes.texts}
     assert {"literal: paper", "printed sco p2 d10, ε = 4: paper", "near 2: paper"} <= texts
+
+
+def test_the_site_counts_audits_in_a_sentence():
+    words = ["says nothing"] * 66 + ["not refuted"] + ["refuted"] * 16
+    page = papers._audits(SimpleNamespace(audits=[SimpleNamespace(verdict=word) for word in words]))
+    assert "Of 83 audits 16 refute the claimed ε, 1 does not and 66 say nothing. All bounds hold together" in page[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from dpsco_bench.analysis.answer_text import counted
 from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
@@ -14,6 +15,7 @@ from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.tables import Table
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.citations import cited, find_citation
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
@@ -144,9 +146,8 @@ def _audits(content: Content) -> list[str]:
     counts = Counter(score.verdict for score in content.audits)
     if not counts:
         return []
-    said = ", ".join(f"{count} {word}" for word, count in counts.most_common())
     intro = (
-        f"Runs on neighbouring data sets bound ε from below. Of {counts.total()} audits: {said}. All bounds hold "
+        f"Runs on neighbouring data sets bound ε from below. {symbols(counted(counts))} All bounds hold "
         "together at 99.9 %. An audit can refute a claim; it never proves privacy."
     )
     more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
