@@ -30,7 +30,7 @@ help:
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
 	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the site'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
-	@echo 'make test-slow   the tests that take more than a few seconds each; .ci/run runs both, those marked long apart'
+	@echo 'make test-slow   the tests that take more than a few seconds each; .ci/run runs both, without those marked long'
 	@echo 'make fuzz        odd words, files and arguments by the thousand (EXAMPLES=3000 in all)'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'

@@ -110,7 +110,7 @@ def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
 
 def test_compiling_counts_for_no_limit(store, tmp_path):
     """A method that compiles for longer than all may work is run to its end, and so is what comes after it."""
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="without Numba nothing is compiled")
     body = """from numba.core import event
 
     with event.trigger_event("numba:compile"):

@@ -96,7 +96,7 @@ LISTED = [trial for trial in trials() if not trial.reason and not trial.fused]
     [
         pytest.param(
             *(trial.algorithm, trial.variant, trial.calibration),
-            marks=[] if trial.algorithm in QUICK else [pytest.mark.slow],
+            marks=[] if trial.algorithm in QUICK else [pytest.mark.slow, pytest.mark.long],
         )
         for trial in LISTED
     ],

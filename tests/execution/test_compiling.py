@@ -13,7 +13,7 @@ from dpsco_bench.execution import abreast, compiling
 from dpsco_bench.execution.compiling import Stopwatch, compiled_seconds, own_seconds, worked_seconds
 from dpsco_bench.execution.store import Meter
 
-event = pytest.importorskip("numba.core.event")
+event = pytest.importorskip("numba.core.event", reason="without Numba nothing is compiled")
 
 
 def test_what_is_compiled_within_counts_once():

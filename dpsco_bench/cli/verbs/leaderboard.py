@@ -27,7 +27,7 @@ POINT = (
 )
 COLUMNS = (
     *POINT,
-    Column("first", "winner", shrink=28),
+    Column("first", "winner"),
     Column("risk", "risk", numeric=True),
     Column("margin", "margin [95 %]", numeric=True),
     Column("search", "search", numeric=True),
@@ -35,10 +35,10 @@ COLUMNS = (
 )
 ALL_COLUMNS = (
     *POINT,
-    Column("method", "method", shrink=28),
+    Column("method", "method"),
     Column("risk", "risk [95 %]", numeric=True),
     Column("gradients", "gradients", numeric=True),
-    Column("says", "", shrink=18),
+    Column("says", ""),
 )
 
 
@@ -84,8 +84,8 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
             print(labelled(f"({place})", reason, 5))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
-        for told in (line for row in measured for line in _told(row)):
-            print(told)
+    for told in (line for row in measured for line in _told(row)):
+        print(told)
     for kind in dict.fromkeys(row.risk_kind for row in measured):
         of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
         print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))

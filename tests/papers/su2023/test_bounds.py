@@ -42,7 +42,6 @@ FLAT = replace(ON_SET, constants=Constants(2.0, 1.0, initial_distance=2.0, norm=
 VALUES = [
     ("thm2", ON_SET, 2 * G / RATIO + 4 / math.sqrt(1000)),
     ("thm2_privacy", ON_SET, 2 * G / RATIO),
-    ("thm2_draw", ON_SET, 2 * G / RATIO + 4 / math.sqrt(1000)),
     ("thm2_sampling", ON_SET, 4 / math.sqrt(1000)),
     ("width_noise", ON_SET, G * 0.03),
     ("width_noise_squared", ON_SET, (G * 0.03) ** 2),

@@ -176,7 +176,7 @@ def test_the_bound_lies_between_the_library_s_pair_and_two_of_its_steps(shift, b
 
 def test_the_rows_are_those_of_the_library():
     """The quickest of the three: half a minute, where the library is installed."""
-    pytest.importorskip("PLD_accounting")
+    pytest.importorskip("PLD_accounting", reason="this accountant's library is not installed")
     script = runpy.run_path(str(Path(__file__).parents[3] / "docs" / "allocation.py"))
     assert script["PLACES"] == tuple(own[:2] for own in OF_THE_LIBRARY)
     assert script["row"](*script["PLACES"][0]) == pytest.approx(OF_THE_LIBRARY[0], abs=script["ACCURACY"])

@@ -49,7 +49,6 @@ def _thm2_sampling(c: BoundContext) -> float:
     return c.constants.lipschitz * euclidean_diameter(c) / sqrt(c.n)
 
 
-@bound("su2023.thm2_draw", "L G sqrt(l)/(eps n); whole bound: thm2", named_term=_thm2_privacy)
 @bound("su2023.thm2", "L G sqrt(l)/(eps n) + L diam2/sqrt n")
 def _thm2(c: BoundContext) -> float:
     return _thm2_privacy(c) + _thm2_sampling(c)

@@ -31,7 +31,10 @@ ROUNDS: dict[str, Callable[[int], int]] = {
 
 
 def at_least_rounding(value: float, terms: Terms) -> float:
-    """A bound with a measured regret; without any noise that may be 0 but for its rounding, of either sign."""
+    """A bound with a measured regret, which is known to the rounding of its n summands, each of up to G D.
+
+    Without any noise both sides may be 0 but for that.
+    """
     return max(value, terms.n * float_info.epsilon * terms.G * terms.D)
 
 
