@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from dpsco_bench.backend.namespace import get_namespace, tuned
 from dpsco_bench.bench.card import FULL as CARD_FULL
@@ -51,15 +52,23 @@ def title(id: str) -> str:
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 
-def environment(gpu: bool = False) -> Machine:
+@dataclass(frozen=True, kw_only=True)
+class Dated(Machine):
+    """A machine on a day, year first, by the clock of UTC."""
+
+    date: str
+
+
+def environment(gpu: bool = False) -> Dated:
     """What rows hold for: processor, versions, whether noise is compiled, what was set for matrix products.
 
     With ``gpu`` the card too; raises InputError where none can be used.
     """
     compiled = cpu_implementation().__name__.endswith("kernels")
-    return replace(
+    found = replace(
         about_card(get_namespace("cupy")) if gpu else machine("numpy"),
         numba=compiled,
         blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
         blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
     )
+    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat())

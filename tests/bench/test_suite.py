@@ -71,7 +71,7 @@ def test_json(small, capsys):
     assert [row["met"] for row in rows] == [True, False, None, None]
     assert all(set(row) == KEYS | {"machine"} for row in rows)
     assert [row["reason"] for row in rows] == ["", "", "", "it is not here"] and rows[3]["ratio"] is None
-    assert {"processor", "numba", "blas_core_type", "blas_threads", "numpy"} <= set(rows[0]["machine"])
+    assert {"processor", "date", "numba", "blas_core_type", "blas_threads", "numpy"} <= set(rows[0]["machine"])
 
 
 def test_screen(small, capsys, monkeypatch):
