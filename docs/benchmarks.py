@@ -68,8 +68,6 @@ def page(rows: list[Row]) -> str:
     for id, group in groupby(rows, key=lambda row: row["id"]):
         own = list(group)
         lines += ["", f"## {id}: {GOALS.get(id).title}", ""]
-        if id == "P1_noisy_sgd":
-            lines += ["P1 is timed for three methods; the other compiled ones have no row.", ""]
         if own[0]["machine"]["processor"] != about["processor"]:
             lines += [f"Measured on one core of {own[0]['machine']['processor']}, which other work shared.", ""]
         lines += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,19 +14,27 @@ from dpsco_bench.fused.compiled import available
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
-SIZES = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 128, 5.0))
+Size = tuple[int, int, float]
+SIZES: tuple[Size, ...] = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 128, 5.0))
 """Replicates, dimension, and how many times as fast as the listing the compiled steps are to be."""
 NOISE_GOAL, WIDE = 2.0, 128
 """In times of drawing all of its noise, from that dimension on."""
 LISTED = "the noise is the listing's too, and at this size its calls are no longer most of its step"
+WHOLE = (
+    "a run draws, plans and evaluates what the listing does; calls of NumPy weigh least where rows are many and long"
+)
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
+
+SCALE = 0.3
+"""Noise of every query, where nothing else is said."""
+STEP, RUN = "step of a replicate", "run of a replicate"
 
 CellOf = Callable[[int, int], Cell]
 """(dimension, about how many steps) -> what is run."""
 
 
-def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = 0.3) -> Iterator[Case]:
+def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE) -> Iterator[Case]:
     """The rows of one method.
 
     Parameters
@@ -36,15 +44,45 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = 0.3) -> It
     scale : float, noise of every query
     """
     for replicates, d, least in SIZES:
-        cell = partial(cell_of, d, max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d))))
-        where = f"{method}, R/d = {replicates}/{d}"
-        common = dict(id=id, unit="step of a replicate")
-        pair = partial(_listing_pair, cell, replicates, scale)
-        yield Case(**common, case=where, peer="its listing", sense=AT_LEAST, goal=least, build=pair, limit=LISTED)
+        yield _against_listing(id, method, cell_of, (replicates, d, least), scale)
         if d >= WIDE:
-            alone = partial(_noise_pair, cell, replicates, scale)
+            where = f"{method}, R/d = {replicates}/{d}"
+            alone = partial(_noise_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale)
+            common = dict(id=id, unit=STEP)
             told = dict(case=f"{where}, noise", peer="drawing all of its noise", limit=BESIDE)
             yield Case(**common, **told, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
+
+
+def other_methods(id: str, cells: Mapping[str, CellOf], sizes: Sequence[Size] = SIZES) -> Iterator[Case]:
+    """Rows of all further methods of a paper, each against its listing at the sizes of P1; a unit is a whole run.
+
+    Parameters
+    ----------
+    id : str, of the goal
+    cells : mapping, how a row calls a method -> see `CellOf`
+    sizes : sequence of (replicates, dimension, least ratio)
+    """
+    for method, cell_of in cells.items():
+        for size in sizes:
+            yield _against_listing(id, method, cell_of, size, SCALE, RUN)
+
+
+def _against_listing(id: str, method: str, cell_of: CellOf, size: Size, scale: float, unit: str = STEP) -> Case:
+    replicates, d, least = size
+    return Case(
+        id=id,
+        case=f"{method}, R/d = {replicates}/{d}",
+        peer="its listing",
+        unit=unit,
+        sense=AT_LEAST,
+        goal=least,
+        build=partial(_listing_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
+        limit=LISTED if unit == STEP else WHOLE,
+    )
+
+
+def _steps(replicates: int, d: int) -> int:
+    return max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
 
 
 class Run:
@@ -54,7 +92,8 @@ class Run:
         if not available():
             raise NotMeasurable("Numba is missing or switched off: the listing runs")
         self.cell, self.replicates = cell, replicates
-        self.plan: Plan = cell.plan("none", 0)[1]
+        noiseless = "none" in [c for known in cell.algorithm_entry.variants.values() for c in known]
+        self.plan: Plan = cell.plan("none" if noiseless else "accounted", 0)[1]
         self.scales = {query.name: scale for query in self.plan.queries}
         self.data = cell.draw_data(0, 0)
         self.steps = max(query.releases for query in self.plan.queries)
@@ -97,9 +136,9 @@ class _Widths(Mechanism):
         return super().release(name, value, step)
 
 
-def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float) -> Pair:
+def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = Run(cell(), replicates, scale)
-    work = run.steps * replicates
+    work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), lambda: run(False), work, work)
 
 

@@ -172,6 +172,8 @@ def _check_profiles(part: Part, where: str) -> None:
         for profile, number in counts.items():
             if not 1 <= number <= MOST_RUNS:
                 raise InputError(f"{where}: {key} of {profile}", number, f"an integer from 1 to {MOST_RUNS}")
+    if part.sweep and not swept:
+        raise InputError(f"{where}: sweep", swept, "values for at least one of the profiles " + ", ".join(PROFILES))
     for profile, grid in swept.items():
         cells = list(zip(grid, *(lists.get(profile, grid) for lists in part.along.values()), strict=False))
         if len(set(cells)) < len(cells):

@@ -9,7 +9,9 @@ from functools import cache, partial
 
 import numpy as np
 
+from dpsco_bench.bench.fused_pairs import CellOf, other_methods
 from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -33,6 +35,25 @@ def cases() -> Iterator[Case]:
             goal=None,
             build=partial(_pair, d),
         )
+
+
+@goal("P1_gopi2022", "compiled chains of gopi2022 against their listings")
+def chain_cases() -> Iterator[Case]:
+    """Linear losses along an axis of the l_p ball; a chain makes a sweep for every 32 steps."""
+
+    def chain(id: str, **options: float) -> CellOf:
+        return lambda d, steps: Cell(
+            id, "axis_linear", 1024, 1.0, 1e-5, d, options={"sweeps": max(2, steps // 32), **options}
+        )
+
+    return other_methods(
+        "P1_gopi2022",
+        {
+            "Gibbs chain": chain("gopi2022.gibbs"),
+            "hit-and-run chain": chain("gopi2022.hit_and_run"),
+            "alternating sampler": chain("gopi2022.proximal_sampler", delta_in=0.05),
+        },
+    )
 
 
 def _pair(d: int) -> Pair:

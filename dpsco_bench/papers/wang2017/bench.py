@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsco_bench.bench.card import Probe, card_probe
-from dpsco_bench.bench.fused_pairs import fused_cases
+from dpsco_bench.bench.fused_pairs import fused_cases, other_methods
 from dpsco_bench.bench.measure import Case, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -21,3 +21,17 @@ def cases() -> Iterator[Case]:
         return Cell("wang2017.dp_svrg", "ridge_logistic", 256, 1.0, 1e-5, d, variant="literal", options=options)
 
     return fused_cases("P1_dp_svrg", "DP-SVRG", cell)
+
+
+@goal("P1_wang2017", "other compiled methods of wang2017 against their listings")
+def other_cases() -> Iterator[Case]:
+    """Single records on `ridge_logistic`."""
+
+    def noisy_sgd(d: int, steps: int) -> Cell:
+        return Cell("wang2017.noisy_sgd_bst14", "ridge_logistic", 256, 1.0, 1e-5, d, options={"steps": steps})
+
+    def dp_svrg_pp(d: int, steps: int) -> Cell:
+        options = {"epochs": 1, "inner_steps": steps}
+        return Cell("wang2017.dp_svrg_pp", "ridge_logistic", 256, 1.0, 1e-5, d, variant="literal", options=options)
+
+    return other_methods("P1_wang2017", {"noisy SGD of BST14": noisy_sgd, "DP-SVRG++": dp_svrg_pp})

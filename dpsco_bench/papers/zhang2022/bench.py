@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.bench.fused_pairs import CellOf, other_methods
 from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
@@ -102,3 +104,27 @@ def single_run(records: Array, noise: Any) -> Array:
         if length > 1.0:
             w = w / length
     return x
+
+
+@goal("P1_zhang2022", "compiled methods of zhang2022 against their listings")
+def other_cases() -> Iterator[Case]:
+    """Logistic regression on the l2 ball, or the cube in l_inf: as many records as steps where a pass is made."""
+
+    def batches(id: str, **options: int) -> CellOf:
+        return lambda d, steps: Cell(id, "logistic_glm", 1024, 1.0, 1e-5, d, options={"steps": steps, **options})
+
+    def one_pass(id: str, problem: str = "logistic_glm") -> CellOf:
+        return lambda d, steps: Cell(id, problem, steps, 1.0, 1e-5, d)
+
+    return other_methods(
+        "P1_zhang2022",
+        {
+            "DP-SGD": batches("zhang2022.dp_sgd", batch=1),
+            "noisy SGD of BFTT19": batches("zhang2022.bftt19_noisy_sgd"),
+            "phased SGD of FKT20": one_pass("zhang2022.fkt20_phased_sgd"),
+            "DP-OTB": one_pass("zhang2022.dp_otb"),
+            "DP-OTB in l_inf": one_pass("zhang2022.dp_otb_lp", "cube_iid"),
+            "DP-OTB, pure": one_pass("zhang2022.dp_otb_pure"),
+            "parameter-free": one_pass("zhang2022.parameter_free"),
+        },
+    )
