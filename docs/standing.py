@@ -17,6 +17,7 @@ from pathlib import Path
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import read_claims
+from dpsco_bench.claims.expected import expected_words
 from dpsco_bench.cli.verdict_table import answers_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +74,27 @@ def page() -> str:
                 lines.append(
                     f"| `{claim}`: {_cell(titles.get(claim, ''))} | {answer.standing} | {_cell(answer.text)} |"
                 )
+        lines += ["", f"### Other than expected, {profile}", "", *unexpected(profile)]
     return "\n".join(lines) + "\n"
+
+
+def unexpected(profile: str) -> list[str]:
+    """The rows that say something else than their claim's file expects."""
+    rows = [row for row in read_record(ROOT / "workflows" / "recorded" / f"{profile}.json") if row.expected]
+    others = [row for row in rows if row.word not in expected_words(row.expected, row.calibration)]
+    others = [row for row in others if expected_words(row.expected, row.calibration) and not row.beside]
+    lines = [
+        f"Of {len(rows)} rows with an expectation {len(others)} say something else and count in an answer. An "
+        "expectation is that of earlier studies or of the file's author. It is shown and never used. `dpsco claim ID` "
+        "gives the reason of each.",
+        "",
+        "| claim | part | noise | expected | found |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for row in others:
+        words = " or ".join(expected_words(row.expected, row.calibration))
+        lines.append(f"| `{row.id}` | {row.part} | {row.calibration} | {words} | {row.verdict} |")
+    return lines
 
 
 def _cell(text: str) -> str:

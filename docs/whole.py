@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
@@ -28,12 +29,45 @@ class Whole:
     commit : str, of the checkout
     wall, cpu : float, seconds from the start of `make replicate` to its end, and of all processes that it waited for
     lines : int, what it printed
+    stages : mapping, seconds by the clock of the jobs of each of `STAGES`, and of what is left beside them
     """
 
     commit: str
     wall: float
     cpu: float
     lines: int
+    stages: Mapping[str, float] = field(default_factory=dict)
+
+
+STAGES = {
+    "calibrations": ("calibrate",),
+    "runs": ("run", "time"),
+    "judging": ("judge", "verdict", "claim"),
+    "figures and site": ("figure", "board_figure", "draw", "report", "write_site", "site"),
+}
+"""What each is called whose rules in a Snakefile have these names, or begin with them and an underscore."""
+BESIDE = "plan and all else"
+
+
+def stage_of(rule: str) -> str:
+    """Which of `STAGES` a job belongs to."""
+    named = {name: stage for stage, names in STAGES.items() for name in names}
+    return named.get(rule) or named.get(rule.partition("_")[0]) or BESIDE
+
+
+def stages(folder: Path, wall: float) -> dict[str, float]:
+    """Seconds of each stage, from what Snakemake notes of its outputs: a job ends with its last one."""
+    jobs: dict[tuple[str, float], float] = {}
+    for path in (folder / ".snakemake" / "metadata").rglob("*"):
+        if path.is_file():
+            noted = loads(path.read_text(encoding="utf-8"))
+            job = (noted["rule"], noted["starttime"])
+            jobs[job] = max(jobs.get(job, 0.0), noted["endtime"])
+    found = dict.fromkeys([*STAGES, BESIDE], 0.0)
+    for (rule, begun), ended in jobs.items():
+        found[stage_of(rule)] += ended - begun
+    found[BESIDE] = wall - sum(value for stage, value in found.items() if stage != BESIDE)
+    return found
 
 
 def started(folder: Path, profile: str) -> tuple[subprocess.Popen[bytes], Path]:
@@ -58,7 +92,8 @@ def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
             sys.exit(f"{folder}: make replicate PROFILE={profile} failed; see {out}")
         commit = subprocess.check_output(["git", "rev-parse", "--short=8", "HEAD"], cwd=folder, text=True).strip()
         lines = len(out.read_text(encoding="utf-8", errors="replace").splitlines())
-        found[folder] = Whole(commit, time.monotonic() - begun, used.ru_utime + used.ru_stime, lines)
+        wall = time.monotonic() - begun
+        found[folder] = Whole(commit, wall, used.ru_utime + used.ru_stime, lines, stages(folder, wall))
     return [found[folder] for folder in folders]
 
 

@@ -33,6 +33,12 @@ def check_expected(text: str, kind: Kind, calibrations: Sequence[str], where: st
         raise InputError(f"{where}: expected", text, allowed)
 
 
+def expected_words(text: str, calibration: str) -> tuple[str, ...]:
+    """The verdicts that are expected of a part under a calibration; nothing where none is."""
+    found = dict(_entries(text))
+    return tuple(word for word in found.get(calibration, found.get("", "")).split(OR) if word)
+
+
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """(calibration or nothing, verdict) of each entry."""
     for entry in text.split(", ") if text else ():

@@ -9,13 +9,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
 from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.shares import share_word
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.context import Bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
@@ -53,7 +54,8 @@ class Explicit(Kind):
     against = "≤ 1"
     rules: ClassVar = {
         "vacuous bound": "a bound above the starting point's risk confirms nothing",
-        "simultaneous intervals": "intervals hold for all cells of a bound together, and may leave it open",
+        "simultaneous intervals": "intervals, of means and of shares, hold for all cells and signals of a bound together, "
+        "and may leave it open",
     }
 
     def changed_by(self, old: str, row: Verdict) -> str:
@@ -70,6 +72,7 @@ class Explicit(Kind):
             trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
             dof=[summarise(cell.risks, cell.numerical_error).dof for cell in case.cells],
+            intervals=sum(len(_signals(cell)) for cell in case.cells),
         )
 
 
@@ -83,6 +86,7 @@ def explicit_verdict(
     trivial: ArrayLike | None = None,
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
+    intervals: int = 0,
 ) -> Verdict:
     """Whether means are within a bound with its constants, by 95 % intervals that hold for all cells together.
 
@@ -95,6 +99,8 @@ def explicit_verdict(
         wherever the run started.
     slack : float, relative margin of the bound
     dof : array_like, degrees of freedom behind the standard errors, shape ``(cells,)`` or a number
+    intervals : int
+        How many hold together, where a mean is the worst of several signals': all that it was chosen from. 0 for cells.
 
     Returns
     -------
@@ -103,7 +109,9 @@ def explicit_verdict(
     """
     columns = columns_of(values, mean, stderr, bound)
     x, m, s, b = columns
-    half = simultaneous_quantile(len(x), np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)) * np.nan_to_num(s)
+    half = simultaneous_quantile(
+        max(intervals, len(x)), np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
+    ) * np.nan_to_num(s)
     upper, lower = ratios_to(m + half, b), ratios_to(m - half, b)
     start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
     within, known = upper <= 1 + slack, ~np.isnan(s)
@@ -157,13 +165,14 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
     ----------
     part : Part
         Its ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
-        (``max``), or a share ``probability`` of the replicates (``fraction``). The largest has no sampling error; too
-        small a share is a violation where chance would hardly leave so few within.
+        (``max``), or a share ``probability`` of the replicates (``fraction``), by intervals that hold for all cells
+        and signals together. The largest has no sampling error.
     bound : Bound
         Its formula; where it asks for extras, it is evaluated with those of each replicate. A ``mean`` is held against
         the bound with their means, and the interval is that of the paired differences, replicate less its own bound.
     """
-    judged = [_worst_signal(part, cell, bound) for cell in cells]
+    rows = [[_judged(part, one, bound) for one in _signals(cell)] for cell in cells]
+    judged = [_worst(of_a_cell) for of_a_cell in rows]
     columns = [np.array([getattr(row, name) for row in judged]) for name in ("value", "stderr", "bound")]
     verdict = explicit_verdict(
         [cell.value for cell in cells],
@@ -172,18 +181,16 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
+        intervals=sum(map(len, rows)),
     )
     if part.statistic == "mean" or verdict.word == "vacuous":
         return verdict
     if part.statistic == "max":
         return replace(verdict, reason=f"the largest ratio of a replicate to its bound is {verdict.worst_ratio:.3g}")
     assert part.probability is not None
-    least = min(judged, key=lambda row: row.share)
-    share, stated = (f"{100.0 * value:.4g} %" for value in (least.share, part.probability))
-    reason = f"in the worst cell {share} of the replicates are within the bound, {stated} are stated"
-    chances = [bdtr(round(row.share * row.size), row.size, part.probability) for row in judged]
-    by_chance = verdict.word == "violated" and min(chances) > (1 - CONFIDENCE) / (2 * len(judged))
-    return replace(verdict, verdict="inconclusive" if by_chance else verdict.verdict, reason=reason)
+    counts = [(round(row.share * row.size), row.size) for of_a_cell in rows for row in of_a_cell]
+    word, reason = share_word(counts, part.probability)
+    return replace(verdict, verdict=word, reason=reason)
 
 
 def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> FloatArray:
@@ -192,7 +199,7 @@ def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> 
     A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
     can fail. Where the bound depends on the signal, the largest ratio of a start to its bound decides.
     """
-    most = [max(ratios_to(s.start_risk, bound.value(s.printed)) for s in cell.grid or (cell,)) for cell in cells]
+    most = [max(ratios_to(s.start_risk, bound.value(s.printed)) for s in _signals(cell)) for cell in cells]
     ratios = np.asarray(most, dtype=np.float64)
     return np.where(np.isinf(ratios), np.inf, np.asarray(judged) * np.where(np.isinf(ratios), 1.0, ratios))
 
@@ -208,9 +215,12 @@ class Judged(NamedTuple):
     dof: float
 
 
-def _worst_signal(part: Part, cell: CellEvidence, bound: Bound) -> Judged:
-    """What is judged where the ratio is largest."""
-    rows = [_judged(part, one, bound) for one in cell.grid or (cell,)]
+def _signals(cell: CellEvidence) -> Sequence[CellEvidence]:
+    return cell.grid or (cell,)
+
+
+def _worst(rows: Sequence[Judged]) -> Judged:
+    """The signal whose ratio is largest."""
     upper = [ratios_to(row.value + STANDARD_ERRORS * np.nan_to_num(row.stderr), row.bound) for row in rows]
     return rows[int(np.argmax(upper))]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.asymptotic import LEAST
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import claim_files, read_claim
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, make_plan, plan_settings
@@ -53,6 +54,17 @@ def test_a_claim_file_names_itself_and_what_exists(claims, id):
             assert get_algorithm(method.algorithm).id == method.algorithm
         if part.problem:
             assert part.problem in list_problems()
+
+
+@pytest.mark.parametrize("profile", ["ci", "full"])
+@pytest.mark.parametrize("id", claim_ids())
+def test_a_rate_has_as_many_sizes_as_its_profile_asks_for(claims, id, profile):
+    """Else it cannot be decided; a part that expects just that may have fewer."""
+    for part in claims[id][0].parts_of(profile):
+        grid = part.sweep.values.get(profile, ()) if part.kind == "rate" and part.sweep and part.plans else ()
+        if grid and "not_observable" not in part.expected:
+            sizes, factor = LEAST[profile]
+            assert len(set(grid)) >= sizes and max(grid) / min(grid) >= factor, part.id
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -97,15 +97,23 @@ def test_equality_up_to_rounding_is_within_the_bound():
     assert verdict.verdict == "holds"
 
 
-@pytest.mark.parametrize(("beyond", "word"), [(2, "holds"), (3, "inconclusive"), (5, "inconclusive"), (8, "violated")])
-def test_fraction_allows_its_share_in_every_cell(beyond, word):
-    """Of 20 with probability 0.9 each, 5 beyond has a chance of 0.043 in a cell, and 8 of 0.0004."""
-    risk = np.full((2, 1, 1, 20), 0.5)
+@pytest.mark.parametrize(("beyond", "word"), [(0, "holds"), (2, "inconclusive"), (5, "inconclusive"), (14, "violated")])
+def test_shares_are_judged_by_their_intervals(beyond, word):
+    """Of 60 with probability 0.9 each, 2 beyond leave less than that sure, and 14 have a chance of 0.002."""
+    risk = np.full((2, 1, 1, 60), 0.5)
     risk[1, 0, 0, :beyond] = 3.0
     verdict = pathwise_verdict(part(statistic="fraction", probability=0.9), evidence(risk, {}), ONE)
     assert verdict.verdict == word
-    assert verdict.worst_ratio == (0.5 if word == "holds" else 3.0)
-    assert f"in the worst cell {100 - 5 * beyond} % of the replicates" in verdict.reason
+
+
+def test_the_share_of_every_signal_counts():
+    """The worst ratio is that of another signal than the smallest share."""
+    risk = np.full((1, 2, 1, 200), 0.5)
+    risk[0, 0, 0, :60] = 1.5
+    risk[0, 1] = 0.9
+    risk[0, 1, 0, :5] = 9.0
+    verdict = pathwise_verdict(part(statistic="fraction", probability=0.95), evidence(risk, {}), ONE)
+    assert verdict.verdict == "violated" and "70 % of the 200 replicates" in verdict.reason
 
 
 def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():
