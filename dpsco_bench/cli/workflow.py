@@ -19,11 +19,11 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.ranking import read_ranked
 from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.plan import WorkPlan, read_plan
-from dpsco_bench.cli.claiming import listed_by
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
 from dpsco_bench.cli.left_files import look
+from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor, recorded_path
 from dpsco_bench.cli.verbs.plan import current_plan, keep
 from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, is_writable
