@@ -313,10 +313,11 @@ class Workflow:
         InputError
             Naming a folder of results or figures that cannot be written.
         """
+        for path in self.damaged:  # a folder in the place of the lock, or a link to itself, which nobody holds
+            if path in (self.files.lock, *self.files.lock.parents):
+                set_aside(path)
         for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
             check_writable(folder)
-        if self.files.lock in self.damaged:  # a folder, which nobody holds
-            set_aside(self.files.lock)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)

@@ -65,6 +65,10 @@ def test_damage_is_named_in_one_line_and_mended(script, tmp_path):
             said, line = called(script, tmp_path)
             assert said == first[0] and line.count("\n") == 1 and str(path) in line and "compiled anew" in line
             assert called(script, tmp_path) == first
+        path.unlink()
+        path.symlink_to(path.name)
+        said, line = called(script, tmp_path)
+        assert said == first[0] and line.count("\n") == 1 and str(path) in line and not path.is_symlink()
 
 
 def test_a_cache_that_is_not_checked_is_not_read(script, tmp_path):
