@@ -23,6 +23,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
+from dpsco_bench.execution.own_runs import ChangedPlan
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
@@ -138,9 +139,12 @@ def _without_noise(cell: Cell, seed: int, n: int, steps: int | None) -> Subject:
 
 
 def _guarded(check: Callable[[], Finding]) -> Finding:
+    """What a check finds; a run that changes what it is handed stops all of them."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             return check()
+    except ChangedPlan:
+        raise
     except DpscoError as error:
         return _finding(False, str(error))
 

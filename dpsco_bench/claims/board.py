@@ -13,6 +13,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.bounds.registry import BOUNDS
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.grids import by_profile
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.paths import conf_dir
@@ -21,6 +22,8 @@ from dpsco_bench.registry import absent_paper
 
 GRID_KEYS = ("n", "d", "epsilon")
 PREFIX = "leaderboard."
+BY_PROFILE = frozenset({"replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n"})
+"""Keys that every profile of the grids has; a value without profiles is that of all."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,10 @@ def parse_board(entry: Plain) -> Board:
     where, values = str(entry.get("id", "leaderboard")), dict(entry)
     values["methods"] = [_entrant(m, f"{where}, method") for m in listed(values.get("methods"), f"{where}: methods")]
     values["instances"] = [_instance(i, where) for i in listed(values.get("instances"), f"{where}: instances")]
+    for key in BY_PROFILE & values.keys():
+        given, grids = values[key], values.get("grids")
+        shared = dict.fromkeys(grids if isinstance(grids, Mapping) else PROFILES, given)
+        values[key] = by_profile(given, f"{where}: {key}") if isinstance(given, Mapping) else shared
     board: Board = build_checked(Board, values, where)
     for name, names in (("methods", [m.name for m in board.methods]), ("instances", [i.id for i in board.instances])):
         if len(set(names)) != len(names) or not names:
@@ -246,7 +253,7 @@ def parse_board(entry: Plain) -> Board:
             for block in board.blocks(instance, profile):
                 _check_block(block, f"{where}, {instance.id}, grid of {profile}")
     for profile in board.grids:
-        for key in ("replicates", "data_sets", "most_seconds", "most_seconds_at_smallest_n"):
+        for key in sorted(BY_PROFILE):
             if profile not in getattr(board, key):
                 raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
     for profile, n in board.quadratic_to.items():

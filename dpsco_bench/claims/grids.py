@@ -29,7 +29,7 @@ MEASURED = ("ci", "full")
 """Profiles of a part whose values name none."""
 GRID = "cell"
 """Swept parameter of a part whose file gives a grid: the number of the combination."""
-SHARED = ("replicates", "data_sets", "tolerances", "signals")
+SHARED = ("replicates", "data_sets", "tolerances", "signals", "only")
 _NUMBER = r"([+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)"
 _GEOMETRIC = re.compile(rf"{_NUMBER} ?\.\. ?{_NUMBER} (?:x{_NUMBER}|in (\d+))")
 _TO_THE_CAP = re.compile(rf"{_NUMBER} ?\.\. ?cap x{_NUMBER}")

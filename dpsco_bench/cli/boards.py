@@ -11,7 +11,8 @@ from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
 from dpsco_bench.claims.own_boards import all_boards, is_board_file, naming_file, own_boards
 from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.claiming import check_settings, extended, listed_by, measure
+from dpsco_bench.cli.claiming import check_settings, measure
+from dpsco_bench.cli.overrides import extended, listed_by
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.measured import Measured
 

@@ -16,9 +16,10 @@ from dpsco_bench.claims.choice import Point, candidates, contestants, make_point
 from dpsco_bench.claims.compose import plan_settings
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.claims.settings import Settings
-from dpsco_bench.cli.claiming import SETTINGS, check_settings, extended, say
+from dpsco_bench.cli.claiming import SETTINGS, check_settings, say
 from dpsco_bench.cli.options import parse_keys
 from dpsco_bench.cli.output import Column, Row, labelled, number, table
+from dpsco_bench.cli.overrides import extended
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.single import DEFAULT_RECORDS

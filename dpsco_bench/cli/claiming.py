@@ -17,7 +17,7 @@ from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
-from dpsco_bench.cli.overrides import file_list, listed_files
+from dpsco_bench.cli.overrides import extended, listed_by, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import located
@@ -65,21 +65,6 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
-
-
-def listed_by(settings: Iterable[str], key: str) -> list[str]:
-    """Files that settings list under a key."""
-    return [
-        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
-    ]
-
-
-def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
-    """Settings with further files under a key."""
-    if not files:
-        return settings
-    kept = [text for text in settings if parse_override(text).key != key]
-    return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:

@@ -89,12 +89,13 @@ def default_name(group: str) -> str:
 def example_names() -> dict[str, str]:
     """Names for examples: of the algorithm and the problem that a run takes without being told, and of its paper.
 
-    Where that paper is gone, the first algorithm that is registered stands in, on a problem to be chosen.
+    Where that paper is gone, the first algorithm that is registered stands in, on a problem to be chosen; without any
+    paper the words stand for themselves.
     """
     try:
         algorithm, problem = default_name("algorithm").replace("/", ".", 1), default_name("problem")
     except InputError:
-        algorithm, problem = list_algorithms()[0], "NAME"
+        algorithm, problem = next(iter(list_algorithms()), "PAPER.NAME"), "NAME"
     paper = algorithm.partition(".")[0]
     claims = [id for id in claim_ids() if id.startswith(f"{paper}.")]
     return {
@@ -122,6 +123,21 @@ def file_list(key: str, files: Iterable[str | Path]) -> str:
         if set(name) & set("',\"[]"):
             raise InputError(key, name, "a file whose name has no quote, comma or bracket")
     return f"{key}=[" + ",".join(f"'{name}'" for name in names) + "]"
+
+
+def listed_by(settings: Iterable[str], key: str) -> list[str]:
+    """Files that settings list under a key."""
+    return [
+        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
+    ]
+
+
+def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
+    """Settings with further files under a key."""
+    if not files:
+        return settings
+    kept = [text for text in settings if parse_override(text).key != key]
+    return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
 def _group_override(override: Parsed) -> Parsed:

@@ -19,11 +19,11 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.ranking import read_ranked
 from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.plan import WorkPlan, read_plan
-from dpsco_bench.cli.claiming import listed_by
 from dpsco_bench.cli.closing import Progress
 from dpsco_bench.cli.depends import Dependencies, board_digest
 from dpsco_bench.cli.judging import is_drawn
 from dpsco_bench.cli.left_files import look
+from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor, recorded_path
 from dpsco_bench.cli.verbs.plan import current_plan, keep
 from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, is_writable
@@ -313,10 +313,11 @@ class Workflow:
         InputError
             Naming a folder of results or figures that cannot be written.
         """
+        for path in self.damaged:  # a folder in the place of the lock, or a link to itself, which nobody holds
+            if path in (self.files.lock, *self.files.lock.parents):
+                set_aside(path)
         for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
             check_writable(folder)
-        if self.files.lock in self.damaged:  # a folder, which nobody holds
-            set_aside(self.files.lock)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)

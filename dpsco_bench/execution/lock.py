@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -74,6 +75,10 @@ class ResultsLock:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return True
+        except OSError:
+            if looped(self.path):
+                return True
+            raise
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -98,6 +103,18 @@ class ResultsLock:
     ) -> None:
         """Release."""
         self.release()
+
+
+def looped(path: Path) -> Path | None:
+    """The link on the way to a file that leads to itself alone, maybe through others; None without one."""
+    for place in (*reversed(path.parents), path):
+        if place.is_symlink():
+            try:
+                place.stat()
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    return place
+    return None
 
 
 @contextmanager

@@ -15,15 +15,15 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.execution.own_queries import check_queries
+from dpsco_bench.execution.own_runs import WatchedRun
+from dpsco_bench.fused.registry import FUSED, FusedRun
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.registry import PLUGIN, roots
 
-ANSWERING = ("answer", "exposed", "factors")
-"""Methods of a query that decide what a release tells."""
-CORE_QUERIES = "dpsco_bench.privacy."
 OPTION_TYPES = (int, float, str, bool, type(None))
 Registered = dict[str, dict[str, str]]
 _CHECKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -31,8 +31,8 @@ _CHECKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def registered() -> Registered:
-    """Names of the algorithms and problems that are registered, and their modules."""
-    return {registry.kind: registry.registered() for registry in (ALGORITHMS, PROBLEMS)}
+    """Names of the algorithms, problems and fused runs that are registered, and their modules."""
+    return {registry.kind: registry.registered() for registry in (ALGORITHMS, PROBLEMS, FUSED)}
 
 
 def check_registered(before: Registered) -> None:
@@ -41,19 +41,21 @@ def check_registered(before: Registered) -> None:
     Raises InputError naming the algorithm or problem, the key, its value and what is allowed.
     """
     found = registered()
-    for registry in (ALGORITHMS, PROBLEMS):
+    for registry in (ALGORITHMS, PROBLEMS, FUSED):
         for name in found[registry.kind].keys() - before[registry.kind].keys():
-            check_entry(registry.get(name))
+            check_entry(registry.get(name), name)
 
 
-def check_entry(entry: Any) -> None:
-    """Check an algorithm or a problem that does not ship, once; its plans and its data are checked from then on.
+def check_entry(entry: Any, name: str) -> None:
+    """Check an algorithm, a fused run or a problem that does not ship, once; plans, runs and data from then on.
 
     Raises InputError as `check_registered`.
     """
     if isinstance(entry, Algorithm):
         if entry.plan_function not in _CHECKED or _CHECKED[entry.plan_function] is not entry.run_function:
             _check_algorithm(entry)
+    elif isinstance(entry, FusedRun):
+        _watch_run(entry, "run", f"algorithm {name}")
     elif not inspect.isclass(entry) or entry not in _CHECKED:
         _check_problem(entry)
 
@@ -106,7 +108,14 @@ def _check_algorithm(entry: Algorithm) -> None:
     _check_options(entry, where)
     if entry.plan_function not in _CHECKED:
         object.__setattr__(entry, "plan_function", _checked_plan(entry.plan_function, where))
+    _watch_run(entry, "run_function", where)
     _CHECKED[entry.plan_function] = entry.run_function
+
+
+def _watch_run(entry: Algorithm | FusedRun, key: str, where: str) -> None:
+    run = getattr(entry, key)
+    if run is not None and not isinstance(run, WatchedRun):
+        object.__setattr__(entry, key, WatchedRun(run, where))
 
 
 def _checked_plan(plan: Callable[..., Any], where: str) -> Callable[..., Any]:
@@ -115,25 +124,11 @@ def _checked_plan(plan: Callable[..., Any], where: str) -> Callable[..., Any]:
     @wraps(plan)
     def checked(*args: Any, **options: Any) -> Any:
         made = plan(*args, **options)
-        for query in made.queries if isinstance(made, Plan) else ():
-            _check_query(query, where)
+        if isinstance(made, Plan):
+            check_queries(made, where)
         return made
 
     return checked
-
-
-def _check_query(query: Query, where: str) -> None:
-    """A query's class is that of a module, and what it answers, and with which noise, is left as the core has it.
-
-    An accountant sees the name of its class and its attributes alone.
-    """
-    key, cls = f"{where}: class of query {query.name}", type(query)
-    if "<locals>" in cls.__qualname__:
-        raise InputError(key, cls.__qualname__, "one that a module defines, not a function")
-    for base in cls.__mro__:
-        own = [name for name in ANSWERING if name in vars(base)]
-        if own and not base.__module__.startswith(CORE_QUERIES):
-            raise InputError(key, cls.__qualname__, f"one that leaves {own[0]} as it is: no accountant sees that")
 
 
 def _check_options(entry: Algorithm, where: str) -> None:

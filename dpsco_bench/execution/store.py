@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.compiling import compiled_seconds
-from dpsco_bench.execution.lock import key_lock
+from dpsco_bench.execution.lock import key_lock, looped
 from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
 
@@ -27,6 +27,7 @@ SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
 FOLDER, FILE = "a folder stands in its place", "a file stands in its place"
+LOOP = "a link to itself stands in its place"
 _SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -140,6 +141,14 @@ def damaged(path: Path, why: object) -> None:
     print(f"dpsco: {path} is damaged ({why}): {what}", file=sys.stderr, flush=True)
 
 
+def is_looped(path: Path) -> bool:
+    """Whether a link on the way to a file leads to itself; it is `damaged`, a folder's with all that was below it."""
+    link = looped(path)
+    if link is not None:
+        damaged(link, LOOP)
+    return link is not None
+
+
 def set_aside(path: Path) -> None:
     """Move a damaged file, or a folder in its place, out of the way, and the manifest of an item with it.
 
@@ -166,6 +175,10 @@ def read_sealed(path: Path) -> Plain | None:
     except (IsADirectoryError, ValueError) as error:
         damaged(path, FOLDER if isinstance(error, IsADirectoryError) else error)
         return None
+    except OSError:
+        if is_looped(path):
+            return None
+        raise
 
 
 @dataclass(frozen=True)
@@ -213,6 +226,10 @@ class Store:
         except IsADirectoryError:
             damaged(path, FOLDER)
             return None
+        except OSError:
+            if is_looped(path):
+                return None
+            raise
         if content is None or manifest is None:
             return None
         if hashlib.sha256(content).hexdigest() != manifest.content:
@@ -236,6 +253,7 @@ class Store:
         for path in (manifest, self.path(kind, key)):
             if path.is_dir():
                 damaged(path, FOLDER)
+            is_looped(path)
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
         write_atomic(manifest, sealed(dumps_canonical(Manifest.of(kind, key, data, costs))))
@@ -250,6 +268,7 @@ class Store:
         path = self.root / "locks" / f"{kind}.{key}"
         if path.is_dir():
             damaged(path, FOLDER)
+        is_looped(path)
         return key_lock(path)
 
     def files(self) -> Iterator[tuple[str, str, Path]]:

@@ -12,7 +12,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.declared import check_declared, check_left_out
 from dpsco_bench.registry import Registry, papers, say_once
 
-CHECKED = ("algorithm", "problem")
+CHECKED = ("algorithm", "problem", "fused run")
 """Kinds of entries that are checked."""
 OURS, TYPED = "dpsco_bench", "__main__"
 """The package of what ships, and the module of what a notebook or a script defines."""
@@ -67,7 +67,7 @@ def _check(registry: Registry[Any], name: str, entry: Any) -> None:
     from dpsco_bench.execution.own_code import check_entry
 
     try:
-        check_entry(entry)
+        check_entry(entry, name)
     except DpscoError as error:
         _REFUSED[registry.kind, name] = error
         registry.forget(name)

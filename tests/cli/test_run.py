@@ -262,6 +262,18 @@ def test_ones_own_algorithm_and_problem_need_no_configuration_file(dpsco, tmp_pa
     assert json.loads(dpsco(*keys).out)["constants"]["smoothness"] == 3
 
 
+def test_a_plugin_may_be_an_option_as_of_other_verbs(dpsco, tmp_path):
+    (tmp_path / "own.py").write_text(PLUGIN)
+    arguments = ("run", "algorithm=mine.one_step", "problem=bowl", "n=100", "height=1", "calibration=none")
+    listed = rows(dpsco, *arguments, "plugins=[own.py]")
+    assert rows(dpsco, *arguments, "--plugin", "own.py") == listed
+    assert rows(dpsco, *arguments, "--plugin", "own.py", "plugins=[own.py]") == listed
+    assert len(rows(dpsco, *arguments, "-m", "step=0.5,1", "--plugin", "own.py")) == 2
+    assert "no.py" in dpsco("run", "--plugin", "no.py").err
+    planned = dpsco("plan", "--profile", "smoke", "--plugin", "own.py", "--out", "p.json", "--json")
+    assert planned.code == 0 and "own.py" in Path("p.json").read_text()
+
+
 @pytest.mark.parametrize("id", list_algorithms())
 def test_hydra_has_every_algorithm_with_the_defaults_of_its_signature(id):
     store_options()

@@ -2,13 +2,15 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 
 import pytest
 
 from dpsco_bench.execution import store as module
-from dpsco_bench.execution.store import DAMAGED, Cost, Meter, Store, merged, read_sealed, total
+from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.execution.store import DAMAGED, Cost, Meter, Store, looking, merged, read_sealed, total
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
 
@@ -167,6 +169,68 @@ def test_a_folder_in_the_place_of_a_lock_is_set_aside(store, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert "a folder stands in its place" in line and not taken.exists()
     assert [path.name for _, _, path in store.files()] == ["runs.k.damaged"]
+
+
+def turn_into_a_loop(path):
+    """A link to itself in the place of a file or a folder; what was there is gone."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(path.name)
+
+
+LOOPS = {
+    "item": lambda store: store.path("runs", "k"),
+    "manifest": lambda store: store.manifest("runs", "k"),
+    "kind": lambda store: store.path("runs", "k").parent,
+    "store": lambda store: store.root,
+}
+
+
+@pytest.mark.parametrize("first", ["read", "write"])
+@pytest.mark.parametrize("place", LOOPS.values(), ids=LOOPS)
+def test_a_link_to_itself_is_named_in_one_line_and_set_aside(store, place, first, capsys):
+    store.write("runs", "k", b"1", COSTS)
+    taken = place(store)
+    turn_into_a_loop(taken)
+    if first == "read":
+        assert store.read("runs", "k") is None and not store.has("runs", "k") and store.costs("runs", "k") == []
+    store.write("runs", "k", b"1", COSTS)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"dpsco: {taken} is damaged (a link to itself stands in its place): set aside as ")
+    assert store.read("runs", "k") == b"1" and taken.with_name(taken.name + DAMAGED).is_symlink()
+    assert [*store.files()] and capsys.readouterr().err == ""
+
+
+def test_who_looks_names_a_link_to_itself_and_leaves_it(store, capsys):
+    store.write("runs", "k", b"1", COSTS)
+    taken = store.path("runs", "k").parent
+    turn_into_a_loop(taken)
+    with looking() as seen:
+        assert not store.has("runs", "k") and not store.has("runs", "k")
+    assert seen == [taken] and taken.is_symlink() and len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_link_to_itself_in_the_place_of_a_lock_or_a_sealed_file(store, tmp_path, capsys):
+    taken = store.root / "locks" / "runs.k"
+    turn_into_a_loop(taken)
+    with store.lock("runs", "k"):
+        assert taken.is_file()
+    turn_into_a_loop(tmp_path / "plan.json")
+    assert read_sealed(tmp_path / "plan.json") is None
+    turn_into_a_loop(tmp_path / ".lock")
+    assert ResultsLock(tmp_path / ".lock").is_free()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2 and all("a link to itself stands in its place" in line for line in said)
+
+
+def test_links_that_lead_to_each_other(store, capsys):
+    one = store.path("runs", "k")
+    turn_into_a_loop(one)
+    one.unlink()
+    one.symlink_to("other")
+    one.with_name("other").symlink_to(one.name)
+    store.write("runs", "k", b"1", COSTS)
+    assert store.read("runs", "k") == b"1" and len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("place", [Store.path, Store.manifest])

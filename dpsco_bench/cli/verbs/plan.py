@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
@@ -21,23 +22,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
     parser.add_argument("--profile", default="ci", help="smoke, ci or full")
     parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
-    parser.add_argument("--json", action="store_true", help="print the plan")
+    add_json(parser)
+    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.output import print_json
+    from dpsco_bench.cli.overrides import extended
     from dpsco_bench.cli.verbs.gate import predictor
     from dpsco_bench.execution.packs import seconds_left
     from dpsco_bench.execution.progress import duration
 
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
-    if args.out:
-        plan = composed(path, args.profile, args.overrides)
-    else:
-        plan = current_plan(args.profile, args.overrides, files)
+    overrides = extended(args.overrides, "plugins", args.plugin)
+    plan = composed(path, args.profile, overrides) if args.out else current_plan(args.profile, overrides, files)
     keep(plan, path)
     if args.json:
         print_json(plan.to_json())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import bounded, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import STATUS_WORDS
@@ -46,17 +46,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-sc", "--shell-completion", nargs="?", const="", help=argparse.SUPPRESS)
     add_json(parser)
+    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Check every run, then run them: a sweep goes through Hydra's launcher."""
     from dpsco_bench.cli.composing import requests
+    from dpsco_bench.cli.overrides import extended
 
     if args.shell_completion is not None:
         raise InputError("--shell-completion", args.shell_completion, COMPLETION)
     if args.info is not None and args.info not in INFO:
         raise InputError("--info", args.info, "one of " + ", ".join(INFO))
-    asked = requests(args.overrides, args.multirun)
+    asked = requests(extended(args.overrides, "plugins", args.plugin), args.multirun)
     if args.info:
         _hydra([*asked.overrides, "--info", args.info], lambda config: None)
     elif args.cfg:

@@ -1,0 +1,69 @@
+"""Runs of one's own: one that changes what it was handed is stopped, since something else was charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from typing import Any
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.own_queries import check_queries
+from dpsco_bench.execution.planning import AlgorithmError
+from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.privacy.plan import Plan
+
+CHANGED = "as it was charged: its run changes what it is handed"
+
+
+class ChangedPlan(AlgorithmError):
+    """A run that changes its plan or the scales of its noise: what is charged is not what runs."""
+
+
+class WatchedRun:
+    """A run whose plan and noise scales are compared whole before and after each call.
+
+    Blocks of a run share the plan. So every later call is stopped too.
+
+    Parameters
+    ----------
+    run : callable, takes (objective, plan, mechanism)
+    where : str, names the algorithm
+    """
+
+    def __init__(self, run: Callable[..., Any], where: str) -> None:
+        update_wrapper(self, run)
+        self.run, self.where, self.found = run, where, ""
+        self.__code__ = getattr(run, "__code__", None)
+
+    def __call__(self, objective: Any, plan: Plan, mechanism: Any) -> Any:
+        """Call the run. Raises ChangedPlan naming the algorithm and the first quantity that was changed."""
+        if self.found:
+            raise ChangedPlan(self.found)
+        before = _handed(plan, mechanism)
+        try:
+            return self.run(objective, plan, mechanism)
+        finally:
+            self.found = self._changed(before, plan, mechanism)
+            if self.found:
+                raise ChangedPlan(self.found)
+
+    def _changed(self, before: tuple[PlanRecord, Mapping[str, float]], plan: Plan, mechanism: Any) -> str:
+        try:
+            check_queries(plan, self.where)
+            record, scales = _handed(plan, mechanism)
+        except InputError as error:
+            return str(error)
+        found = before[0].difference(record)
+        names = [name for name in {**before[1], **scales} if before[1].get(name) != scales.get(name)]
+        if not found and names:
+            found = f"noise scale of {names[0]}", before[1].get(names[0]), scales.get(names[0])
+        if not found and getattr(mechanism, "plan", plan) is not plan:
+            found = "plan of its mechanism", "the one that was charged", "another one"
+        if not found:
+            return ""
+        key, was, now = (" ".join(str(item).split()) for item in found)
+        return f"{self.where}: {key} = {now}: must be {was}, {CHANGED}"
+
+
+def _handed(plan: Plan, mechanism: Any) -> tuple[PlanRecord, dict[str, float]]:
+    return PlanRecord.of(plan), dict(getattr(mechanism, "scales", {}))

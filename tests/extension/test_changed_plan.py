@@ -1,0 +1,90 @@
+"""A run that changes its plan or the scales of its noise is stopped with one line, wherever it is used."""
+
+from pathlib import Path
+
+import pytest
+
+import dpsco_bench
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.own_runs import ChangedPlan
+from dpsco_bench.execution.plugins import load_plugins
+
+METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
+WHERE = ("problem=flipped_labels", "n=64", "d=3")
+START = "    x = objective.start  # (replicates, d)\n"
+END = "    return x\n\n\n@problem"
+FIRST = "plan.queries[0]"
+CHANGES = {
+    "scales": ('mechanism.scales["gradient"] = 0.0\n', "noise scale of gradient = 0.0: must be "),
+    "sensitivity": (
+        f"object.__setattr__({FIRST}, 'sensitivity', 1e-9)\n",
+        "sensitivity of gradient of queries = 1e-09",
+    ),
+    "schedule": ("object.__setattr__(plan, 'schedule', {**plan.schedule, 'step': 1.0})\n", "step of schedule = 1.0"),
+    "leaks": ("vars(plan)['warnings'] = ('no',)\n", "warnings = "),
+    "plan": ("import copy\n    mechanism.plan = copy.copy(plan)\n", "plan of its mechanism = another one"),
+    "class": (f"type({FIRST}).answer = lambda query, value, noise: value\n", "leaves answer as it is"),
+}
+
+
+def write(dpsco, change, place=START):
+    text = Path(METHOD).read_text()
+    assert text.count(place) == 1
+    new = f"{place}    {change}" if place == START else f"    {change}{place}"
+    text = text.replace(place, new).replace('query = GaussianQuery("', 'query = Q("')
+    Path(METHOD).write_text(text.replace('@algorithm("', 'class Q(GaussianQuery):\n    pass\n\n\n@algorithm("', 1))
+    return dpsco
+
+
+def stopped(outcome, said):
+    assert outcome.code == 2 and outcome.out == "", outcome
+    lines = [line for line in outcome.err.splitlines() if "mine.noisy_gd: " in line]
+    assert lines and all(said in line for line in lines) and "Traceback" not in outcome.err, outcome
+    assert not Path("x.parquet").exists() and not list(Path().glob("results/store/runs/*.parquet"))
+
+
+@pytest.mark.parametrize(("change", "said"), CHANGES.values(), ids=CHANGES)
+def test_each_change(dpsco, change, said):
+    write(dpsco, change, END)
+    arguments = ("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
+    outcome = dpsco(*arguments)
+    stopped(outcome, said)
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", "out=x.parquet", "--plugin", METHOD),
+        ("claim", CLAIM, "--profile", "smoke", "--plugin", METHOD),
+        ("check", "mine.noisy_gd", *WHERE, "--plugin", METHOD),
+        ("audit", "mine.noisy_gd", *WHERE, "--runs", "200", "--plugin", METHOD),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+@pytest.mark.parametrize("change", ["scales", "sensitivity"])
+def test_verbs(dpsco, arguments, change):
+    stopped(write(dpsco, CHANGES[change][0])(*arguments), CHANGES[change][1])
+
+
+def test_every_later_call_is_stopped_too(dpsco):
+    write(dpsco, "if not CALLS:\n        CALLS.append(1)\n        mechanism.scales['gradient'] = 0.0\n")
+    Path(METHOD).write_text(Path(METHOD).read_text().replace("@algorithm(", "CALLS = []\n\n\n@algorithm(", 1))
+    load_plugins([METHOD])
+    for _ in range(2):
+        with pytest.raises(ChangedPlan, match="noise scale of gradient"):
+            dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=64, d=3)
+
+
+def test_an_error_names_its_line_as_before(dpsco):
+    write(dpsco, "raise ValueError('mine')\n")
+    found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, f"plugins=[{METHOD}]")
+    line = Path(METHOD).read_text().splitlines().index("    raise ValueError('mine')") + 1
+    assert f"its run failed with ValueError: mine (own_method.py, line {line})" in found.err
+
+
+def test_the_code_and_the_place_of_a_run_stay_reachable(dpsco):
+    load_plugins([METHOD])
+    run = get_algorithm("mine.noisy_gd").run_function
+    assert run.__name__ == "noisy_gd" and run.__code__.co_filename.endswith("own_method.py")
+    assert run.__module__ == get_algorithm("mine.noisy_gd").module
