@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.likelihood import supports
+from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan

@@ -34,8 +34,8 @@ LOOKED = 2004
 class AuditPace(Pace):
     """How far an audit is: the runs that count, and those of the pilot before them, which are as long.
 
-    It sees them by the noise that is asked for. How many the pilot will have, it foresees when the first one begins. Runs
-    that are looked at before the pilot say nothing of the pace: they are forced, and run again.
+    It sees them by the noise that is asked for. How many the pilot will have, it foresees when the first one begins.
+    Runs that are looked at before the pilot say nothing of the pace: they are forced, and run again.
 
     Parameters
     ----------
