@@ -18,7 +18,8 @@ absolute = $(if $(word 2,$1),$(if $(filter /%,$(firstword $1)),,$(CURDIR)/)$1,$(
 config = $(call quoted,profile=$(PROFILE)) $(if $(DATA_ROOT),$(call quoted,data_root=$(call absolute,$(DATA_ROOT))))
 # What Snakemake takes is checked here, since it takes 0 too and then waits for ever.
 digits = $(subst 0,,$(subst 1,,$(subst 2,,$(subst 3,,$(subst 4,,$(subst 5,,$(subst 6,,$(subst 7,,$(subst 8,,$(subst 9,,$1))))))))))
-bad_cores = $(if $(filter-out all,$(CORES)),$(if $(subst 0,,$(CORES)),$(call digits,$(CORES))$(word 2,$(CORES)),zero))
+bad_number = $(if $(subst 0,,$(CORES)),$(call digits,$(CORES)),zero)
+bad_cores = $(or $(word 2,$(CORES)),$(if $(filter-out all,$(CORES)),$(bad_number)))
 $(if $(bad_cores),$(error CORES = $(CORES): must be an integer >= 1, or all))
 snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) --
 

@@ -25,6 +25,7 @@ from dpsco_bench.claims.model import RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.plain import Plain
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
@@ -101,6 +102,7 @@ class ClaimJudge:
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
             beside=part.beside or None,
             scope=self._scope(case, jobs[0].profile),
+            risk_kind=None if skipped else case.risk_kind,
             noise=noise,
             **self._swept(case, verdict, jobs[0]),
         )
@@ -190,6 +192,14 @@ class Case:
     def used_cells(self, number: int) -> list[CellEvidence]:
         """Cells of one of the sources."""
         return self.court.evidence(*self.sources[number], self.part.quantity)
+
+    @property
+    def risk_kind(self) -> str | None:
+        """Of which kind the risks are that are judged; None where no risks are."""
+        if self.part.quantity != RISK or self.part.rules.counts or self.part.rules.judges_noise:
+            return None
+        cells = [cell for key in self.sources for cell in self.court.jobs[key].cells]
+        return ", ".join(dict.fromkeys(map(risk_kind_of, cells))) or None
 
     @property
     def profile(self) -> str:

@@ -55,6 +55,9 @@ class Verdict(Record):
     scope : str or None
         Which values a profile has run of those of the statement, where they are fewer (`Part.scope`) and its kind
         speaks of no others.
+    risk_kind : str or None
+        What its risks are (`execution.measures.risk_kind`), of several in order of appearance; None where nothing that
+        it compares is a risk.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -95,6 +98,7 @@ class Verdict(Record):
     noise: Noise | None = None
     beside: str | None = None
     scope: str | None = None
+    risk_kind: str | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""

@@ -102,6 +102,8 @@ def make_point(keys: Options, data_root: str = "data") -> Point:
     root = {"root": data_root} if cls.needs_data_root else {}
     entry = get_problem(cls.name, found.get("d"), **{**options, **root})
     found.setdefault("n", entry.records if cls.file_options else None)
+    if found["n"] is None and cls.file_options:
+        raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
     if found["n"] is None:
         raise InputError("n", "missing", "given, an integer >= 1")
     counts = {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}

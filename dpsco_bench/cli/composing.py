@@ -73,8 +73,7 @@ class Requests:
 def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     """Compose and check every run that the arguments ask for.
 
-    Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none,
-    unless all are.
+    Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none.
     """
     overrides = complete(arguments)
     for override in overrides:
@@ -85,8 +84,6 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
             raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
     folder = _folder(overrides, multirun)
     made = list(_composed(overrides, multirun, folder or RUNS))
-    if all(entry.refused for entry in made):
-        raise next(entry.refused for entry in made if entry.refused)
     _check_places([entry for entry in made if not entry.refused])
     kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
     return Requests(made, kept, folder)

@@ -246,7 +246,8 @@ def check_sweep_files(key: str, folder: Path) -> None:
 def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folder: Path, as_json: bool) -> None:
     """Print the table (or JSON), and write file and plot, of what a sweep left.
 
-    Raises the first failure of a run that was no refusal; nothing is written where no run has a result.
+    Raises the first failure of a run that was no refusal, and a DpscoError where all runs are refused. Where none has a
+    result since one failed, nothing is written.
 
     Parameters
     ----------
@@ -255,8 +256,9 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
     folder : Path, whose name the files take
     """
     rows = [SweepRow.of(entry, failures) for entry in made]
-    if failures and not any(row.run for row in rows):
-        raise next(iter(failures.values()))
+    failed = next((error for error in failures.values() if not isinstance(error, Refusal)), None)
+    if failed and not any(row.run for row in rows):
+        raise failed
     files = _written(rows, sweep_files(folder))
     if as_json:
         print_json(rows)
@@ -264,9 +266,10 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
         print("\n".join(["", *printed(rows)]))
     for name, path in files.items():
         say(f"{name}: {path}")
-    for error in failures.values():
-        if not isinstance(error, Refusal):
-            raise error
+    if failed:
+        raise failed
+    if not any(row.run for row in rows):
+        raise DpscoError(f"none of the {len(rows)} runs of the sweep has a result: all are refused")
 
 
 def printed(rows: Sequence[SweepRow]) -> list[str]:

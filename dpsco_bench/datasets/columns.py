@@ -15,8 +15,6 @@ from dpsco_bench.errors import InputError
 
 LARGEST = 1e100
 """Largest magnitude of a number."""
-COPIES = 3
-"""Dense tables that are in memory at once while a file is read and run."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "given in every record, as a finite number"
@@ -39,23 +37,6 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def available_memory() -> float:
-    """Bytes that a process may still take; infinite where the machine does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return float("inf")
-
-
-def check_memory(records: int, columns: int, path: Path, where: str = "") -> None:
-    """Refuse a table whose dense copies are larger than the memory. Raises InputError naming how many columns fit."""
-    most = available_memory() / (8.0 * COPIES * max(1, records))
-    if columns > most:
-        allowed = f"at most {int(most)} with {records} records: {COPIES} dense copies have to fit into the free memory"
-        raise InputError(f"columns of {path.name}", f"{columns}{where}", allowed)
 
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:

@@ -20,7 +20,6 @@ from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
     GIVEN,
     check_columns,
-    check_memory,
     dropped,
     in_words,
     number_in,
@@ -29,6 +28,7 @@ from dpsco_bench.datasets.columns import (
     refuse_gap,
     refuse_huge,
 )
+from dpsco_bench.datasets.memory import check_memory, check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
@@ -37,6 +37,8 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
 """Bytes in which a first line is looked for; a line may be as long as a block of what is read at once."""
+_LINES = 64
+"""Lines of a block, as far as it holds them: each column of a block takes memory of its own."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def read(
     form: str | None = None,
     drop: tuple[str, ...] = (),
     ids: bool = False,
+    square: bool = False,
 ) -> Records:
     """Read a file; what was read last is kept while the file stays as it is.
 
@@ -105,9 +108,10 @@ def read(
     drop : tuple of str
         Names or positions of columns that are left out; a name with a + may stand as its parts. Of LIBSVM none can be.
     ids : bool, whether columns that look like record numbers are taken
+    square : bool, whether matrices of columns x columns must fit into the memory too
     """
     status = os.stat(path)
-    return _read(path, status.st_mtime_ns, status.st_size, label, header, form, drop, ids)
+    return _read(path, status.st_mtime_ns, status.st_size, label, header, form, drop, ids, square)
 
 
 @lru_cache(maxsize=2)
@@ -120,16 +124,18 @@ def _read(
     form: str | None,
     drop: tuple[str, ...],
     ids: bool,
+    square: bool,
 ) -> Records:
     form = format_of(path, form)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
     if header is not None and (form != "csv" or not isinstance(header, bool)):
         raise InputError("header", header, "true, false or null, and for a CSV only")
+    spared = 1 + len(drop) if square else None
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header) if form == "csv" else _parquet(path)
+        table = _csv(path, header, spared) if form == "csv" else _parquet(path, spared)
     except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
         raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
@@ -169,22 +175,31 @@ def _text(path: Path) -> pa.NativeFile:
     return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
 
 
-def _parquet(path: Path) -> pa.Table:
+def _parquet(path: Path, spared: int | None) -> pa.Table:
     file = pyarrow.parquet.ParquetFile(path)
     check_memory(file.metadata.num_rows, file.metadata.num_columns, path)
+    _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
     return file.read(use_threads=False)
 
 
-def _csv(path: Path, header: bool | None) -> pa.Table:
+def _check_size(records: float, columns: int, path: Path, spared: int | None) -> None:
+    """Refuse what is too large to be read or, all columns but some ``spared``, to be worked with as a matrix."""
+    check_reading(records, columns, path)
+    if spared is not None:
+        check_square(columns - spared, path.name)
+
+
+def _csv(path: Path, header: bool | None, spared: int | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in _suffixes(path) else ","
-    first = _first_line(path)
+    first, records = _first_line(path)
     fields = next(csv.reader([first], delimiter=delimiter), [])
     if len(fields) == 1 and ";" in first:
         raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")
     if header is None:
         header = not any(number_in(field) is not None for field in fields)
-    check_memory(1, len(fields), path)
-    block = max(_HEAD, 4 * len(first.encode()))
+    _check_size(records, len(fields), path, spared)
+    line = len(first.encode())
+    block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
     with _text(path) as stream:
         return pyarrow.csv.read_csv(
             stream,
@@ -196,15 +211,20 @@ def _csv(path: Path, header: bool | None) -> pa.Table:
         )
 
 
-def _first_line(path: Path) -> str:
-    """The first line of a text file, whatever ends it."""
-    decoder, text = codecs.getincrementaldecoder("utf-8-sig")(), ""  # a block may end within a letter
+def _first_line(path: Path) -> tuple[str, float]:
+    """The first line of a text file, whatever ends it, and how many lines of the length of those after it may follow.
+
+    A compressed file has more lines than its size says.
+    """
+    decoder, parts, ends = codecs.getincrementaldecoder("utf-8-sig")(), [], 0  # a block may end within a letter
     with _text(path) as stream:
-        while len(text) < _MOST_HEAD and (block := stream.read(_HEAD)):
-            text += decoder.decode(block)
-            if "\n" in text or "\r" in text:
-                break
-    return re.split("[\r\n]", text, maxsplit=1)[0]
+        while _HEAD * len(parts) < _MOST_HEAD and ends < 2 and (block := stream.read(_HEAD)):
+            parts.append(decoder.decode(block))
+            ends += len(re.findall("\r\n?|\n", parts[-1]))
+    first, *others = re.split("\r\n?|\n", "".join(parts))
+    whole = others[:-1] or others
+    each = sum(map(len, whole)) / max(1, len(whole)) + 1
+    return first, (path.stat().st_size - len(first)) / each if whole else 0.0
 
 
 def _libsvm(path: Path, label: str | int | None) -> Records:

@@ -139,15 +139,22 @@ WHOLE = 1e-9
 """What shares of a whole may lack by rounding."""
 PRIOR_SECONDS = 1.0
 """Predicted seconds of work that count as done at the predicted pace, so that a first small piece decides little."""
+PRIOR_OF_ALL = 0.05
+"""What they are at most, as a share of all that is predicted of a kind: of quick work one second would be most."""
 PRIOR_SHARE = 0.5
 """The same, as a share of what the longest piece left has over the longest begun: small ones say little of it."""
+LATE_LEAST = 0.25
+"""What a late piece still takes, at least, as a share of what it has taken: all of that before others are done."""
+NEARLY = 0.1
+"""The same of a piece that is not late."""
 
 
 class Pace:
     """How much of some work is done, and how long the rest will take.
 
     What pieces took over what was predicted of them is the pace of those of their kind that are to come. One that is
-    not done counts as soon as it takes longer than that.
+    not done counts as soon as it takes longer than that. It is then expected to take as long again as it has, or less
+    where others of its kind are done.
 
     Parameters
     ----------
@@ -241,29 +248,41 @@ class Pace:
         now, factors = self._now(), self._factors({})
         begun = {number: now - since for number, since in self._began.items() if number not in self._took}
         late = {n: spent for n, spent in begun.items() if spent > factors[self._kinds[n]] * self._predicted[n]}
-        slower = self._factors(late)
+        again = {n: self._again(n) for n in late}
+        slower = self._factors({n: spent * (1 + again[n]) for n, spent in late.items()})
         rests = []
         for number, seconds in enumerate(self._predicted):
             if number not in self._took:
                 spent, kind = begun.get(number, 0.0), self._kinds[number]
-                rests.append(max(seconds * max(factors[kind], slower[kind]) - spent, 0.1 * spent))
+                own = seconds * max(factors[kind], slower[kind]) - spent
+                rests.append(max(own, again.get(number, NEARLY) * spent))
         return max(sum(rests) / self._at_once, *rests) if rests else 0.0
 
+    def _again(self, late: int) -> float:
+        """What a late piece still takes, as a share of what it has taken: the less, the more of its kind is done."""
+        own, kind = self._predicted[late], self._kinds[late]
+        done = sum(self._predicted[number] for number in self._took if self._kinds[number] == kind)
+        return max(own / (own + done), LATE_LEAST)
+
     def _factors(self, late: Mapping[int, float]) -> dict[str, float]:
-        """Of each kind, seconds over predicted ones of what is done, and of pieces that have taken so long already."""
+        """Of each kind, seconds over predicted ones of what is done, and of late pieces, which are to take so long."""
         known, load = {**self._took, **late}, self._load()
         longest = {kind: [0.0, 0.0] for kind in self._kinds}  # of what is left, and of what is known
+        all = dict.fromkeys(self._kinds, 0.0)
         for number, seconds in enumerate(self._predicted):
             of_kind = longest[self._kinds[number]]
             of_kind[number in known] = max(of_kind[number in known], seconds)
-        spent = {}
-        for kind, (left, seen) in longest.items():
-            prior = max(PRIOR_SECONDS, PRIOR_SHARE * (left - seen))
-            spent[kind] = [load * prior, prior]
+            all[self._kinds[number]] += seconds
+        spent = {kind: [0.0, 0.0] for kind in self._kinds}
         for number, seconds in known.items():
             sums = spent[self._kinds[number]]
             sums[0], sums[1] = sums[0] + seconds, sums[1] + self._predicted[number]
-        return {kind: seconds / predicted for kind, (seconds, predicted) in spent.items()}
+        found = {}
+        for kind, (left, seen) in longest.items():
+            seconds, predicted = spent[kind]
+            prior = max(min(PRIOR_SECONDS, PRIOR_OF_ALL * all[kind]), PRIOR_SHARE * (left - seen))
+            found[kind] = (load * prior + seconds) / (prior + predicted)
+        return found
 
     def _load(self) -> float:
         """By how much other work slows this process down."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -131,6 +132,14 @@ class SweptRun:
     summary: Summary
 
 
+def risk_kind_of(cell: Cell) -> str:
+    """What the risks of a cell are; of a problem whose options decide, by those of the cell."""
+    population: Any = problem_class(cell.problem).population
+    if isinstance(population, property):
+        population = cell.problem_entry.population
+    return risk_kind(population, cell.algorithm_entry.measure)
+
+
 def summarise(job: Job, table: pa.Table) -> Summary:
     """Mean risk with its standard error, privacy and cost of a job's final outputs."""
     final = table.filter(pc.equal(table["checkpoint"], FINAL))
@@ -141,7 +150,7 @@ def summarise(job: Job, table: pa.Table) -> Summary:
     said = "; ".join(text for text in (row["warnings"], chains) if text)
     return Summary(
         **{**{key: row[key] for key in _OF_ROWS}, "warnings": said},
-        risk_kind=risk_kind(problem_class(cell.problem).population, cell.algorithm_entry.measure),
+        risk_kind=risk_kind_of(cell),
         risk=float(means.mean()),
         stderr=standard_error(means if means.size > 1 else risk),
         start_risk=row["start_risk"],

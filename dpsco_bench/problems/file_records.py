@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.memory import check_square
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
@@ -109,7 +110,7 @@ class FileRecords(Problem):
         if self.sha256 is not None and tables.digest(self._file) != self.sha256:
             raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self.sha256}, as planned")
         dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
-        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids)
+        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids, True)
 
     @property
     def table_name(self) -> str:
@@ -214,6 +215,7 @@ class FileRecords(Problem):
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """The first ``n`` records in a fixed random order; the same ones for every data set number."""
         self.check_records(n)
+        check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
         chosen = self._order[:n]
         rows = self.table.features[chosen]
         return Data(n, self._prepared(rows, self.row_norms(rows).max() if self.scaled else 1.0), self.labels[chosen])

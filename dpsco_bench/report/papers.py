@@ -160,6 +160,7 @@ _CELLS = (
         {"parameter": lambda row: row[5]},
     ),
     Column("Value", lambda row: plain(row[1]), {"value": lambda row: row[1]}, True),
+    Column("Risk", lambda row: row[0].row.risk_kind or "", {"risk_kind": lambda row: row[0].row.risk_kind}),
     Column("Mean ± s.e.", _mean_text, {"mean": lambda row: row[2], "stderr": lambda row: row[3]}, True),
     Column("Bound or reference", lambda row: number(row[4]), {"bound": lambda row: row[4]}, True),
     Column("Mean / bound", lambda row: number(_ratio(row)), {"ratio": _ratio}, True),
@@ -197,6 +198,7 @@ _ORDERINGS = (
         {"ci_low": lambda row: row[3][0], "ci_high": lambda row: row[3][1]},
         True,
     ),
+    Column("Risk", lambda row: row[0].row.risk_kind or "", {"risk_kind": lambda row: row[0].row.risk_kind}),
     Column("Says", lambda row: row[0].comparison(row[1]), {"says": lambda row: row[0].comparison(row[1])}),
 )
 

@@ -21,6 +21,25 @@ def test_rates(exponent, word):
     assert row["sentence"] == f"{word}, schedule: {row['reason']}"
 
 
+@pytest.mark.parametrize(
+    ("problem", "options", "told"),
+    [
+        ("diag_quadratic", {}, "excess empirical"),
+        ("linear_ball", {}, "excess population"),
+        ("quadratic_ball", {"records": "centre"}, "excess empirical"),
+        ("quadratic_ball", {"records": "sphere"}, "excess population"),
+    ],
+)
+def test_a_row_says_of_which_kind_its_risks_are(problem, options, told):
+    changes = {"problem": problem, "problem_options": options}
+    made = [
+        (replace(own, cells=tuple(replace(c, **changes) for c in own.cells)), rows, fixed)
+        for own, rows, fixed in rate_jobs(-2)
+    ]
+    (row,) = judge([RATE], made)
+    assert row["risk_kind"] == told
+
+
 def test_a_match_that_the_schedule_alone_gives_is_noted():
     (row,) = judge([RATE], rate_jobs(-2, off=-2, privacy_status="exceeds_claim", epsilon_real=40.0))
     assert row["verdict"] == "match" and row["noise_off_share"] == pytest.approx(1, abs=0.05)
@@ -144,7 +163,7 @@ def test_privacy_needs_no_run(changes, verdict):
     made = job("eps", "privacy", evaluation="plan_only")
     (row,) = judge([part("eps", "privacy")], [(made, None, calibrations(made, **changes))])
     assert row["verdict"] == verdict
-    assert row["replicates"] == 0
+    assert row["replicates"] == 0 and "risk_kind" not in row
 
 
 @pytest.mark.parametrize(("exponent", "word"), [(1.0, "match"), (2.0, "fails")])
@@ -153,7 +172,7 @@ def test_complexity_needs_no_run(exponent, word):
     counted = calibrations(made, gradient_evaluations=lambda c: c.n**exponent, schedule={"epochs": 7})
     entry = part("gc", "complexity", bound="wang2017.thm4_2_gradients", tolerance=0.05)
     (row,) = judge([entry], [(made, None, counted)])
-    assert row["verdict"] == word
+    assert row["verdict"] == word and "risk_kind" not in row
 
 
 @pytest.mark.parametrize(("exponent", "reservations"), [(1.0, ["twice the formula"]), (2.0, [])])

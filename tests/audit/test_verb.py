@@ -1,11 +1,14 @@
 """The verb ``audit``."""
 
 import json
+from functools import partial
 
 import pytest
 
+from dpsco_bench.audit import forced
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import trials
+from dpsco_bench.audit.foreseen import foreseen_runs
 from dpsco_bench.cli import audits
 from dpsco_bench.cli.audits import AuditPace
 from dpsco_bench.cli.main import main
@@ -61,6 +64,34 @@ def test_the_time_left_is_by_the_runs_that_count_and_the_pilot_is_told(monkeypat
     assert pace.left == pytest.approx(80.0)
     pace.progress(1000, 1000)
     assert pace.left == 0.0
+
+
+def test_the_pilot_has_an_estimate_within_a_factor_two(monkeypatch):
+    """Of 1,000 runs of a pilot and 4,000 that count, 0.1 s each; what is looked at before takes long and is no pace."""
+    monkeypatch.setattr(audits, "Mechanism", lambda *given: None)
+    now = [0.0]
+    pace = AuditPace(lambda: now[0], foresee=lambda plan, scales: (1000, 4000))
+    pace.mechanism(None, {}, dumps_canonical({"data_set": audits.LOOKED}), 1, 0, 50)
+    assert str(pace) == "choosing neighbours, 0.0 s; the runs that count come after"
+    now[0] = 60.0
+    for block in range(10):
+        pace.mechanism(None, {}, dumps_canonical({"data_set": 2 + block}), 1, 0, 100)
+        if block:
+            assert pace.left == pytest.approx(500.0 - 10.0 * block)
+        now[0] += 10.0
+    assert str(pace) == "pilot: 1,000 of about 1,000 runs begun, 2 min 40 s, about 6 min 40 s left"
+    pace.mechanism(None, {}, dumps_canonical({"data_set": 0}), 1, 0, 2000)
+    assert pace.left == pytest.approx(400.0)
+    now[0] += 100.0
+    assert str(pace) == "pilot done, the runs that count are begun, 4 min 20 s, about 5 min 00 s left"
+
+
+def test_the_runs_of_a_pilot_are_foreseen():
+    assert forced.LOOKED == audits.LOOKED
+    cell = make_audit_cell("su2023.app_objp", keys={"n": 50})
+    pace = AuditPace(foresee=partial(foreseen_runs, cell, "accounted", 400, None, 2017))
+    audit_cell(cell, runs=400, mechanism=pace.mechanism, progress=pace.progress)
+    assert pace._foreseen == (pace._drawn, pace.done) and pace.done == 800
 
 
 def test_an_audit_is_seen_as_pilot_and_runs_and_its_numbers_stay():

@@ -22,6 +22,8 @@ def test_rows_have_the_documented_schema(dpsco):
     rows = json.loads(outcome.out)
     assert all(set(row) >= KEYS for row in rows)
     assert {row["id"] for row in rows} == {"wang2017.thm6.1", "wang2017.thm6.2"}
+    assert {row["kind"] for row in rows if "risk_kind" not in row} <= {"privacy", "complexity"}
+    assert {row["risk_kind"] for row in rows if "risk_kind" in row} == {"excess empirical"}
     privacy = [row for row in rows if row["kind"] == "privacy"]
     assert privacy and all("epsilon_real" in row for row in privacy)
     assert any(row["verdict"].startswith("fails") for row in privacy)  # and yet the exit code is 0

@@ -347,7 +347,11 @@ def test_a_sweep_ends_with_one_table_one_file_and_one_plot(dpsco, tmp_path):
     assert second.read_bytes() == before
 
 
-def test_a_sweep_in_which_all_is_refused_is_one_line(dpsco, tmp_path):
-    outcome = dpsco("run", "-m", "algorithm=bassily2021.noisy_sgd", "n=32,64")
-    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "lacks an l_p ball" in outcome.err
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsco, tmp_path, form):
+    outcome = dpsco("run", "-m", "algorithm=bassily2021.noisy_sgd", "n=32,64", *form)
+    assert outcome.code == 2 and " ".join(outcome.out.split()).count("lacks an l_p ball") == 1 + bool(form)
+    assert outcome.err.splitlines()[-1] == "dpsco: none of the 2 runs of the sweep has a result: all are refused"
+    table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
+    assert table["swept.n"].to_pylist() == ["32", "64"] and all(table["refused"].to_pylist())
+    assert not list(tmp_path.glob("results/runs/sweeps/*.svg"))

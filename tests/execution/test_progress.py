@@ -255,3 +255,60 @@ def test_small_pieces_say_little_of_long_ones():
     clock.now = 15.0
     pace.reach(10)
     assert pace.left < 2 * 30.0
+
+
+def _watched(predicted, took, step=0.02):
+    """(seconds, seconds that are said to be left) of pieces one after the other, also while one is under way."""
+    clock, whole = Clock(), sum(took)
+    pace = Pace(predicted, clock=clock)
+    pace.reach(0)
+    ends, seen = [sum(took[: number + 1]) for number in range(len(took))], []
+    for tick in range(1, round(1 / step)):
+        clock.now = tick * step * whole
+        while (done := sum(end <= clock.now for end in ends)) > pace.done:
+            now, clock.now = clock.now, ends[pace.done]
+            pace.reach(pace.done + 1)
+            clock.now = now
+        assert pace.done == done
+        seen.append((clock.now, pace.left))
+    return whole, seen
+
+
+TRACES = {
+    "equal": ([4.0] * 12, [4.0] * 12),
+    "equal, three times the prediction": ([4.0] * 12, [12.0] * 12),
+    "equal, a hundred times the prediction": ([0.01] * 20, [1.0] * 20),
+    "equal, a fifth of the prediction": ([10.0] * 12, [2.0] * 12),
+    "growing, three times the prediction": ([1.5**k for k in range(12)], [3 * 1.5**k for k in range(12)]),
+    "growing against the prediction": ([5.0] * 20, [5.0 * (1 + k / 10) for k in range(20)]),
+    "one long piece": ([20.0], [20.0]),
+    "one long piece among short ones": ([1.0] * 5 + [40.0] + [1.0] * 5, [1.0] * 5 + [40.0] + [1.0] * 5),
+}
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_estimate_is_within_a_factor_two_from_the_first_tenth_on_also_within_pieces(name):
+    predicted, took = TRACES[name]
+    whole, seen = _watched(predicted, took)
+    for now, left in seen:
+        if now >= 0.1 * whole:
+            assert whole / 2 <= now + left <= 2 * whole, (now, left)
+
+
+@pytest.mark.parametrize("factor", [1.5, 2.0, 3.0])
+def test_one_piece_past_its_prediction_is_not_about_to_end(factor):
+    """Before it is past it, nothing can be known; from there on what is said to be left is at least half of it."""
+    whole, seen = _watched([10.0], [10.0 * factor])
+    for now, left in seen:
+        if now > 10.0:
+            assert left >= (whole - now) / 2 and now + left <= 2 * whole
+
+
+def test_a_late_piece_slows_those_that_come_at_once():
+    clock = Clock()
+    pace = Pace([10.0] * 4, clock=clock)
+    pace.reach(0)
+    clock.now = 9.9
+    before = pace.left
+    clock.now = 15.0
+    assert pace.left > 2 * before

@@ -45,7 +45,7 @@ def make(tmp_path):
     return call
 
 
-@pytest.mark.parametrize("cores", ["0", "00", "-2", "x", "2x", "1 2"])
+@pytest.mark.parametrize("cores", ["0", "00", "-2", "x", "2x", "1 2", "all all", "all 2", "2 all"])
 def test_a_wrong_number_of_cores_is_one_line(make, cores, tmp_path):
     done, called = make("replicate", f"CORES={cores}")
     assert done.returncode == 2 and done.stdout == "" and called == []

@@ -76,6 +76,16 @@ def every_table(inputs):
         yield orderings_table(claim)
 
 
+def test_cells_and_comparisons_say_what_their_risks_are(inputs):
+    rows = [replace(row, risk_kind="excess population") for row in inputs.claims[0].rows]
+    claim = replace(inputs.claims[0], verdicts=rows)
+    for table in (cells_table(claim), orderings_table(claim)):
+        assert [column.title for column in table.columns].count("Risk") == 1
+        rows = list(csv.DictReader(io.StringIO(to_csv(table))))
+        assert {row["risk_kind"] for row in rows} <= {"excess population"}
+    assert list(csv.DictReader(io.StringIO(to_csv(cells_table(claim)))))
+
+
 def test_every_format_shows_every_verdict(inputs):
     board = scoreboard(inputs)
     expected = sum(len(claim.rows) for claim in inputs.claims)

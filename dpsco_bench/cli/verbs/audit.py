@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
@@ -29,6 +30,7 @@ def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     from dpsco_bench.audit.auditor import make_audit_cell
     from dpsco_bench.audit.by_hand import audit
+    from dpsco_bench.audit.foreseen import foreseen_runs
     from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import Ticker
@@ -37,7 +39,8 @@ def execute(args: argparse.Namespace) -> int:
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
-    pace = AuditPace()
+    asked = None if args.runs is None else parse_value(args.runs), args.statistic, parse_value(args.seed)
+    pace = AuditPace(foresee=partial(foreseen_runs, cell, calibration, *asked))
     with Ticker(pace, say, f"audit {algorithm}"):
         result = audit(
             cell,

@@ -72,6 +72,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
+    from dpsco_bench.analysis.decided import decided_text
     from dpsco_bench.analysis.ranking import Standing
 
     measured = [row for row in rows if isinstance(row, Standing)]
@@ -86,6 +87,8 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
         print(table(COLUMNS, [_winner(row) for row in measured]))
     for told in (line for row in measured for line in _told(row)):
         print(told)
+    for said in filter(None, [decided_text(measured)]):
+        print(labelled("*", said, 2))
     for kind in dict.fromkeys(row.risk_kind for row in measured):
         of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
         print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))

@@ -110,8 +110,9 @@ def _sweep(asked: Requests, as_json: bool) -> None:
         except DpscoError as error:  # Hydra would print a page about it
             failures.note(entry.job.key, error)
 
-    with running([entry for entry in asked.runs if entry.job], failures):
-        _hydra([*asked.overrides, f"hydra.sweep.dir={_quoted(place)}", "--multirun"], task)
+    if any(entry.job for entry in asked.runs):
+        with running([entry for entry in asked.runs if entry.job], failures):
+            _hydra([*asked.overrides, f"hydra.sweep.dir={_quoted(place)}", "--multirun"], task)
     noted = failures.read()
     failures.forget()
     end_sweep(asked.runs, noted, end, as_json)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dpsco_bench.analysis.decided import decided_text
 from dpsco_bench.report.address import address
 from dpsco_bench.report.board import (
+    measured,
     nowhere_run,
     points_table,
     references_table,
@@ -37,6 +39,7 @@ def _board(content: Content, board: BoardResults) -> str:
     pieces = [
         heading(board.board.title, 2),
         f"All points have δ = {delta}.\n",
+        text(decided_text(measured(board))) + "\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
         bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
         table(wins_table(board)),

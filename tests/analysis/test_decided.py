@@ -1,0 +1,51 @@
+"""Up to which n a board decides, computed from its standings."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.analysis.decided import decided_text, seconds_of, to_decide
+from dpsco_bench.analysis.ranking import Contender
+from dpsco_bench.execution.progress import duration
+
+from .test_contenders import row
+
+
+def left(point, *costs):
+    return replace(point, contenders=tuple(Contender("m", 1, 96, 8, 1.0, cost) for cost in costs))
+
+
+SMALL, MIDDLE, LARGE = (row(n, {"a": 0.1}) for n in (1024, 16384, 1048576))
+LATE = left(LARGE, "about 3 min 20 s on one core", "about 40 s on one core")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], ""),
+        ([SMALL, MIDDLE], "The largest n at which a point is decided is 16,384, which is the largest that was run."),
+        (
+            [MIDDLE, left(MIDDLE, "about 9.0 s on one core"), LATE],
+            "The largest n at which a point is decided is 16,384; deciding i at n = 1,048,576, d = 8, epsilon = 1 "
+            "takes about 4 min 00 s on one core.",
+        ),
+        (
+            [SMALL, left(MIDDLE, "about 2 h 05 min on one core"), LATE],
+            "The largest n at which a point is decided is 1,024; above it are 2, of which deciding i at n = 1,048,576, "
+            "d = 8, epsilon = 1 takes about 4 min 00 s on one core, and deciding all 2 about 2 h 09 min on one core.",
+        ),
+        (
+            [left(SMALL, "")],
+            "No point is decided; what deciding one would take is not known.",
+        ),
+    ],
+)
+def test_the_largest_decided_n_and_what_is_above_it(rows, said):
+    assert decided_text(rows) == said
+
+
+@pytest.mark.parametrize("seconds", [0.4, 12.0, 200.0, 3900.0, 5 * 86400.0, 3000 * 86400.0])
+def test_a_cost_in_words_is_read_back(seconds):
+    assert seconds_of(f"about {duration(seconds)} on one core: 3 steps") == seconds
+    assert math.isnan(seconds_of("never")) and to_decide(LATE) == 240.0
