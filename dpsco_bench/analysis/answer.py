@@ -17,7 +17,8 @@ The standing is the first that applies:
    to say anything.
 2. ``fails``: no under the paper's own noise, or without noise.
 3. ``undecided``: so without noise.
-4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone.
+4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone. Where the paper
+   cites the noise of a source, and its constants are from memory (`Verdict.recalled`), it is ``holds as recalled``.
 5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
    not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's
    noise has, a yes under the paper's noise leads to 6 or 7, and what is undecided under it to 9.
@@ -44,12 +45,15 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
 from dpsco_bench.plain import Plain
 
-AS_PRINTED, WITH_OURS = "holds as printed", "holds with private noise"
+AS_PRINTED, AS_RECALLED, WITH_OURS = "holds as printed", "holds as recalled", "holds with private noise"
 NOT_SHOWN, NOT_PRIVATE = "holds, not shown private", "holds, not private"
 WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", heard.UNDECIDED, heard.VACUOUS
 SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
 STANDINGS: dict[str, Word] = {
     AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
+    AS_RECALLED: Word(
+        "confirms", "the same with the noise of a source that the paper cites, whose constants are from memory"
+    ),
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
     NOT_SHOWN: Word("confirms", "it holds only with noise that nothing proves private, and nothing refutes"),
     NOT_PRIVATE: Word("confirms", "it holds only with noise whose real epsilon is known to be above the claim"),
@@ -140,8 +144,9 @@ def headline(standings: Iterable[str]) -> str:
     What is audited is no statement of a paper.
     """
     found = Counter(standing for standing in standings if standing != AUDITED)
-    printed, ours = found[AS_PRINTED], found[WITH_OURS]
-    first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {ours} with ours alone"
+    printed, recalled, ours = found[AS_PRINTED], found[AS_RECALLED], found[WITH_OURS]
+    cited = f"{recalled} with that of a source that it cites, as recalled; " if recalled else ""
+    first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {cited}{ours} with ours alone"
     others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
     rest = f". Of the others {', '.join(others)}" if others else ""
     return f"of {found.total()} theorems, rows and figures {first}{_unproven(found)}{rest}"
@@ -178,7 +183,7 @@ def _standing(printed: Regime, ours: Regime, silent: str) -> str:
     holds = [own for own in (printed, ours) if own.says == YES and own.topics and printed.topics <= own.topics]
     for own in holds:
         if own.private:
-            return AS_PRINTED if own is printed else WITH_OURS
+            return WITH_OURS if own is ours else AS_RECALLED if printed.recalled else AS_PRINTED
     if not holds and printed.says != YES and ours.says == YES and ours.topics and not ours.private:
         holds = [ours]
     if holds:
@@ -212,6 +217,8 @@ def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
     if says == VACUOUS:
         return Answer(VACUOUS, answer_text.BY_DESIGN)
     noise = worst_of(row for row in judged if row.says == says)
-    standing = {YES: AS_PRINTED if printed else WITH_OURS, NO: FAILS, UNDECIDED: UNDECIDED}[says]
-    whose = "the printed noise" if printed else "the accounted noise"
+    recalled = any(row.verdict.recalled for row in printed)
+    holds = WITH_OURS if not printed else AS_RECALLED if recalled else AS_PRINTED
+    standing = {YES: holds, NO: FAILS, UNDECIDED: UNDECIDED}[says]
+    whose = answer_text.printed_noise(recalled) if printed else "the accounted noise"
     return Answer(standing, answer_text.on_privacy(judged, says, noise, whose, scopes))

@@ -42,11 +42,11 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     scopes : mapping of str to str
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
-    found = ""
+    found, of_paper = "", printed_noise(printed.recalled)
     for brief in (False, True):
         silent = [row for row in others if row.verdict.calibration == "none"]
         clauses = [
-            (printed.rows, f"with the printed noise{_which(printed, brief)}" if printed.run_with else "as printed"),
+            (printed.rows, f"with {of_paper}{_which(printed, brief)}" if printed.run_with else "as printed"),
             (ours.rows, _called(ours, brief)),
             (silent, "without noise"),
         ]
@@ -55,6 +55,11 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
         if words(found) <= LONGEST:
             break
     return found
+
+
+def printed_noise(recalled: bool) -> str:
+    """What noise of the calibration ``paper`` is called; ``recalled`` as of `Verdict`."""
+    return "the noise recalled of its source" if recalled else "the printed noise"
 
 
 def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str, scopes: Mapping[str, str]) -> str:

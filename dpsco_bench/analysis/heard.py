@@ -115,6 +115,11 @@ class Regime:
         return None if self.noise is None else self.noise.status == "proven"
 
     @property
+    def recalled(self) -> bool:
+        """Whether its noise, or some of it, is that of a cited source, with constants from memory."""
+        return any(row.verdict.recalled for row in self.rows)
+
+    @property
     def refuted(self) -> bool:
         """Whether the noise is known not to be private."""
         return self.noise is not None and self.noise.status == "exceeds_claim"

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
 from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence, evidence_of, job_cells
@@ -29,6 +30,8 @@ from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.plain import Plain
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
+FROM_MEMORY = "from memory"
+"""What the source of an algorithm says where its constants are not read from a paper."""
 
 
 def judge_claim(entry: ClaimEntry, load: Load) -> list[Verdict]:
@@ -104,6 +107,7 @@ class ClaimJudge:
             scope=self._scope(case, jobs[0].profile),
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
+            recalled=True if noise and calibration == "paper" and self._recalled(case) else None,
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -116,6 +120,11 @@ class ClaimJudge:
         """Cells whose noise is behind a verdict; a reference under another calibration is not."""
         own = [part for part, calibration in case.sources if calibration == case.calibration]
         return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
+
+    def _recalled(self, case: Case) -> bool:
+        """Whether a method's noise has constants from memory: its paper cites it, and prints none."""
+        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
+        return any(FROM_MEMORY in get_algorithm(method.algorithm).source for part in own for method in part.methods)
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

@@ -39,6 +39,7 @@ _KEPT = (
         "ratio_ci",
         "beside",
         "scope",
+        "recalled",
         "replicates",
     ),
 )

@@ -51,7 +51,7 @@ def share_word(counts: Sequence[tuple[int, int]], stated: float, quantity: str =
         ``inconclusive``; and why.
     """
     level = (1 - CONFIDENCE) / (2 * len(counts))
-    inside, size = min(counts, key=lambda one: least_share(*one, level))
+    inside, size = min(counts, key=lambda one: least_share(one[0], one[1], level))
     found, told = f"{100.0 * inside / size:.4g} %", f"{100.0 * stated:.4g} %"
     reason = f"in the worst cell {found} of the {size} {quantity} are within the bound, {told} are stated"
     if any(bdtr(one, all, stated) <= level for one, all in counts):

@@ -58,6 +58,8 @@ class Verdict(Record):
     risk_kind : str or None
         What its risks are (`execution.measures.risk_kind`), of several in order of appearance; None where nothing that
         it compares is a risk.
+    recalled : bool or None
+        Whether its noise is that of a source which the paper cites, with constants from memory; None where it is not.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -99,6 +101,7 @@ class Verdict(Record):
     beside: str | None = None
     scope: str | None = None
     risk_kind: str | None = None
+    recalled: bool | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""

@@ -54,8 +54,8 @@ class Explicit(Kind):
     against = "≤ 1"
     rules: ClassVar = {
         "vacuous bound": "a bound above the starting point's risk confirms nothing",
-        "simultaneous intervals": "intervals, of means and of shares, hold for all cells and signals of a bound together, "
-        "and may leave it open",
+        "simultaneous intervals": "intervals, of means and of shares, hold for all cells and signals of a bound "
+        "together, and may leave it open",
     }
 
     def changed_by(self, old: str, row: Verdict) -> str:

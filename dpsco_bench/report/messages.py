@@ -19,6 +19,7 @@ from dpsco_bench.report.wording import parameter_symbol, quantity_label, symbols
 
 HOLDS: Mapping[str, str] = {
     standings.AS_PRINTED: "holds with the printed noise, which is private",
+    standings.AS_RECALLED: "holds with the noise recalled of its source, which is private",
     standings.WITH_OURS: "holds with accounted noise",
     standings.NOT_SHOWN: "holds with noise that is not shown to be private",
     standings.NOT_PRIVATE: "holds with noise that is not private",

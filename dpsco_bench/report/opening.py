@@ -23,6 +23,7 @@ from dpsco_bench.report.wording import TONES, symbols
 
 COLOURS = {
     standings.AS_PRINTED: "#00664b",
+    standings.AS_RECALLED: "#9bd6bd",
     standings.WITH_OURS: "#4a9fd6",
     standings.NOT_SHOWN: "#e9a820",
     standings.NOT_PRIVATE: "#bf6900",
@@ -35,7 +36,7 @@ COLOURS = {
     standings.NOT_RUN: "#f4f4f4",
 }
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
-LIGHT = ("#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
+LIGHT = ("#9bd6bd", "#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#e6e6e6", "#ededed", "#f4f4f4")
 RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 UNPROVEN = {
