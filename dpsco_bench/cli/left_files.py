@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpsco_bench.execution.drawn import drawing, name_changed
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.store import FILE, FOLDER, damaged, is_looped, read_sealed
+from dpsco_bench.execution.store import FILE, FOLDER, damaged, read_sealed
 
 
 def look(files: Layout, papers: Iterable[str]) -> None:
@@ -23,13 +23,13 @@ def look(files: Layout, papers: Iterable[str]) -> None:
         Of the plan.
     """
     for path in files.folders:
-        if not is_looped(path) and path.exists() and not path.is_dir():
+        if path.exists() and not path.is_dir():
             damaged(path, FILE)
     for path in (files.packing, *(files.judged(paper) for paper in sorted(papers))):
         read_sealed(path)
     name_changed(files.told)
     for path in (files.lock, *_told(files)):
-        if not is_looped(path) and path.is_dir():
+        if path.is_dir():
             damaged(path, FOLDER)
 
 

@@ -34,7 +34,7 @@ from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing, pack_entries
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.store import looking, set_aside
+from dpsco_bench.execution.store import looking, set_aside, set_loops_aside
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.own_figures import figure_names
 
@@ -69,6 +69,9 @@ class Workflow:
         self.files, self.main, self.folder = Layout(self.profile), main, Path.cwd()
         self.lock = ResultsLock(self.files.lock)
         self._looked: dict[Path, bool] = {}
+        if main and self.lock.is_free():  # Snakemake breaks off at them, in a dry run too; they hold nothing
+            for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
+                set_loops_aside(folder)
         with looking() as self.damaged:
             overrides = config_overrides(settings)
             self.plan = self._plan(overrides, main)
@@ -313,11 +316,10 @@ class Workflow:
         InputError
             Naming a folder of results or figures that cannot be written.
         """
-        for path in self.damaged:  # a folder in the place of the lock, or a link to itself, which nobody holds
-            if path in (self.files.lock, *self.files.lock.parents):
-                set_aside(path)
         for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
             check_writable(folder)
+        if self.files.lock in self.damaged:  # a folder, which nobody holds
+            set_aside(self.files.lock)
         self.lock.acquire()
         for path in self.damaged:
             set_aside(path)

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.execution.lock import looped
-from dpsco_bench.execution.store import FOLDER, LOOP, damaged, read_sealed
+from dpsco_bench.execution.store import FOLDER, damaged, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Record
 
@@ -116,10 +115,7 @@ def name_changed(mark: Path, known: Mark | None = None) -> bool:
     changed: dict[Path, str] = {}
     for name, digest in known.files.items():
         path = Path(os.path.normpath(mark.parent / name))
-        link = looped(path)
-        if link is not None:
-            changed[link] = LOOP
-        elif path.is_dir():
+        if path.is_dir():
             changed[path] = FOLDER
         elif path.is_file() and _digest(path) != digest:
             changed[path] = "its digest is not the one it was drawn with"

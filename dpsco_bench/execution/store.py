@@ -8,6 +8,7 @@ set aside, and made anew by whoever needs it; who only looks (`looking`) leaves 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import sys
 import time
@@ -149,21 +150,38 @@ def is_looped(path: Path) -> bool:
     return link is not None
 
 
+def set_loops_aside(folder: Path) -> None:
+    """Name each link to itself in a folder, or on the way to it, and set it aside."""
+    is_looped(folder)
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(place, name)
+            if path.is_symlink():
+                is_looped(path)
+
+
 def set_aside(path: Path) -> None:
     """Move a damaged file, or a folder in its place, out of the way, and the manifest of an item with it.
 
-    What was set aside under that name before goes: no file can take a folder's name, nor a folder that of anything.
+    What was set aside under that name before goes: no file can take a folder's name, nor a folder that of anything. A
+    link to itself would lead to what is made anew under its name. So a text that says where it led stands for it.
     """
     for item in dict.fromkeys((path, path.with_suffix(MANIFEST))):
         if not item.exists() and not item.is_symlink():
             continue
         aside = item.with_name(item.name + DAMAGED)
+        leads = os.readlink(item) if looped(item) == item else ""
         with suppress(FileNotFoundError):
             if aside.is_dir() and not aside.is_symlink():
                 shutil.rmtree(aside)
             elif item.is_dir():
                 aside.unlink(missing_ok=True)
-            item.replace(aside)
+            if leads:
+                item.unlink()
+                aside.unlink(missing_ok=True)
+                aside.write_text(f"a link to {leads}\n", encoding="utf-8")
+            else:
+                item.replace(aside)
 
 
 def read_sealed(path: Path) -> Plain | None:

@@ -10,7 +10,17 @@ import pytest
 
 from dpsco_bench.execution import store as module
 from dpsco_bench.execution.lock import ResultsLock
-from dpsco_bench.execution.store import DAMAGED, Cost, Meter, Store, looking, merged, read_sealed, total
+from dpsco_bench.execution.store import (
+    DAMAGED,
+    Cost,
+    Meter,
+    Store,
+    looking,
+    merged,
+    read_sealed,
+    set_loops_aside,
+    total,
+)
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, sealed, unsealed
 
 
@@ -197,7 +207,9 @@ def test_a_link_to_itself_is_named_in_one_line_and_set_aside(store, place, first
     store.write("runs", "k", b"1", COSTS)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"dpsco: {taken} is damaged (a link to itself stands in its place): set aside as ")
-    assert store.read("runs", "k") == b"1" and taken.with_name(taken.name + DAMAGED).is_symlink()
+    assert store.read("runs", "k") == b"1"
+    aside = taken.with_name(taken.name + DAMAGED)
+    assert not aside.is_symlink() and aside.read_text() == f"a link to {taken.name}\n"
     assert [*store.files()] and capsys.readouterr().err == ""
 
 
@@ -221,6 +233,23 @@ def test_a_link_to_itself_in_the_place_of_a_lock_or_a_sealed_file(store, tmp_pat
     assert ResultsLock(tmp_path / ".lock").is_free()
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2 and all("a link to itself stands in its place" in line for line in said)
+
+
+def test_all_links_to_themselves_below_a_folder_are_set_aside(store, capsys):
+    for key in "abc":
+        store.write("runs", key, b"1", COSTS)
+    (store.root / "runs" / "sound").symlink_to("b.parquet")
+    (store.root / "runs" / "nowhere").symlink_to("gone")
+    loops = [store.path("runs", "a"), store.root / "timings", store.root / "runs" / "folder" / "file"]
+    for path in loops:
+        turn_into_a_loop(path)
+    set_loops_aside(store.root)
+    said = capsys.readouterr().err.splitlines()
+    assert sorted(line.split()[1] for line in said) == sorted(map(str, loops))
+    assert (store.root / "runs" / "sound").is_file() and (store.root / "runs" / "nowhere").is_symlink()
+    assert not any(path.is_symlink() for path in loops) and store.read("runs", "b") == b"1"
+    set_loops_aside(store.root)
+    assert capsys.readouterr().err == ""
 
 
 def test_links_that_lead_to_each_other(store, capsys):

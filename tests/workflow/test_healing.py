@@ -257,6 +257,38 @@ def test_a_file_in_a_folders_place_is_named_set_aside_and_the_folder_made_anew(p
     assert words and all(again[file][1] == kept[file][1] for file in words)
 
 
+LOOP = "is damaged (a link to itself stands in its place)"
+FOLDERS = ("results/smoke/logs", "results/smoke/site", "results/store/timings", "results/store/runs")
+"""Folders in whose places a link to itself may stand, beside whole ones."""
+
+
+@pytest.mark.parametrize("whole_ones", [(), ("results/store", "figures/smoke"), ("results/smoke",)], ids=str)
+def test_a_link_to_itself_is_set_aside_at_once_and_what_it_replaced_made_anew(project, whole_ones):
+    """In a dry run too: Snakemake breaks off at such a link."""
+    kept, paths = contents(project), [project.root / name for name in whole_ones or (*FOLDERS, *LEFT)]
+    if not whole_ones:
+        paths += [first(project, pattern) for pattern in (KINDS | DRAWN)]
+    paths = [path for path in paths if not any(other in path.parents for other in paths)]
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        path.symlink_to(path.name)
+    dry = project.snakemake("--dry-run")
+    assert dry.returncode == 0, dry.stderr + dry.stdout
+    lines = [
+        f"dpsco: {path.relative_to(project.root)} {LOOP}: set aside as {path.name}.damaged, to be made anew"
+        for path in paths
+    ]
+    assert sorted(said(dry)) == sorted(lines)
+    done = project.snakemake()
+    assert done.returncode == 0 and said(done) == [], done.stderr
+    for path in paths:
+        path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
+    assert said(project.snakemake()) == []
+    again = contents(project)
+    words = [file for file in kept if file.parent.name in ("verdicts", "standings") and file.suffix == ".json"]
+    assert words and all(again[file][1] == kept[file][1] for file in words)
+
+
 def test_what_another_verb_set_aside_is_made_again(project):
     path = first(project, "results/store/runs/*.parquet")
     content = path.read_bytes()
