@@ -216,7 +216,11 @@ def _first_line(path: Path) -> tuple[str, float]:
 
     A compressed file has more lines than its size says.
     """
-    decoder, parts, ends = codecs.getincrementaldecoder("utf-8-sig")(), [], 0  # a block may end within a letter
+    decoder, parts, ends = (
+        codecs.getincrementaldecoder("utf-8-sig")(),
+        list[str](),
+        0,
+    )  # a block may end within a letter
     with _text(path) as stream:
         while _HEAD * len(parts) < _MOST_HEAD and ends < 2 and (block := stream.read(_HEAD)):
             parts.append(decoder.decode(block))
