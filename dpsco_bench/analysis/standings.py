@@ -28,9 +28,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measures import risk_kind
-from dpsco_bench.execution.summary import HELD_OUT
-from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.execution.summary import HELD_OUT, risk_kind_of
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 RANKED = ("proven",)
@@ -159,7 +157,7 @@ def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence
         lower_bound_cut=cut,
         **vars(outcome),
         search=best_search(runs),
-        risk_kind=risk_kind(problem_class(first.entry.problem).population),
+        risk_kind=risk_kind_of(first.entry),
     )
 
 

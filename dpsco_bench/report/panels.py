@@ -12,15 +12,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
-from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_x, log_y, value_axis
 from dpsco_bench.report.drawing import (
     COLOURS,
@@ -216,9 +214,8 @@ def _counted(score: Score) -> Series | None:
 def _measure_label(score: Score) -> str:
     """What the part's algorithm is measured by."""
     (cell, *_) = _cells(score)
-    label = get_measure(get_algorithm(cell.entry.algorithm).measure).label
-    population = problem_class(cell.entry.problem).population
-    return label.replace("empirical", "population") if population else label
+    kind = risk_kind_of(cell.entry)
+    return kind + " risk" * kind.startswith("excess")
 
 
 def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:

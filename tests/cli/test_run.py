@@ -207,6 +207,15 @@ def test_a_sweep_over_algorithms_accepts_dotted_ids(dpsco):
     assert all(row["gradient_evaluations"] == 96 for row in swept)
 
 
+def test_cfg_and_info_may_have_their_word_as_in_hydra_or_a_key_after_them(dpsco):
+    plain = dpsco("run", "--cfg").out
+    assert dpsco("run", "--cfg", "job").out == plain and dpsco("run", "n=33", "--cfg", "job").out != plain
+    assert dpsco("run", "--cfg", "n=33").out == dpsco("run", "n=33", "--cfg").out
+    wrong = dpsco("run", "--cfg", "hydra")
+    assert wrong.code == 2 and wrong.err == "dpsco: --cfg = 'hydra': must be job, or left without a word\n"
+    assert dpsco("run", "--info", "n=33").code == 0
+
+
 def test_cfg_prints_the_resolved_configuration_and_runs_nothing(dpsco, tmp_path):
     outcome = dpsco(*SMALL, "--cfg")
     assert outcome.code == 0 and OmegaConf.create(outcome.out).n == 64

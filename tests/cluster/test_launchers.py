@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,22 @@ def test_a_launcher_leaves_the_same_bytes_and_names_what_failed(alone, tmp_path,
     assert code == 2 and "refused: n=128: " in out and "this one fails" in out
     assert err.splitlines()[-1].startswith("dpsco: ") and "Traceback" not in err
     assert not list(tmp_path.glob("results/runs/sweeps/*/.dpsco-failures"))
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "reason"),
+    [
+        ("joblib", "hydra.launcher.n_jobs=0", "ValueError: n_jobs == 0"),
+        ("submitit_slurm", "hydra.launcher.timeout_min=1", 'RuntimeError: Could not detect "srun"'),
+    ],
+)
+def test_a_launcher_that_cannot_launch_is_one_line(tmp_path, name, more, reason):
+    if find_spec(name.partition("_")[0]) is None or (name.endswith("slurm") and shutil.which("srun")):
+        pytest.skip("not here")
+    process = dpsco(tmp_path, "run", "-m", "n=64,128", "d=3", "replicates=2", f"hydra/launcher={name}", more)
+    err = process.communicate(timeout=300)[1]
+    assert process.returncode == 2 and err.startswith(f"dpsco: hydra/launcher = '{name}': {reason}")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", [launcher("submitit_slurm", "submitit")])

@@ -7,7 +7,8 @@ import hashlib
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the pr
   dpsco run -m algorithm={group} problem={problem} n=1024,2048,4096 calibration=paper,accounted
 Rows go to results/runs; out=FILE, hydra.run.dir=FOLDER or, of a sweep, hydra.sweep.dir=FOLDER puts them elsewhere.
 With the extra `cluster`: -m hydra/launcher=joblib, or submitit_slurm (docs/cluster.md)"""
+CFG = "job"
+"""The one configuration that is shown: Hydra's own is Hydra's matter."""
 INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 COMPLETION = (
     "left: it would complete words of a program, and `dpsco run` is a verb of one; `dpsco list` shows the names"
@@ -40,7 +43,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides of conf/run.yaml")
     parser.add_argument("-m", "--multirun", action="store_true", help="comma-separated values make a sweep")
-    parser.add_argument("--cfg", action="store_true", help="print the resolved configuration and run nothing")
+    parser.add_argument(
+        "--cfg", nargs="?", const=CFG, metavar=CFG, help="print the resolved configuration and run nothing"
+    )
     parser.add_argument(
         "--info", nargs="?", const="all", metavar="WHAT", help=f"what Hydra has found: {', '.join(INFO)}"
     )
@@ -54,10 +59,16 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.composing import requests
     from dpsco_bench.cli.overrides import extended
 
+    for name, plain in (("cfg", CFG), ("info", "all")):
+        if "=" in (getattr(args, name) or ""):  # the first key=value, and no word of this option
+            args.overrides.insert(0, getattr(args, name))
+            setattr(args, name, plain)
     if args.shell_completion is not None:
         raise InputError("--shell-completion", args.shell_completion, COMPLETION)
     if args.info is not None and args.info not in INFO:
         raise InputError("--info", args.info, "one of " + ", ".join(INFO))
+    if args.cfg not in (None, CFG):
+        raise InputError("--cfg", args.cfg, f"{CFG}, or left without a word")
     asked = requests(extended(args.overrides, "plugins", args.plugin), args.multirun)
     if args.info:
         _hydra([*asked.overrides, "--info", args.info], lambda config: None)
@@ -111,11 +122,28 @@ def _sweep(asked: Requests, as_json: bool) -> None:
             failures.note(entry.job.key, error)
 
     if any(entry.job for entry in asked.runs):
-        with running([entry for entry in asked.runs if entry.job], failures):
+        with running([entry for entry in asked.runs if entry.job], failures), _launcher_named(asked.overrides):
             _hydra([*asked.overrides, f"hydra.sweep.dir={_quoted(place)}", "--multirun"], task)
     noted = failures.read()
     failures.forget()
     end_sweep(asked.runs, noted, end, as_json)
+
+
+@contextmanager
+def _launcher_named(overrides: Sequence[str]) -> Iterator[None]:
+    """A launcher that cannot launch (no SLURM here, no such number of jobs) is one line, which names it."""
+    from dpsco_bench.errors import DpscoError
+
+    asked = [text.partition("=")[2] for text in overrides if text.partition("=")[0] == "hydra/launcher"]
+    try:
+        yield
+    except DpscoError:
+        raise
+    except Exception as error:
+        if not asked:
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DpscoError(f"hydra/launcher = {asked[-1]!r}: {reason}") from error
 
 
 def _quoted(path: Path) -> str:
