@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import hashlib
 import math
 import os
@@ -160,6 +161,8 @@ def _hydra(arguments: list[str], task: Callable[[Any], None]) -> None:
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.paths import conf_dir
 
+    logger = logging.getLogger()
+    handlers, level = logger.handlers[:], logger.level  # Hydra sets its own, which outlive it
     saved, sys.argv = sys.argv, ["dpsco run", *arguments]
     os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
     try:
@@ -168,6 +171,8 @@ def _hydra(arguments: list[str], task: Callable[[Any], None]) -> None:
         raise DpscoError(f"configuration {' '.join(arguments)}: {' '.join(str(error).split())}") from error
     finally:
         sys.argv = saved
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
         del os.environ[FULL_ERROR]
 
 
