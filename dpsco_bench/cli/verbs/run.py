@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import hashlib
+import logging
 import math
 import os
 import sys
