@@ -118,6 +118,7 @@ def whole() -> list[str]:
         "",
         f"Side by side, on one core each: {seconds}. `python docs/whole.py OLD NEW` measures two checkouts so.",
         "",
+        *_by_stage(pairs),
         f"P9 is of methods that are known by name. Of cells judged by their steps alone, as one's own methods are, "
         f"{loads((HERE / 'kinds.json').read_text(encoding='utf-8'))['within'][0]:.0%} are within a factor {NEAR}.",
         "",
@@ -125,6 +126,20 @@ def whole() -> list[str]:
         f"calibrations, runs, judging, figures and site. "
         f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
     ]
+
+
+def _by_stage(pairs: dict[str, dict[str, Row]]) -> list[str]:
+    """Where the time of whole runs goes, before and now."""
+    staged = {profile: pair for profile, pair in pairs.items() if pair["after"].get("stages")}
+    if not staged:
+        return []
+    lines = ["Seconds by the clock of the same runs, by stage:", "", "| profile | stage | baseline | here |"]
+    lines.append("| --- | --- | ---: | ---: |")
+    for profile, pair in staged.items():
+        before, after = pair["before"]["stages"], pair["after"]["stages"]
+        lines += [f"| `{profile}` | {stage} | {before[stage]:.0f} | {after[stage]:.0f} |" for stage in after]
+        lines.append(f"| `{profile}` | all | {pair['before']['wall']:.0f} | {pair['after']['wall']:.0f} |")
+    return [*lines, ""]
 
 
 def _told(id: str, what: str, value: float | None, most: float, kept: dict[str, Any], why: str) -> str:
