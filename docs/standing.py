@@ -81,10 +81,10 @@ def page() -> str:
 def unexpected(profile: str) -> list[str]:
     """The rows that say something else than their claim's file expects."""
     rows = [row for row in read_record(ROOT / "workflows" / "recorded" / f"{profile}.json") if row.expected]
-    others = [row for row in rows if row.word not in expected_words(row.expected, row.calibration)]
-    others = [row for row in others if expected_words(row.expected, row.calibration) and not row.beside]
+    named = [row for row in rows if expected_words(row.expected, row.calibration) and not row.beside]
+    others = [row for row in named if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}]
     lines = [
-        f"Of {len(rows)} rows with an expectation {len(others)} say something else and count in an answer. An "
+        f"Of {len(named)} rows that count in an answer and have an expectation {len(others)} say something else. An "
         "expectation is that of earlier studies or of the file's author. It is shown and never used. `dpsco claim ID` "
         "gives the reason of each.",
         "",

@@ -122,9 +122,9 @@ class ClaimJudge:
         return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
 
     def _recalled(self, case: Case) -> bool:
-        """Whether a method's noise has constants from memory: its paper cites it, and prints none."""
+        """Whether the noise of all its methods has constants from memory: the paper cites it, and prints none."""
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        return any(FROM_MEMORY in get_algorithm(method.algorithm).source for part in own for method in part.methods)
+        return all(FROM_MEMORY in get_algorithm(method.algorithm).source for part in own for method in part.methods)
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

@@ -54,8 +54,8 @@ class Explicit(Kind):
     against = "≤ 1"
     rules: ClassVar = {
         "vacuous bound": "a bound above the starting point's risk confirms nothing",
-        "simultaneous intervals": "intervals, of means and of shares, hold for all cells and signals of a bound "
-        "together, and may leave it open",
+        "simultaneous intervals": "intervals, of means and of shares, hold for all cells of a bound together, and "
+        "may leave it open",
     }
 
     def changed_by(self, old: str, row: Verdict) -> str:
@@ -72,7 +72,7 @@ class Explicit(Kind):
             trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
             dof=[summarise(cell.risks, cell.numerical_error).dof for cell in case.cells],
-            intervals=sum(len(_signals(cell)) for cell in case.cells),
+            chosen_from=sum(len(_signals(cell)) for cell in case.cells),
         )
 
 
@@ -86,7 +86,7 @@ def explicit_verdict(
     trivial: ArrayLike | None = None,
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
-    intervals: int = 0,
+    chosen_from: int = 0,
 ) -> Verdict:
     """Whether means are within a bound with its constants, by 95 % intervals that hold for all cells together.
 
@@ -99,8 +99,9 @@ def explicit_verdict(
         wherever the run started.
     slack : float, relative margin of the bound
     dof : array_like, degrees of freedom behind the standard errors, shape ``(cells,)`` or a number
-    intervals : int
-        How many hold together, where a mean is the worst of several signals': all that it was chosen from. 0 for cells.
+    chosen_from : int
+        Where means are the largest over signals: how many there are of cells and signals. A mean that was chosen is too
+        large by chance, so that the lower ends hold for all of them together; upper ends hold for all cells.
 
     Returns
     -------
@@ -109,10 +110,9 @@ def explicit_verdict(
     """
     columns = columns_of(values, mean, stderr, bound)
     x, m, s, b = columns
-    half = simultaneous_quantile(
-        max(intervals, len(x)), np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
-    ) * np.nan_to_num(s)
-    upper, lower = ratios_to(m + half, b), ratios_to(m - half, b)
+    df = np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
+    half, below = (simultaneous_quantile(k, df) * np.nan_to_num(s) for k in (len(x), max(len(x), chosen_from)))
+    upper, lower = ratios_to(m + half, b), ratios_to(m - below, b)
     start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
     within, known = upper <= 1 + slack, ~np.isnan(s)
     above, idle = b > start, (b > start) & within
@@ -181,7 +181,7 @@ def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) ->
         trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
-        intervals=sum(map(len, rows)),
+        chosen_from=sum(map(len, rows)),
     )
     if part.statistic == "mean" or verdict.word == "vacuous":
         return verdict
