@@ -8,7 +8,7 @@ from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.board import board_tables
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
-from dpsco_bench.report.opening import claims_table, paper_lines, papers_table
+from dpsco_bench.report.opening import claims_table, noise_table, paper_lines, papers_table
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.provenance import jobs_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
@@ -28,6 +28,7 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
     rows = scores(inputs)
     lines = paper_lines(inputs, rows, {paper: name_of(inputs, paper) for paper in inputs.papers})
     yield papers_table(lines)
+    yield noise_table(lines)
     yield claims_table(lines, inputs.profile)
     yield scoreboard(inputs)
     for board in inputs.boards:

@@ -114,28 +114,33 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
     return lines
 
 
+PAPER = Column(
+    "Paper",
+    lambda line: line.name,
+    {"paper": lambda line: line.paper},
+    link=lambda line: address("paper", line.paper),
+)
+
+
 def papers_table(lines: Sequence[PaperLine]) -> Table:
-    """Claims by standing, privacy of the printed noise, and errata of every paper."""
+    """Claims by standing, and errata, of every paper."""
     found = standings.counted(claim.standing for line in lines for claim in line.claims)
     columns = [
-        Column(
-            "Paper",
-            lambda line: line.name,
-            {"paper": lambda line: line.paper},
-            link=lambda line: address("paper", line.paper),
-        ),
+        PAPER,
         Column("Claims", lambda line: str(len(line.claims)), {"claims": lambda line: len(line.claims)}, True),
     ]
     for standing in found:
         raw = {standing.replace(", ", "_").replace(" ", "_"): partial(_count, standing)}
         columns.append(Column(standing.capitalize(), partial(_shown_count, standing), raw, True))
-    columns.append(Column("Printed noise is (ε, δ)-private", _privacy_text, {"privacy": _privacy_text}))
     columns.append(Column("Errata", lambda line: str(line.errata), {"errata": lambda line: line.errata}, True))
-    note = (
-        "Every claim counts once, however many verdicts it has. Printed noise: what an accountant says of the "
-        f"theorem’s own noise, by experiment. {accounted_text(lines)}".rstrip()
-    )
-    return Table("papers", "All papers", columns, lines, note)
+    return Table("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
+
+
+def noise_table(lines: Sequence[PaperLine]) -> Table:
+    """Whether the printed noise of every paper is private."""
+    columns = [PAPER, Column("Printed noise is (ε, δ)-private", _privacy_text, {"privacy": _privacy_text})]
+    note = f"What an accountant says of the theorem’s own noise, by experiment. {accounted_text(lines)}".rstrip()
+    return Table("printed_noise", "Printed noise", columns, lines, note)
 
 
 def accounted_text(lines: Sequence[PaperLine]) -> str:

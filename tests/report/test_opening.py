@@ -17,6 +17,7 @@ from dpsco_bench.report.opening import (
     accounted_text,
     claims_table,
     headline,
+    noise_table,
     paper_lines,
     papers_figure,
     papers_table,
@@ -51,7 +52,7 @@ def test_standings_are_those_of_the_terminal(inputs):
 
 def test_the_tables_and_the_figure(inputs):
     found = lines(inputs)
-    assert "1 above the claim" in to_markdown(papers_table(found)) and "wang2017" in to_csv(papers_table(found))
+    assert "1 above the claim" in to_markdown(noise_table(found)) and "wang2017" in to_csv(papers_table(found))
     told = to_csv(claims_table(found, "smoke")).splitlines()
     assert told[0] == "claim,title,standing,answer" and len(told) == 1 + len(inputs.claims)
     with style():

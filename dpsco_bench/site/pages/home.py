@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsco_bench.report.address import address
-from dpsco_bench.report.opening import headline, papers_table
+from dpsco_bench.report.opening import headline, noise_table, papers_table
 from dpsco_bench.report.scores import chance_text
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.findings import Finding, Unsaid
@@ -52,6 +52,7 @@ def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsai
         "[the list of verdicts](verdicts.md).\n",
         figure("figures/site/papers.svg", headline(lines), "fitting"),
         table(papers_table(lines)),
+        table(noise_table(lines)),
         text(chance_text(content.scores)) + "\n",
         f":::{{warning}}\n{text(WARNING)}\n:::\n",
         toctree([page for page in SECTIONS]),

@@ -10,7 +10,7 @@ from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import LedgerRow
-from dpsco_bench.report.opening import PaperLine, claims_table, headline, papers_table
+from dpsco_bench.report.opening import PaperLine, claims_table, headline, noise_table, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
@@ -30,6 +30,7 @@ def paper_pages(content: Content) -> Pages:
         heading("Papers", target="papers"),
         f"{text(headline(content.lines))}.\n",
         table(papers_table(content.lines)),
+        table(noise_table(content.lines)),
         toctree(names),
     ]
     return {
