@@ -2,6 +2,7 @@
 
 Each checkout has its `.venv`; its results are removed first. Both run `make replicate` at once, on one core each, so
 that whatever else the machine does meets both. `python docs/benchmarks.py` puts what was found on its page.
+`python docs/whole.py FOLDER` prints what the jobs of a checkout's last run took by stage.
 """
 
 from __future__ import annotations
@@ -55,19 +56,24 @@ def stage_of(rule: str) -> str:
     return named.get(rule) or named.get(rule.partition("_")[0]) or BESIDE
 
 
-def stages(folder: Path, wall: float) -> dict[str, float]:
-    """Seconds of each stage, from what Snakemake notes of its outputs: a job ends with its last one."""
-    jobs: dict[tuple[str, float], float] = {}
+def of_jobs(folder: Path) -> dict[str, float]:
+    """Seconds of the jobs of each stage, from what Snakemake notes of their outputs: a job ends with its last one."""
+    jobs: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for path in (folder / ".snakemake" / "metadata").rglob("*"):
         if path.is_file():
             noted = loads(path.read_text(encoding="utf-8"))
-            job = (noted["rule"], noted["starttime"])
-            jobs[job] = max(jobs.get(job, 0.0), noted["endtime"])
+            job = (noted["rule"], noted["shellcmd"] or str(round(noted["starttime"])))
+            jobs.setdefault(job, []).append((noted["starttime"], noted["endtime"]))
     found = dict.fromkeys([*STAGES, BESIDE], 0.0)
-    for (rule, begun), ended in jobs.items():
-        found[stage_of(rule)] += ended - begun
-    found[BESIDE] = wall - sum(value for stage, value in found.items() if stage != BESIDE)
+    for (rule, _), times in jobs.items():
+        found[stage_of(rule)] += max(ended for _, ended in times) - min(begun for begun, _ in times)
     return found
+
+
+def stages(folder: Path, wall: float) -> dict[str, float]:
+    """Seconds of each stage of a run on one core, and what the clock has beside its jobs."""
+    found = of_jobs(folder)
+    return found | {BESIDE: wall - sum(value for stage, value in found.items() if stage != BESIDE)}
 
 
 def started(folder: Path, profile: str) -> tuple[subprocess.Popen[bytes], Path]:
@@ -99,6 +105,9 @@ def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
 
 def main() -> None:
     """Measure, and keep what was found of each profile."""
+    if len(sys.argv) == 2:
+        print(dumps_pretty({stage: round(value, 1) for stage, value in of_jobs(Path(sys.argv[1])).items()}))
+        return
     old, new, *profiles = sys.argv[1:]
     kept = loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for profile in profiles or ["smoke", "ci"]:

@@ -153,7 +153,7 @@ BAD = [
     ("run -m n=8,abc", "n = 'abc'", "integer >= 1"),
     ("run -m n=interval(1,5)", "interval", "range"),
     ("run -m n=8,16 out=x.parquet", "out = x.parquet", "sweep"),
-    ("run -m algorithm=wang2017/dp_svrg,wang2017/dp_gd_pl n=64 steps=0", "'steps'", "theta"),
+    ("run algorithm=wang2017.dp_gd_pl problem=ridge_logistic n=64 steps=0", "steps = 0", ">= 1"),
     # claim, compare, data
     ("claim wang2017.thm6", "claim = 'wang2017.thm6'", "such as wang2017.thm6."),
     ("claim far.yaml --profile full", "profile = 'full'", "in whose grid mine.f has values"),
