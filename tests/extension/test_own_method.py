@@ -28,7 +28,7 @@ def done(outcome):
 def test_the_page_shows_the_files_as_they_are():
     shown = (ROOT / "docs" / "own.md").read_text()
     blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", shown, re.DOTALL)
-    for path in (METHOD, CLAIM):
+    for path in (METHOD, CLAIM, "examples/own_batches.py"):
         assert (ROOT / path).read_text() in blocks, f"{path} differs from what docs/own.md shows"
 
 
@@ -181,3 +181,10 @@ def test_the_library_takes_the_objects_themselves(dpsco):
     entry = dpsco_bench.get_algorithm("mine.noisy_gd")
     findings = dpsco_bench.check_algorithm(entry, "flipped_labels", d=3, steps=5)
     assert all(finding.passed is not False for finding in findings) and sum(map(bool, (f.passed for f in findings))) > 6
+
+
+def test_batches_of_one_s_own_keep_the_contract(dpsco):
+    told = done(dpsco("check", "--plugin", "examples/own_batches.py", "mine.dp_sgd"))
+    assert "gradient 1 of the charged" in " ".join(told.split())
+    report = dpsco("account", "mine.dp_sgd", "--plugin", "examples/own_batches.py", "problem=ridge_logistic", "n=2000")
+    assert "Poisson" in done(report) or "PLD" in report.out
