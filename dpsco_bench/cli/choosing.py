@@ -8,6 +8,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.choice import Choice, Chosen, NotRun
@@ -25,7 +28,7 @@ from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.execution.single import DEFAULT_RECORDS
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 
 KEPT = tuple(key for key in SETTINGS if key not in ("claims", "boards"))
 """Settings of a plan that a point has too."""
@@ -233,6 +236,22 @@ def not_run(refused: Sequence[NotRun]) -> Iterator[str]:
             if item.status == status:
                 reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
                 yield labelled(item.method, before + reason, room)
+
+
+MUCH = 0.5
+"""Where more of the rows are clipped, little but their directions is left of them."""
+
+
+def say_what_is_clipped(point: Point) -> None:
+    """A line where the clip shortens most rows of one's own file."""
+    clip = point.options.get("clip")
+    if not problem_class(point.problem).file_options or not clip or point.options.get("scale"):
+        return
+    own: Any = get_problem(point.problem, **point.options)
+    share = float(np.mean(own.row_norms(own.table.features) > clip))
+    if share > MUCH:
+        told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
+        say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
 
 
 def notes(found: Choice) -> Iterator[str]:

@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
     from dpsco_bench.analysis.choice import choose_at
-    from dpsco_bench.cli.choosing import Teller, asked_point, printed
+    from dpsco_bench.cli.choosing import Teller, asked_point, printed, say_what_is_clipped
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.sources import of_process
@@ -50,6 +50,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.out is not None:
         _check_files(Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
+    say_what_is_clipped(point)
     teller = Teller(args.limit)
     measured = replace(Layout("").measured, sources=of_process())
     found = choose_at(point, settings, measured, args.limit, args.cores, teller.tell, teller.begin)
