@@ -35,11 +35,13 @@ class Content:
     inputs : Inputs
     figures : Path, folder of the figures; those that are missing are left out
     coming : set of str, names of figures that are not there yet, and will be
+    short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
     """
 
     inputs: Inputs
     figures: Path
     coming: frozenset[str] = frozenset()
+    short: bool = False
 
     @cached_property
     def names(self) -> dict[str, str]:

@@ -34,7 +34,7 @@ from dpsco_bench.site.pages.papers import paper_pages, privacy_page
 from dpsco_bench.site.pages.provenance import provenance_page
 from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.rendered import rendered
-from dpsco_bench.site.single import one_file
+from dpsco_bench.site.single import one_file, unlinked
 
 TITLE = "dpsco_bench"
 SITE, SINGLE = "site", "site.html"
@@ -63,10 +63,10 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
 
     Parameters
     ----------
-    single : bool, whether all pages become one
+    single : bool, whether all pages become one, which leaves out what makes it too large to mail
     """
     coming = figure_names(claim.id for claim in inputs.claims) if sources.coming else ()
-    content = Content(inputs, sources.figures, frozenset(coming))
+    content = Content(inputs, sources.figures, frozenset(coming), single)
     drawn = folder / "figures" / "site"
     drawn.mkdir(parents=True)
     (folder / "files").mkdir()
@@ -88,7 +88,7 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
         **guide_pages(content),
         **provenance_page(content),
     }
-    for name, page in rendered(pages, single).items():
+    for name, page in rendered(unlinked(pages) if single else pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")

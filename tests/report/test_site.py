@@ -20,6 +20,7 @@ from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.queries import nearest_point
 from dpsco_bench.site.rendered import SiteError, rendered
+from dpsco_bench.site.single import rounded, unlinked
 from dpsco_bench.site.sphinx import THEME
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
@@ -28,6 +29,8 @@ pytestmark = pytest.mark.slow
 LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 LARGEST = 1_000_000
 """Bytes of a page without its figures, which are files."""
+MAILED = 2_000_000
+"""Bytes of the one file of this small profile, mostly style and guide."""
 OUTSIDE = re.compile(r"^(https?:|mailto:|data:)")
 
 
@@ -205,6 +208,43 @@ def test_the_one_file_needs_no_other(built):
     assert not [link for link in page.links if not link.startswith("#") and not OUTSIDE.match(link)]
     assert {link[1:] for link in page.links if link.startswith("#")} - {""} <= page.ids
     assert "wang2017.kinds" in page.text and "<script" not in page.path.read_text(encoding="utf-8")
+
+
+def test_the_one_file_can_be_mailed_and_says_what_it_has(built, text):
+    page = Page(built / "site.html")
+    assert page.path.stat().st_size < MAILED
+    assert "This one file has the findings" in page.text and "This one file" not in text("index")
+    assert "@algorithm" not in page.text and "Schedule: without noise the risk is 0.85 of it" in page.text
+
+
+def test_the_one_file_is_named_and_its_sections_lead_there(built, pages):
+    html = (built / "site.html").read_text(encoding="utf-8")
+    assert re.search(r'logo__title">dpsco_bench<', html)
+    sections = re.findall(r'nav-internal" href="([^"]*)"', html)
+    assert "#document-papers/index" in sections and "#document-guide/index" in sections and "#" not in sections
+
+
+def test_figures_of_single_claims_are_of_the_site_alone(inputs, tmp_path):
+    (tmp_path / "wang2017.kinds.svg").write_text('<svg width="100pt"></svg>')
+    shown = {}
+    for single in (False, True):
+        folder = tmp_path / f"pages{single}"
+        folder.mkdir()
+        names = write_pages(inputs, Sources(tmp_path, tmp_path), folder, single)
+        shown[single] = "wang2017.kinds.svg" in (folder / "claims" / "wang2017.kinds.md").read_text(encoding="utf-8")
+        assert ("verdicts" in names) is not single
+    assert shown == {False: True, True: False}
+
+
+def test_only_coordinates_of_paths_are_rounded():
+    path = '<path d="M 1.23456 -0.001 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
+    assert rounded(path) == '<path d="M 1.23 -0 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
+    assert rounded('<g id="d" class="0.123456"/>') == '<g id="d" class="0.123456"/>'
+
+
+def test_words_that_lead_to_a_page_left_out_lead_nowhere():
+    pages = {"a/one": "[x](two.md) [y](../gone.md) [](../gone.md) [z](#w)", "a/two": "[one](one.md)"}
+    assert unlinked(pages) == {"a/one": "[x](two.md) y the site's page `gone` [z](#w)", "a/two": "[one](one.md)"}
 
 
 def test_the_same_results_give_the_same_bytes(written, built, tmp_path):

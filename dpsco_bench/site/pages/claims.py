@@ -46,7 +46,7 @@ def claim_pages(content: Content) -> Pages:
     """A page per claim, the list of them, and the list of all verdicts."""
     return {
         "claims/index": _index(content),
-        "verdicts": _verdicts(content),
+        **({} if content.short else {"verdicts": _verdicts(content)}),
         **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
     }
 
@@ -60,7 +60,7 @@ def _index(content: Content) -> str:
             "Every claim with its standing and the sentence that answers it. "
             "[All verdicts](../verdicts.md) has a row per experiment.\n",
             table(claims_table(content.lines, content.inputs.profile)),
-            toctree(["/verdicts"]),
+            "" if content.short else toctree(["/verdicts"]),
             *pages,
         ]
     )
@@ -85,18 +85,25 @@ def _claim(content: Content, results: ClaimResults) -> str:
         f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
-        *(_figures(content, claim.id)),
+        *(() if content.short else _figures(content, claim.id)),
         heading("Verdicts", 2),
         table(_verdict_table(results), anchored=True),
+        *(() if content.short else _evidence(content, results)),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _evidence(content: Content, results: ClaimResults) -> list[str]:
+    """What stands behind the verdicts."""
+    return [
         _comparisons(results),
         heading("How it is measured", 2),
         table(parts_table(results)),
         _formulas(results),
         heading("Numbers, sources, and how to make it again", 2),
         _sources(content, results),
-        fenced(f"dpsco claim {claim.id} --profile {content.inputs.profile}", "console"),
+        fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
     ]
-    return "\n".join(filter(None, pieces))
 
 
 def page_title(claim: Claim) -> str:
