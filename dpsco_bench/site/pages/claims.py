@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.claims.bounds.glossary import symbols_in
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -148,7 +151,25 @@ def _formulas(results: ClaimResults) -> str:
     said = bullets(f"{code(name.partition('.')[2])} = {text(formula)}" for name, formula in texts.items())
     symbols = {key: symbol for name, formula in texts.items() for key, symbol in symbols_in(name, formula).items()}
     told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in sorted(symbols, key=str.lower))
-    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
+    code_of = "\n\n".join(bound_sources(names))
+    shown = code_of and f"Their code:\n\n{fenced(code_of, 'python')}"
+    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", shown, told and f"{told}.\n"]))
+
+
+def bound_sources(names: Iterable[str]) -> list[str]:
+    """Source texts of bounds and of the terms that they name, each once."""
+    bounds = [get_bound(name) for name in names]
+    return [*filter(None, dict.fromkeys(_source(f) for b in bounds for f in (b.value, b.named_term) if f))]
+
+
+def _source(function: Callable[..., Any]) -> str:
+    """Source text of a function, or of the one that makes it; empty where there is none."""
+    made = inspect.unwrap(function)
+    maker = getattr(inspect.getmodule(made), made.__qualname__.partition(".")[0], made)
+    try:
+        return textwrap.dedent(inspect.getsource(maker)).strip()
+    except (OSError, TypeError):
+        return ""
 
 
 def number_tables(results: ClaimResults) -> list[Table]:
