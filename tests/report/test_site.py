@@ -13,8 +13,10 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, counted_changes
 from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
+from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content
@@ -22,6 +24,7 @@ from dpsco_bench.site.pages import claims
 from dpsco_bench.site.pages.claims import bound_sources, page_title
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.queries import nearest_point
+from dpsco_bench.site.rebuilt import rebuilt
 from dpsco_bench.site.rendered import SiteError, rendered
 from dpsco_bench.site.single import rounded, unlinked
 from dpsco_bench.site.sphinx import THEME
@@ -193,6 +196,21 @@ def test_a_claim_has_its_numbers_its_file_and_its_command(pages, text):
     assert any(link.endswith("wang2017.kinds.cells.csv") for link in links)
     assert any(link.endswith("wang2017.kinds.cells.parquet") for link in links)
     assert "dpsco claim wang2017.kinds --profile smoke" in text("claims/wang2017.kinds")
+
+
+def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
+    """Sweeps that a parameter tells apart have a line each; of others a line counts the verdicts of one noise."""
+    text = {"id": "wang2017.table9", "rows": [{"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"]}]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    lines = re.sub(r"\]\(#[^)]*\)|\]{[^}]*}", "]", rebuilt(table)).replace("\xa0", " ").split("<br>")
+    counted = [line for line in lines if "sweeps: " in line]
+    assert all(line.rstrip(" |").endswith("([`kinds`])") for line in counted)
+    for noise, line in zip(("paper", "accounted"), counted, strict=True):
+        own = {row.part for row in table.rows if row.claims == "utility" and row.sweep.under(noise)}
+        assert f"{noise} noise, {len(own)} sweeps: " in line and len(own) > 1
+        assert sum(map(int, re.findall(r"\] \[?(\d+)", line))) == len(own)
+    assert [line for line in lines if "noise off" in line and "in n]" in line]
 
 
 def test_a_claim_has_the_code_of_its_bounds(text, monkeypatch):
