@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from posixpath import join, normpath
 from urllib.parse import unquote
@@ -33,7 +34,7 @@ def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
         page = normpath(join(name, "..", found[2]))
         return found[0] if page in pages else found[1] or f"the site's page `{page}`"
 
-    return {name: _TO_PAGE.sub(lambda found, name=name: kept(name, found), page) for name, page in pages.items()}
+    return {name: _TO_PAGE.sub(partial(kept, name), page) for name, page in pages.items()}
 
 
 def one_file(made: Path) -> str:

@@ -22,6 +22,7 @@ from dpsco_bench.report.opening import papers_figure
 from dpsco_bench.report.own_figures import figure_names, write_figures
 from dpsco_bench.report.parallel import Task, beside
 from dpsco_bench.report.tables import write_table
+from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import findings
@@ -202,6 +203,7 @@ def _built(inputs: Inputs, sources: Sources, out: Path, builder: str, cores: int
             pages = write_pages(inputs, sources, work / "pages", builder != "html")
             if sources.coming:
                 sources.coming()
+            fit(work / "pages", pages)
             build(work / "pages", work / "made", TITLE, builder, cores)
         for left in (".buildinfo", "objects.inv", "_sources"):
             remove(work / "made" / left)

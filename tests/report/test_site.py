@@ -19,6 +19,7 @@ from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.wording import symbols
+from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.pages import claims
 from dpsco_bench.site.pages.claims import bound_sources, page_title
@@ -321,6 +322,24 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
         write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_only_figures_of_two_panels_scroll(tmp_path):
+    page = ":::{container} drawn\n![A (b) \\[c\\]](f/x.svg)\n:::\n"
+    for name, width in (("one", 252), ("named", 280.8), ("two", 504)):
+        (tmp_path / name / "f").mkdir(parents=True)
+        (tmp_path / name / "f" / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
+        (tmp_path / name / "page.md").write_text(page + page)
+    fit(tmp_path, ["one/page", "named/page", "two/page"])
+    made = {name: (tmp_path / name / "page.md").read_text() for name in ("one", "named", "two")}
+    fitting = 2 * page.replace("drawn", "fitting")
+    assert made == {"one": fitting, "named": fitting, "two": 2 * page}
+
+
+def test_a_claim_s_standing_is_seen_on_a_narrow_screen(pages):
+    source = pages["claims/index.html"].path.read_text(encoding="utf-8")
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", source)
+    assert heads[:2] == ["Claim", "Standing"]
 
 
 def test_a_method_has_its_queries_at_a_point(text):

@@ -135,7 +135,7 @@ def said(words: str) -> str:
 
 def _figures(content: Content, id: str) -> Iterable[str]:
     names = [f"{id}{suffix}" for suffix in SUFFIXES if content.drawn(f"{id}{suffix}")]
-    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}", content.box(name)) for name in names]
+    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}") for name in names]
 
 
 def _comparisons(results: ClaimResults) -> str:
