@@ -140,9 +140,12 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Wr
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    with unswept(), beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
-        page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
-        others = rest()
+    with unswept():
+        if cores > 1:
+            inputs.read()
+        with beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
+            page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
+            others = rest()
     made = sorted(path for path in page.parent.rglob("*") if path.is_file())
     return Written(page, pages, [*made, *others])
 
