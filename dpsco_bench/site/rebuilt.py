@@ -45,14 +45,11 @@ def _entry(rows: Sequence[RebuiltRow], column: str) -> str:
 
 def _judged(rows: Sequence[RebuiltRow]) -> dict[str, list[Score]]:
     """By calibration the verdict of every sweep that was judged under it, each once."""
-    parts = {row.sweep.part: row.sweep for row in rows}
-    found: dict[str, list[Score]] = {}
-    for sweep in parts.values():
-        for calibration in judged_calibrations([sweep]):
-            score = sweep.under(calibration)
-            if score is not None:
-                found.setdefault(calibration, []).append(score)
-    return found
+    sweeps = list({row.sweep.part: row.sweep for row in rows}.values())
+    return {
+        calibration: [score for sweep in sweeps if (score := sweep.under(calibration)) is not None]
+        for calibration in judged_calibrations(sweeps)
+    }
 
 
 def _lines(calibration: str, scores: Sequence[Score]) -> list[str]:
