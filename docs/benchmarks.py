@@ -130,7 +130,7 @@ def whole() -> list[str]:
         f"calibrations, runs, judging, figures and site. "
         f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
         "",
-        f"Its jobs took, on the two cores together, at commit {full['commit']}: "
+        "Its jobs took, on the two cores together: "
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
         + f". The clock had {full['wall'] / 60:.0f} min.",
     ]
