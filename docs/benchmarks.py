@@ -43,7 +43,7 @@ def page(rows: list[Row]) -> str:
     """The whole page, Markdown."""
     about, judged = rows[0]["machine"], [row for row in rows if row["met"] is not None]
     of_runs = whole()
-    told = [line for line in of_runs if line.startswith("| P")]
+    told = [line for line in of_runs if line.startswith(("| P", "| site"))]
     days = sorted({row["machine"]["date"] for row in rows})
     met = Counter(row["met"] for row in judged)
     lines = [
@@ -51,7 +51,7 @@ def page(rows: list[Row]) -> str:
         "",
         f"Of {len(judged)} goals of single loops {met[True]} are met, of {len(told)} of whole runs "
         f"{sum(line.endswith('| yes |') for line in told)}. "
-        "G1 to G8 and P1 to P10 name them; G8 is of a card, and none was there.",
+        "G1 to G8, P1 to P10 and `site` name them; G8 is of a card, and none was there.",
         f"Where nothing else is said, the times are of one core of {about['processor']}, which other work shared.",
         "A ratio compares processor times of two tasks run in turn in one process. A goal of at most 0.6 means",
         "that ours takes at most 0.6 of the other's time. A goal of at least 3 means that it is at least three times",
@@ -86,6 +86,7 @@ def whole() -> list[str]:
     full = kept["full"]
     figures = {"board": _board_seconds("ci"), "cores": full["cpu"] / full["wall"]}
     figures["faster"] = full["on_faster_cores"]["wall"] / 60
+    figures["site"] = kept["site"]["cpu"]
     kept["reasons"] = {why: reason.format(**figures) for why, reason in kept["reasons"].items()}
     rows = [
         _told("P4", "`ci`, processor time over that of the baseline", parts.get("ci"), 0.4, kept, "ci"),
@@ -103,6 +104,7 @@ def whole() -> list[str]:
             kept,
             "costs",
         ),
+        _told("site", "site of `ci`, seconds by the clock on two cores", kept["site"]["wall"], 15, kept, "site"),
     ]
     seconds = "; ".join(
         f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline, "
@@ -122,11 +124,13 @@ def whole() -> list[str]:
         f"P9 is of methods that are known by name. Of cells judged by their steps alone, as one's own methods are, "
         f"{loads((HERE / 'kinds.json').read_text(encoding='utf-8'))['within'][0]:.0%} are within a factor {NEAR}.",
         "",
+        f"Site: {kept['site']['how']}. Its pages, tables and the figures across claims are all made anew.",
+        "",
         f"`full`: {full['how']}. All its processes took {full['cpu'] / 60:.0f} minutes of processor time: plan, "
         f"calibrations, runs, judging, figures and site. "
         f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
         "",
-        f"Its jobs took, on the two cores together, at commit {full['commit']}: "
+        "Its jobs took, on the two cores together: "
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
         + f". The clock had {full['wall'] / 60:.0f} min.",
     ]

@@ -171,7 +171,6 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
             kind="code",
             link=lambda line: address(line.results.id),
         ),
-        Column("What", _title, {"title": lambda line: line.results.claim.title}),
         Column(
             "Standing",
             lambda line: line.standing,
@@ -179,6 +178,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
             kind="verdict",
             style=lambda line: line.tone,
         ),
+        Column("What", _title, {"title": lambda line: line.results.claim.title}),
         Column("Answer", lambda line: line.text, {"answer": lambda line: line.answer.text}),
     )
     names = {line.paper: line.name for line in lines}

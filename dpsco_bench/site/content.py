@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,6 @@ from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.audits import audit_scores
-from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
@@ -22,8 +20,6 @@ from dpsco_bench.report.tables import Table
 
 Pages = Mapping[str, str]
 """Name of a page without suffix, from the root -> its Markdown."""
-ONE_PANEL = 72 * PANEL_WIDTH + 1
-"""Points."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +31,13 @@ class Content:
     inputs : Inputs
     figures : Path, folder of the figures; those that are missing are left out
     coming : set of str, names of figures that are not there yet, and will be
+    short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
     """
 
     inputs: Inputs
     figures: Path
     coming: frozenset[str] = frozenset()
+    short: bool = False
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -88,9 +86,3 @@ class Content:
     def drawn(self, name: str) -> bool:
         """Whether there is a figure of that name."""
         return name in self.coming or (self.figures / f"{name}.svg").is_file()
-
-    def box(self, name: str) -> str:
-        """Kind of the box of a figure: one panel fits on every screen, two beside each other scroll on a narrow one."""
-        with (self.figures / f"{name}.svg").open(encoding="utf-8") as file:
-            found = re.search(r'width="([\d.]+)pt"', file.read(1000))
-        return "fitting" if found and float(found[1]) <= ONE_PANEL else "drawn"

@@ -58,7 +58,7 @@ def heading(words: str, level: int = 1, target: str = "") -> str:
 
 
 def figure(file: str, alt: str, kind: str = "drawn") -> str:
-    """An image file in a box that scrolls on a page too narrow for it; ``fitting``: one that shrinks."""
+    """An image file in a box that scrolls on a page too narrow for it; ``fitting``: one that shrinks (`site.boxes`)."""
     return f":::{{container}} {kind}\n![{text(alt)}]({file})\n:::\n"
 
 

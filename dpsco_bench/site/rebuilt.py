@@ -8,9 +8,10 @@ from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import judged_calibrations
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow
+from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import noise_name, parameter_symbol
-from dpsco_bench.site.markdown import badge, link, table, text
+from dpsco_bench.site.markdown import badge, code, link, table, text
 
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 BREAK = "<br>"
@@ -22,7 +23,7 @@ def entries(found: Table) -> bool:
 
 
 def rebuilt(found: Table) -> str:
-    """A table of a paper, an entry a cell: the claim above, below it every verdict that measures it."""
+    """A table of a paper, an entry a cell: the claim above, below it the verdicts that measure it."""
     if not entries(found):
         return table(found)
     rows: dict[str, list[RebuiltRow]] = {}
@@ -35,19 +36,48 @@ def rebuilt(found: Table) -> str:
 
 def _entry(rows: Sequence[RebuiltRow], column: str) -> str:
     claimed = text(getattr(rows[0].entry, column) or NOTHING)
-    told = dict.fromkeys(line for row in rows if row.claims == column for line in _measured(row))
+    own = [row for row in rows if row.claims == column]
+    told = [line for noise, scores in _judged(own).items() for line in _lines(noise, scores)]
     return BREAK.join(
         [f"**{claimed}**", *(told or ["not measured in this profile"] * (claimed not in (NOTHING, "N/A")))]
     )
 
 
-def _measured(row: RebuiltRow) -> list[str]:
-    """A line for every calibration under which a sweep was judged."""
-    lines = []
-    for calibration in judged_calibrations([row.sweep]):
-        score = row.sweep.under(calibration)
-        if score is None:
-            continue
-        where = link(f"in {text(parameter_symbol(score.row.parameter))}", address(*row.sweep.part))
-        lines.append(f"{badge(score.verdict, score.tone)} {where}, {noise_name(calibration)}: {text(score.slope)}")
-    return lines
+def _judged(rows: Sequence[RebuiltRow]) -> dict[str, list[Score]]:
+    """By calibration the verdict of every sweep that was judged under it, each once."""
+    sweeps = list({row.sweep.part: row.sweep for row in rows}.values())
+    return {
+        calibration: [score for sweep in sweeps if (score := sweep.under(calibration)) is not None]
+        for calibration in judged_calibrations(sweeps)
+    }
+
+
+def _lines(calibration: str, scores: Sequence[Score]) -> list[str]:
+    """A line for every sweep where their parameters tell them apart, else one of counts."""
+    noise = noise_name(calibration)
+    if len({score.row.parameter for score in scores}) < len(scores):
+        return [_counts(noise, scores)]
+    return [
+        f"{badge(score.verdict, score.tone)} "
+        f"{link(f'in {text(parameter_symbol(score.row.parameter))}', _part(score))}, {noise}: {text(score.slope)}"
+        for score in scores
+    ]
+
+
+def _counts(noise: str, scores: Sequence[Score]) -> str:
+    """How many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
+    words: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        words.setdefault((score.verdict, score.tone), []).append(score)
+    told = [f"{badge(*word)} {_number(own)}" for word, own in words.items()]
+    claims = dict.fromkeys(score.results.id for score in scores)
+    led = ", ".join(link(code(id.partition(".")[2]), address(id)) for id in claims)
+    return f"{noise}, {len(scores)} sweeps: {', '.join(told)} ({led})"
+
+
+def _number(scores: Sequence[Score]) -> str:
+    return link("1", _part(scores[0])) if len(scores) == 1 else str(len(scores))
+
+
+def _part(score: Score) -> str:
+    return address(score.results.id, score.row.part)

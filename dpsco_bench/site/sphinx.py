@@ -35,7 +35,7 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
         "smartquotes": False,
         "exclude_patterns": ["figures", "tables", "files"],
         "html_theme": Path(pydata_sphinx_theme.__file__).parent.name,
-        "html_theme_options": theme_options(),
+        "html_theme_options": theme_options(title),
         "html_sidebars": {page: [] for page in wide},
         "html_static_path": [],
         "html_css_files": ["dt_bundle.css", "site.css"],
@@ -53,9 +53,10 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
     }
 
 
-def theme_options() -> dict[str, Any]:
+def theme_options(title: str) -> dict[str, Any]:
     """What the theme shows: the sections on top, the pages of a section at the side, headings of a page opposite."""
     return {
+        "logo": {"text": title},
         "navbar_align": "left",
         "header_links_before_dropdown": 9,
         "show_nav_level": 1,

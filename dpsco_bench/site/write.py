@@ -22,6 +22,7 @@ from dpsco_bench.report.opening import papers_figure
 from dpsco_bench.report.own_figures import figure_names, write_figures
 from dpsco_bench.report.parallel import Task, beside
 from dpsco_bench.report.tables import write_table
+from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import findings
@@ -34,7 +35,7 @@ from dpsco_bench.site.pages.papers import paper_pages, privacy_page
 from dpsco_bench.site.pages.provenance import provenance_page
 from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.rendered import rendered
-from dpsco_bench.site.single import one_file
+from dpsco_bench.site.single import one_file, unlinked
 
 TITLE = "dpsco_bench"
 SITE, SINGLE = "site", "site.html"
@@ -63,10 +64,10 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
 
     Parameters
     ----------
-    single : bool, whether all pages become one
+    single : bool, whether all pages become one, which leaves out what makes it too large to mail
     """
     coming = figure_names(claim.id for claim in inputs.claims) if sources.coming else ()
-    content = Content(inputs, sources.figures, frozenset(coming))
+    content = Content(inputs, sources.figures, frozenset(coming), single)
     drawn = folder / "figures" / "site"
     drawn.mkdir(parents=True)
     (folder / "files").mkdir()
@@ -88,7 +89,7 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
         **guide_pages(content),
         **provenance_page(content),
     }
-    for name, page in rendered(pages, single).items():
+    for name, page in rendered(unlinked(pages) if single else pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
@@ -139,9 +140,12 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Wr
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    with unswept(), beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
-        page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
-        others = rest()
+    with unswept():
+        if cores > 1:
+            inputs.read()
+        with beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
+            page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
+            others = rest()
     made = sorted(path for path in page.parent.rglob("*") if path.is_file())
     return Written(page, pages, [*made, *others])
 
@@ -202,6 +206,7 @@ def _built(inputs: Inputs, sources: Sources, out: Path, builder: str, cores: int
             pages = write_pages(inputs, sources, work / "pages", builder != "html")
             if sources.coming:
                 sources.coming()
+            fit(work / "pages", pages)
             build(work / "pages", work / "made", TITLE, builder, cores)
         for left in (".buildinfo", "objects.inv", "_sources"):
             remove(work / "made" / left)

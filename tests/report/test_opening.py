@@ -54,7 +54,7 @@ def test_the_tables_and_the_figure(inputs):
     found = lines(inputs)
     assert "1 above the claim" in to_markdown(noise_table(found)) and "wang2017" in to_csv(papers_table(found))
     told = to_csv(claims_table(found, "smoke")).splitlines()
-    assert told[0] == "claim,title,standing,answer" and len(told) == 1 + len(inputs.claims)
+    assert told[0] == "claim,standing,title,answer" and len(told) == 1 + len(inputs.claims)
     with style():
         assert svg_text(papers_figure(found)) == svg_text(papers_figure(found))
     with style(**{"svg.fonttype": "none"}):

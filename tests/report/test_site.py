@@ -1,6 +1,7 @@
 """The site of a small made-up profile: every link leads somewhere, nothing is fetched, every verdict is in words."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -8,18 +9,25 @@ from urllib.parse import unquote
 import pytest
 
 from dpsco_bench import __version__
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, counted_changes
 from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
+from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.wording import symbols
+from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.pages.claims import page_title
+from dpsco_bench.site.pages import claims
+from dpsco_bench.site.pages.claims import bound_sources, page_title
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.queries import nearest_point
+from dpsco_bench.site.rebuilt import rebuilt
 from dpsco_bench.site.rendered import SiteError, rendered
+from dpsco_bench.site.single import rounded, unlinked
 from dpsco_bench.site.sphinx import THEME
 from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
 
@@ -28,6 +36,8 @@ pytestmark = pytest.mark.slow
 LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
 LARGEST = 1_000_000
 """Bytes of a page without its figures, which are files."""
+MAILED = 2_000_000
+"""Bytes of the one file of this small profile, mostly style and guide."""
 OUTSIDE = re.compile(r"^(https?:|mailto:|data:)")
 
 
@@ -189,6 +199,33 @@ def test_a_claim_has_its_numbers_its_file_and_its_command(pages, text):
     assert "dpsco claim wang2017.kinds --profile smoke" in text("claims/wang2017.kinds")
 
 
+def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
+    """Sweeps that a parameter tells apart have a line each; of others a line counts the verdicts of one noise."""
+    text = {"id": "wang2017.table9", "rows": [{"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"]}]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    lines = re.sub(r"\]\(#[^)]*\)|\]{[^}]*}", "]", rebuilt(table)).replace("\xa0", " ").split("<br>")
+    counted = [line for line in lines if "sweeps: " in line]
+    assert all(line.rstrip(" |").endswith("([`kinds`])") for line in counted)
+    for noise, line in zip(("paper", "accounted"), counted, strict=True):
+        own = {row.part for row in table.rows if row.claims == "utility" and row.sweep.under(noise)}
+        assert f"{noise} noise, {len(own)} sweeps: " in line and len(own) > 1
+        assert sum(map(int, re.findall(r"\] \[?(\d+)", line))) == len(own)
+    assert [line for line in lines if "noise off" in line and "in n]" in line]
+
+
+def test_a_claim_has_the_code_of_its_bounds(text, monkeypatch):
+    page = text("claims/wang2017.kinds")
+    assert page.index("Bounds:") < page.index("Their code:") < page.index('@bound("wang2017.thm6_2"')
+    one = {name: bound_sources([name]) for name in ("zhang2022.moment_half", "bassily2021.thm12_private")}
+    assert one["zhang2022.moment_half"][0].startswith("def ")  # a lambda is shown with the function that makes it
+    assert [source.count("def _thm12_") for source in one["bassily2021.thm12_private"]] == [1, 1]
+    assert bound_sources(["wang2017.thm6_2"] * 2) == bound_sources(["wang2017.thm6_2"])
+    unread = get_bound("wang2017.thm6_2")
+    monkeypatch.setattr(claims, "get_bound", lambda name: replace(unread, value=eval("lambda c: 1.0")))
+    assert bound_sources(["x"]) == []
+
+
 def test_a_method_has_its_code_and_the_claims_that_measure_it(pages, text):
     assert "def plan" in text("methods/wang2017.dp_gd_pl") or "@algorithm" in text("methods/wang2017.dp_gd_pl")
     assert "dpsco account wang2017.dp_gd_pl problem=" in text("methods/wang2017.dp_gd_pl")
@@ -205,6 +242,43 @@ def test_the_one_file_needs_no_other(built):
     assert not [link for link in page.links if not link.startswith("#") and not OUTSIDE.match(link)]
     assert {link[1:] for link in page.links if link.startswith("#")} - {""} <= page.ids
     assert "wang2017.kinds" in page.text and "<script" not in page.path.read_text(encoding="utf-8")
+
+
+def test_the_one_file_can_be_mailed_and_says_what_it_has(built, text):
+    page = Page(built / "site.html")
+    assert page.path.stat().st_size < MAILED
+    assert "This one file has the findings" in page.text and "This one file" not in text("index")
+    assert "@algorithm" not in page.text and "Schedule: without noise the risk is 0.85 of it" in page.text
+
+
+def test_the_one_file_is_named_and_its_sections_lead_there(built, pages):
+    html = (built / "site.html").read_text(encoding="utf-8")
+    assert re.search(r'logo__title">dpsco_bench<', html)
+    sections = re.findall(r'nav-internal" href="([^"]*)"', html)
+    assert "#document-papers/index" in sections and "#document-guide/index" in sections and "#" not in sections
+
+
+def test_figures_of_single_claims_are_of_the_site_alone(inputs, tmp_path):
+    (tmp_path / "wang2017.kinds.svg").write_text('<svg width="100pt"></svg>')
+    shown = {}
+    for single in (False, True):
+        folder = tmp_path / f"pages{single}"
+        folder.mkdir()
+        names = write_pages(inputs, Sources(tmp_path, tmp_path), folder, single)
+        shown[single] = "wang2017.kinds.svg" in (folder / "claims" / "wang2017.kinds.md").read_text(encoding="utf-8")
+        assert ("verdicts" in names) is not single
+    assert shown == {False: True, True: False}
+
+
+def test_only_coordinates_of_paths_are_rounded():
+    path = '<path d="M 1.23456 -0.001 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
+    assert rounded(path) == '<path d="M 1.23 -0 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
+    assert rounded('<g id="d" class="0.123456"/>') == '<g id="d" class="0.123456"/>'
+
+
+def test_words_that_lead_to_a_page_left_out_lead_nowhere():
+    pages = {"a/one": "[x](two.md) [y](../gone.md) [](../gone.md) [z](#w)", "a/two": "[one](one.md)"}
+    assert unlinked(pages) == {"a/one": "[x](two.md) y the site's page `gone` [z](#w)", "a/two": "[one](one.md)"}
 
 
 def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
@@ -248,6 +322,24 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
         write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_only_figures_of_two_panels_scroll(tmp_path):
+    page = ":::{container} drawn\n![A (b) \\[c\\]](f/x.svg)\n:::\n"
+    for name, width in (("one", 252), ("named", 280.8), ("two", 504)):
+        (tmp_path / name / "f").mkdir(parents=True)
+        (tmp_path / name / "f" / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
+        (tmp_path / name / "page.md").write_text(page + page)
+    fit(tmp_path, ["one/page", "named/page", "two/page"])
+    made = {name: (tmp_path / name / "page.md").read_text() for name in ("one", "named", "two")}
+    fitting = 2 * page.replace("drawn", "fitting")
+    assert made == {"one": fitting, "named": fitting, "two": 2 * page}
+
+
+def test_a_claim_s_standing_is_seen_on_a_narrow_screen(pages):
+    source = pages["claims/index.html"].path.read_text(encoding="utf-8")
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", source)
+    assert heads[:2] == ["Claim", "Standing"]
 
 
 def test_a_method_has_its_queries_at_a_point(text):

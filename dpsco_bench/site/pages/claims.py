@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.claims.bounds.glossary import symbols_in
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -46,7 +49,7 @@ def claim_pages(content: Content) -> Pages:
     """A page per claim, the list of them, and the list of all verdicts."""
     return {
         "claims/index": _index(content),
-        "verdicts": _verdicts(content),
+        **({} if content.short else {"verdicts": _verdicts(content)}),
         **{f"claims/{claim.id}": _claim(content, claim) for claim in content.inputs.claims},
     }
 
@@ -60,7 +63,7 @@ def _index(content: Content) -> str:
             "Every claim with its standing and the sentence that answers it. "
             "[All verdicts](../verdicts.md) has a row per experiment.\n",
             table(claims_table(content.lines, content.inputs.profile)),
-            toctree(["/verdicts"]),
+            "" if content.short else toctree(["/verdicts"]),
             *pages,
         ]
     )
@@ -85,18 +88,25 @@ def _claim(content: Content, results: ClaimResults) -> str:
         f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
-        *(_figures(content, claim.id)),
+        *(() if content.short else _figures(content, claim.id)),
         heading("Verdicts", 2),
         table(_verdict_table(results), anchored=True),
+        *(() if content.short else _evidence(content, results)),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _evidence(content: Content, results: ClaimResults) -> list[str]:
+    """What stands behind the verdicts."""
+    return [
         _comparisons(results),
         heading("How it is measured", 2),
         table(parts_table(results)),
         _formulas(results),
         heading("Numbers, sources, and how to make it again", 2),
         _sources(content, results),
-        fenced(f"dpsco claim {claim.id} --profile {content.inputs.profile}", "console"),
+        fenced(f"dpsco claim {results.id} --profile {content.inputs.profile}", "console"),
     ]
-    return "\n".join(filter(None, pieces))
 
 
 def page_title(claim: Claim) -> str:
@@ -125,7 +135,7 @@ def said(words: str) -> str:
 
 def _figures(content: Content, id: str) -> Iterable[str]:
     names = [f"{id}{suffix}" for suffix in SUFFIXES if content.drawn(f"{id}{suffix}")]
-    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}", content.box(name)) for name in names]
+    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}") for name in names]
 
 
 def _comparisons(results: ClaimResults) -> str:
@@ -141,7 +151,25 @@ def _formulas(results: ClaimResults) -> str:
     said = bullets(f"{code(name.partition('.')[2])} = {text(formula)}" for name, formula in texts.items())
     symbols = {key: symbol for name, formula in texts.items() for key, symbol in symbols_in(name, formula).items()}
     told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in sorted(symbols, key=str.lower))
-    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
+    code_of = "\n\n".join(bound_sources(names))
+    shown = code_of and f"Their code:\n\n{fenced(code_of, 'python')}"
+    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", shown, told and f"{told}.\n"]))
+
+
+def bound_sources(names: Iterable[str]) -> list[str]:
+    """Source texts of bounds and of the terms that they name, each once."""
+    bounds = [get_bound(name) for name in names]
+    return [*filter(None, dict.fromkeys(_source(f) for b in bounds for f in (b.value, b.named_term) if f))]
+
+
+def _source(function: Callable[..., Any]) -> str:
+    """Source text of a function, or of the one that makes it; empty where there is none."""
+    made = inspect.unwrap(function)
+    maker = getattr(inspect.getmodule(made), made.__qualname__.partition(".")[0], made)
+    try:
+        return textwrap.dedent(inspect.getsource(maker)).strip()
+    except (OSError, TypeError):
+        return ""
 
 
 def number_tables(results: ClaimResults) -> list[Table]:

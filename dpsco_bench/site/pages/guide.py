@@ -22,19 +22,22 @@ PARTS = {
     "Change log": ("changes", "slopes", "dropped"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
+MAILED = (*PARTS["Reading"], "choosing", "accounting")
+"""Pages of the documentation that the one file to mail has."""
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def guide_pages(content: Content) -> Pages:
     """How to read a verdict, then the documentation."""
-    docs = shown_documents()
-    known = ["reading", *docs, "api"]
+    docs = {name: path for name, path in shown_documents().items() if not content.short or name in MAILED}
+    known = ["reading", *docs, *([] if content.short else ["api"])]
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
     index = [toctree(names, hidden=False, caption=title) for title, names in parts.items() if names]
     found = {"guide/index": "\n".join([heading("Guide", target="guide"), *index])}
-    found |= {"guide/reading": reading_page(docs), "guide/api": api_page()}
+    found |= {"guide/reading": reading_page(docs)}
+    found |= {} if content.short else {"guide/api": api_page()}
     for name, path in docs.items():
         found[f"guide/{name}"] = _linked(path.read_text(encoding="utf-8"), docs)
     return {**found, **benchmark_page()}

@@ -32,6 +32,11 @@ WARNING = (
     "A status “proven” speaks of the mechanism in exact arithmetic."
 )
 UNSAID = "Nothing is said of these statements, since what they rest on is not there:"
+MAILED = (
+    "This one file has the findings, the papers, the verdicts of every claim with their reasons, which method, the "
+    "privacy ledger, the errata and the benchmarks. The site has, besides, a figure of every claim, its parts and "
+    "numbers, the code of every method, and a search."
+)
 STAND = (
     "A claim is a theorem, a row of a table or a figure. It counts once, however many experiments measure it. What the "
     "words mean stands in [Reading a verdict](guide/reading.md)."
@@ -45,6 +50,7 @@ def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsai
     pieces = [
         heading(title, target="findings"),
         f"{text(WHAT)}\n\nProfile {code(content.inputs.profile)}: {text(headline(lines))}.\n",
+        f"{text(MAILED)}\n" if content.short else "",
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
         _unsaid(unsaid),
         heading("How the claims stand", 2, "standings"),

@@ -61,6 +61,15 @@ def _method(content: Content, page: AlgorithmPage) -> str:
         f"{prose(page.summary.replace('``', '`'))} {text(page.source)}.\n",
         bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
+        *(() if content.short else _details(content, page)),
+        _errata(errata),
+    ]
+    return "\n".join(filter(None, pieces))
+
+
+def _details(content: Content, page: AlgorithmPage) -> list[str]:
+    """What it costs, where it stands, and its code."""
+    return [
         _account(content, page),
         _queries(content, page.id),
         heading("What its noise gives", 2),
@@ -69,9 +78,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
         _options(page),
         heading("The listing, and the code", 2),
         beside(fenced(page.doc), fenced(_code(page.id), "python")),
-        _errata(errata),
     ]
-    return "\n".join(filter(None, pieces))
 
 
 def _account(content: Content, page: AlgorithmPage) -> str:
