@@ -22,7 +22,7 @@ def noisy_gd(objective, plan, mechanism):
     x = objective.start  # (replicates, d)
     for t in range(plan.steps):
         gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
-        x = x - plan.step * gradient
+        x = objective.project(x - plan.step * gradient)
         objective.observe(x)
     return x
 

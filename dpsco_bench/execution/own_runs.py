@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any
 
+from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.own_queries import check_queries
 from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 
+OUTSIDE = 1e-5
+"""Distance from a domain, over the size of the output, that rounding may leave, in float32 too."""
 CHANGED = "as it was charged: its run changes what it is handed"
 
 
@@ -19,8 +22,12 @@ class ChangedPlan(AlgorithmError):
     """A run that changes its plan or the scales of its noise: what is charged is not what runs."""
 
 
+class LeftDomain(AlgorithmError):
+    """A run whose output is not in the feasible set, and so solves another problem."""
+
+
 class WatchedRun:
-    """A run whose plan and noise scales are compared whole before and after each call.
+    """A run whose plan and noise scales are compared whole before and after each call, and whose output has a domain.
 
     Blocks of a run share the plan. So every later call is stopped too.
 
@@ -36,16 +43,40 @@ class WatchedRun:
         self.__code__ = getattr(run, "__code__", None)
 
     def __call__(self, objective: Any, plan: Plan, mechanism: Any) -> Any:
-        """Call the run. Raises ChangedPlan naming the algorithm and the first quantity that was changed."""
+        """Call the run.
+
+        Raises
+        ------
+        ChangedPlan
+            Naming the algorithm and the first quantity that was changed.
+        LeftDomain
+            For an output outside of the feasible set.
+        """
         if self.found:
             raise ChangedPlan(self.found)
         before = _handed(plan, mechanism)
         try:
-            return self.run(objective, plan, mechanism)
+            output = self.run(objective, plan, mechanism)
         finally:
             self.found = self._changed(before, plan, mechanism)
             if self.found:
                 raise ChangedPlan(self.found)
+        self._check_inside(objective, output)
+        return output
+
+    def _check_inside(self, objective: Any, output: Any) -> None:
+        """Stop a method whose output leaves the domain: its risk may be below the least of the domain."""
+        domain = getattr(objective, "domain", None)
+        if domain is None or getattr(output, "shape", None) != objective.start.shape:
+            return
+        xp = array_namespace(output)
+        beyond = float(xp.max(xp.abs(output - domain.project(output))))
+        if beyond > OUTSIDE * max(1.0, float(xp.max(xp.abs(output)))):
+            name = getattr(domain, "name", type(domain).__name__)
+            allowed = (
+                f"in the domain {name} (farthest coordinate {beyond:.3g} beyond it): objective.project(x) projects"
+            )
+            raise LeftDomain(f"{self.where}: output: must be {allowed}; or it asks for needs=(Trait.UNCONSTRAINED,)")
 
     def _changed(self, before: tuple[PlanRecord, Mapping[str, float]], plan: Plan, mechanism: Any) -> str:
         try:

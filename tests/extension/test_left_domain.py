@@ -1,0 +1,43 @@
+"""A method whose output leaves the domain is stopped with one line: its risk may be below the least of the domain."""
+
+from pathlib import Path
+
+import pytest
+
+METHOD = "examples/own_method.py"
+PROJECTED = "objective.project(x - plan.step * gradient)"
+FREE = "algorithm=mine.noisy_gd"
+POINT = ("problem=data_file", "path=examples/customers.csv", "label=renewed", "positive=yes", "clip=2", "epsilon=2")
+POINT += ("regularisation=0.1", "domain=l2_ball")
+
+
+@pytest.fixture
+def unprojected(tmp_path):
+    text = Path(METHOD).read_text()
+    assert text.count(PROJECTED) == 1
+    path = tmp_path / "free.py"
+    path.write_text(text.replace(PROJECTED, PROJECTED.removeprefix("objective.project")))
+    return str(path)
+
+
+@pytest.mark.parametrize("form", ["run", "check"])
+def test_an_output_outside_is_one_line(dpsco, unprojected, form):
+    named = (FREE,) if form == "run" else ("mine.noisy_gd",)
+    outcome = dpsco(form, *named, *POINT, "radius=0.1", "--plugin", unprojected)
+    told = " ".join((outcome.out + outcome.err).split())
+    assert outcome.code != 0 and "in the domain l2_ball" in told and "objective.project(x) projects" in told
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.slow
+def test_choose_ranks_it_nowhere(dpsco, unprojected):
+    outcome = dpsco("choose", *POINT, "radius=0.1", "--plugin", unprojected, "--limit", "40", "replicates=2")
+    assert "mine.noisy_gd has the least" not in outcome.out and "in the domain l2_ball" in outcome.out + outcome.err
+
+
+def test_what_stays_inside_runs(dpsco, unprojected):
+    assert dpsco("run", FREE, *POINT, "radius=100", "--plugin", unprojected).code == 0
+
+
+def test_the_example_projects(dpsco):
+    assert dpsco("run", FREE, *POINT, "radius=0.1", "--plugin", METHOD).code == 0
