@@ -84,6 +84,8 @@ class WatchedRun:
             record, scales = _handed(plan, mechanism)
         except InputError as error:
             return str(error)
+        except (AttributeError, TypeError, ValueError):  # fields that no plan or query has
+            return f"{self.where}: plan = another one: must be {CHANGED}"
         found = before[0].difference(record)
         names = [name for name in {**before[1], **scales} if before[1].get(name) != scales.get(name)]
         if not found and names:

@@ -23,6 +23,7 @@ CHANGES = {
     "schedule": ("object.__setattr__(plan, 'schedule', {**plan.schedule, 'step': 1.0})\n", "step of schedule = 1.0"),
     "leaks": ("vars(plan)['warnings'] = ('no',)\n", "warnings = "),
     "plan": ("import copy\n    mechanism.plan = copy.copy(plan)\n", "plan of its mechanism = another one"),
+    "fields": ("object.__setattr__(plan, 'steps', 1)\n", "its run changes what it is handed"),
     "class": (f"type({FIRST}).answer = lambda query, value, noise: value\n", "leaves answer as it is"),
 }
 

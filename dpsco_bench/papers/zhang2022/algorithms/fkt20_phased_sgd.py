@@ -20,7 +20,7 @@ SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unver
     order_invariant=False,
 )
 def plan(given: Setting, *, step: float | None = None) -> Plan:
-    """``su2023.phased_dp_sgd`` on a ball: eta is D times that of the unit scale, steps and releases are projected.
+    """Phased noisy SGD on a ball: eta is D times that of the unit scale, steps and releases are projected.
 
     ``eta = D min{4/sqrt n, eps/(2 sqrt(d l))}/L``, ``paper``: ``s_i = 4 L eta_i sqrt(l)/eps``. Steps of at most 2/H do
     not drive neighbouring runs apart and projections do not either, so a phase's average has replace-one sensitivity
