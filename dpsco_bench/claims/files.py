@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ MOST_BYTES = 4_000_000
 MOST_REFERENCES = 20
 """Largest file that is read: as it is written, and with what references between its values repeat."""
 LONGEST_REASON = 300
+RESOLVER = re.compile(r"\$\{[^{}:]*:")
+"""A reference to a function, such as of an environment variable, and not to another value of the file."""
 
 
 def read_yaml(path: Path, key: str = "file") -> Any:
@@ -32,6 +35,8 @@ def read_yaml(path: Path, key: str = "file") -> Any:
         read = OmegaConf.load(path)
         if text.count("${") > MOST_REFERENCES:
             raise InputError(key, str(path), f"a file with at most {MOST_REFERENCES} references ${{...}}")
+        if found := RESOLVER.search(text):  # which names are known depends on what else has run
+            raise InputError(key, str(path), f"a YAML file whose references name its own keys, not {found[0]}...}}")
         return OmegaConf.to_container(read, resolve=True)
     except InputError:
         raise

@@ -115,7 +115,7 @@ def test_compiling_counts_for_no_limit(store, tmp_path):
 
     with event.trigger_event("numba:compile"):
         time.sleep(5)
-    return mechanism.release("gradient", objective.start, 0)"""
+    return objective.project(mechanism.release("gradient", objective.start, 0))"""
     (tmp_path / "own.py").write_text(OWN.format("waits", body))
     found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
     assert of(found, "waits") and {item.status for item in found.refused} == {"refused", "too_long"}
