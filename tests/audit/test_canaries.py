@@ -139,9 +139,11 @@ def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
 def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(capsys):
     assert main(["list", "audits"]) == 0
     shown = capsys.readouterr().out
-    assert "su2023.truncated_batched_md" in shown and "canary_heavy" in shown and "never proves" in shown
+    assert "su2023.truncated_batched_md" in shown and "  heavy" in shown and "never proves" in shown
     assert "it is not private and claims nothing" in shown.replace("\n    ", " ").replace("\n  ", " ")
     assert max(map(len, shown.splitlines())) <= 100
+    told = [line.split("  ")[0] for line in shown.partition("not tried")[0].splitlines()[2:] if line]
+    assert not any("..." in audit for audit in told) and {told.count(audit) for audit in told} <= {1, 2}
     assert main(["list", "audits", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found) == len(list(trials())) and {"algorithm", "problem", "reason", "statistic"} <= set(found[0])
