@@ -171,7 +171,7 @@ def test_privacy_ledger_errata_and_provenance(text):
     assert "exceeds the claim" in text("privacy") and "= ∞" in text("privacy")
     assert f"dpsco_bench {__version__}" in text("provenance")
     assert "abc123" in text("provenance") and "Root seed" in text("provenance") and "2.1 min" in text("provenance")
-    assert "Check it with dpsco claim wang2017.thm4.1" in text("errata/wang2017")
+    assert "Check it with dpsco claim wang2017.thm5.3" in text("errata/wang2017")
 
 
 def test_the_errata_are_counted_by_what_they_change(pages, text):
