@@ -60,7 +60,7 @@ def page(rows: list[Row]) -> str:
         "![Ratios over goals](benchmarks.svg)",
         "",
         f"NumPy {about['numpy']}, Python {about['python']}, BLAS threads: {about['blas_threads'] or 'all'}.",
-        f"Measured from {days[0]} to {days[-1]}; what was written since is not in these times.",
+        f"Measured {_days(days)}; what was written since is not in these times.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
     ]
@@ -76,6 +76,10 @@ def page(rows: list[Row]) -> str:
         ]
         lines += [line(row) for row in own]
     return "\n".join(lines) + "\n"
+
+
+def _days(days: list[str]) -> str:
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
 
 
 def whole() -> list[str]:
@@ -206,7 +210,11 @@ def figure(rows: list[Row]) -> Figure:
         ax.plot([1, headroom(row)], [place, place], color="0.75", lw=1.2, zorder=1)
         ax.plot(headroom(row), place, "o" if row["met"] else "X", color="#0072B2" if row["met"] else "#D55E00", ms=6)
     ax.axvline(1, color="0.3", lw=1)
-    ax.set_yticks(range(len(judged)), [f"{row['id']}  {row['case']}, {row['peer']}" for row in judged], fontsize=6.5)
+    ax.set_yticks(
+        range(len(judged)),
+        [f"{row['id'].partition('_')[0]}  {row['case']}, {row['peer']}" for row in judged],
+        fontsize=6.5,
+    )
     ax.invert_yaxis()
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")

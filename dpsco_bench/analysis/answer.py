@@ -52,7 +52,8 @@ SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
 STANDINGS: dict[str, Word] = {
     AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
     AS_RECALLED: Word(
-        "confirms", "the same with the noise of a source that the paper cites, whose constants are from memory"
+        "confirms",
+        "it holds with the noise of a source that the paper cites, proven private, whose constants are from memory",
     ),
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
     NOT_SHOWN: Word("confirms", "it holds only with noise that nothing proves private, and nothing refutes"),

@@ -124,7 +124,8 @@ class ClaimJudge:
     def _recalled(self, case: Case) -> bool:
         """Whether the noise of all its methods has constants from memory: the paper cites it, and prints none."""
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        return all(FROM_MEMORY in get_algorithm(method.algorithm).source for part in own for method in part.methods)
+        sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
+        return bool(sources) and all(FROM_MEMORY in source for source in sources)
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

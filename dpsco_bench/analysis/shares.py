@@ -36,7 +36,7 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
     return high
 
 
-def share_word(counts: Sequence[tuple[int, int]], stated: float, quantity: str = "replicates") -> tuple[str, str]:
+def share_word(counts: Sequence[tuple[int, int]], stated: float) -> tuple[str, str]:
     """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni).
 
     Parameters
@@ -53,8 +53,8 @@ def share_word(counts: Sequence[tuple[int, int]], stated: float, quantity: str =
     level = (1 - CONFIDENCE) / (2 * len(counts))
     inside, size = min(counts, key=lambda one: least_share(one[0], one[1], level))
     found, told = f"{100.0 * inside / size:.4g} %", f"{100.0 * stated:.4g} %"
-    reason = f"in the worst cell {found} of the {size} {quantity} are within the bound, {told} are stated"
-    if any(bdtr(one, all, stated) <= level for one, all in counts):
+    reason = f"in the worst cell {found} of the {size} replicates are within the bound, {told} are stated"
+    if any(bdtr(within, runs, stated) <= level for within, runs in counts):
         return "violated", reason
     least = least_share(inside, size, level)
     if least >= stated or (stated == 1.0 and inside == size):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair
@@ -11,6 +12,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.fused.compiled import available
+from dpsco_bench.fused.registry import run_of
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
@@ -20,9 +22,7 @@ SIZES: tuple[Size, ...] = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 12
 NOISE_GOAL, WIDE = 2.0, 128
 """In times of drawing all of its noise, from that dimension on."""
 LISTED = "the noise is the listing's too, and at this size its calls are no longer most of its step"
-WHOLE = (
-    "a run draws, plans and evaluates what the listing does; calls of NumPy weigh least where rows are many and long"
-)
+SHARED = "draws, records and arithmetic are the listing's too: compiled steps save its calls alone"
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
@@ -53,7 +53,12 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE) -> 
             yield Case(**common, **told, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
 
 
-def other_methods(id: str, cells: Mapping[str, CellOf], sizes: Sequence[Size] = SIZES) -> Iterator[Case]:
+def other_methods(
+    id: str,
+    cells: Mapping[str, CellOf],
+    sizes: Sequence[Size] = SIZES,
+    limits: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Case]:
     """Rows of all further methods of a paper, each against its listing at the sizes of P1; a unit is a whole run.
 
     Parameters
@@ -61,13 +66,16 @@ def other_methods(id: str, cells: Mapping[str, CellOf], sizes: Sequence[Size] = 
     id : str, of the goal
     cells : mapping, how a row calls a method -> see `CellOf`
     sizes : sequence of (replicates, dimension, least ratio)
+    limits : mapping, of methods that spend their time on something else than `SHARED` says -> on what
     """
     for method, cell_of in cells.items():
         for size in sizes:
-            yield _against_listing(id, method, cell_of, size, SCALE, RUN)
+            yield _against_listing(id, method, cell_of, size, SCALE, RUN, limits.get(method, SHARED))
 
 
-def _against_listing(id: str, method: str, cell_of: CellOf, size: Size, scale: float, unit: str = STEP) -> Case:
+def _against_listing(
+    id: str, method: str, cell_of: CellOf, size: Size, scale: float, unit: str = STEP, limit: str = LISTED
+) -> Case:
     replicates, d, least = size
     return Case(
         id=id,
@@ -77,7 +85,7 @@ def _against_listing(id: str, method: str, cell_of: CellOf, size: Size, scale: f
         sense=AT_LEAST,
         goal=least,
         build=partial(_listing_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
-        limit=LISTED if unit == STEP else WHOLE,
+        limit=limit,
     )
 
 
@@ -104,6 +112,12 @@ class Run:
     def __call__(self, fused: bool) -> None:
         objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
         call_run(self.cell.algorithm_entry, objective, self.plan, self.mechanism(), fused=fused)
+
+    def is_fused(self) -> bool:
+        """Whether compiled steps run where nobody asks for the listing."""
+        algorithm = self.cell.algorithm_entry
+        objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
+        return run_of(algorithm, objective, self.plan, self.mechanism()) is not algorithm.run_function
 
     @cached_property
     def widths(self) -> dict[str, int]:
@@ -138,6 +152,8 @@ class _Widths(Mechanism):
 
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = Run(cell(), replicates, scale)
+    if not run.is_fused():
+        raise NotMeasurable("at this size its listing runs")
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), lambda: run(False), work, work)
 

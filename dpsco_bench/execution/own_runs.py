@@ -71,7 +71,7 @@ class WatchedRun:
             return
         xp = array_namespace(output)
         beyond = float(xp.max(xp.abs(output - domain.project(output))))
-        if beyond > OUTSIDE * max(1.0, float(xp.max(xp.abs(output)))):
+        if beyond > OUTSIDE * float(xp.max(xp.abs(output))):
             name = getattr(domain, "name", type(domain).__name__)
             allowed = (
                 f"in the domain {name} (farthest coordinate {beyond:.3g} beyond it): objective.project(x) projects"

@@ -46,4 +46,4 @@ def test_error_rates_are_exact(size, cells):
     words = [share_word([(inside, size)] + [(size, size)] * (cells - 1), 0.95)[0] for inside in range(size + 1)]
     for share, word in ((0.9499, "holds"), (0.95, "violated")):
         chance = sum(binom.pmf(inside, size, share) for inside in range(size + 1) if words[inside] == word)
-        assert cells * chance <= 0.025 + 1e-3
+        assert cells * chance <= 0.025 + 1e-12

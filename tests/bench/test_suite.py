@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, Case, Effort, Goal, NotMeasurable, Pair, measure
 from dpsco_bench.cli.main import main
+from dpsco_bench.fused import compiled
+from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.registry import Registry
 
 ROOT = Path(__file__).parents[2]
@@ -143,3 +146,34 @@ def test_the_page_says_how_long_the_site_takes():
     (row,) = [line for line in page["whole"]() if line.startswith("| site ")]
     seconds, goal, told = row.strip("| ").split(" | ")[2:]
     assert goal == "15" and (told == "yes" if float(seconds) <= 15 else told.startswith("no: "))
+
+
+FULL_GRADIENTS = {
+    *("bassily2021.noisy_smd", "su2023.nrmd", "su2023.ttz14"),
+    *("wang2017.frank_wolfe_ttz15", "wang2017.noisy_md_ttz14"),
+}
+"""Compiled methods of which a step looks at all records: P1 is of those that look at few."""
+
+
+def timed():
+    """Algorithms that P1 times against their listings, and the cases of the first size."""
+    return {
+        case.build.args[0]().algorithm: case
+        for id in GOALS.names()
+        if id.startswith("P1_")
+        for case in GOALS.get(id).cases()
+        if case.peer == "its listing" and case.case.endswith("R/d = 12/8")
+    }
+
+
+def test_every_compiled_method_of_single_records_is_timed():
+    assert timed().keys() | FULL_GRADIENTS == {id for id in list_algorithms() if has_steps(id)}
+
+
+def test_where_the_listing_runs_nothing_is_compared():
+    if not compiled.available():
+        pytest.skip("Numba is missing or switched off: the listings run")
+    (wide,) = [case for case in GOALS.get("P1_su2023").cases() if case.case == "pda_dpmd, R/d = 64/128"]
+    with pytest.raises(NotMeasurable, match="its listing runs"):
+        wide.build()
+    timed()["su2023.pda_dpmd"].build()

@@ -86,7 +86,7 @@ def test_a_launcher_leaves_the_same_bytes_and_names_what_failed(alone, tmp_path,
 )
 def test_a_launcher_that_cannot_launch_is_one_line(tmp_path, name, more, reason):
     if find_spec(name.partition("_")[0]) is None or (name.endswith("slurm") and shutil.which("srun")):
-        pytest.skip("not here")
+        pytest.skip("the launcher is not installed, or SLURM is and it can launch")
     process = dpsco(tmp_path, "run", "-m", "n=64,128", "d=3", "replicates=2", f"hydra/launcher={name}", more)
     err = process.communicate(timeout=300)[1]
     assert process.returncode == 2 and err.startswith(f"dpsco: hydra/launcher = '{name}': {reason}")

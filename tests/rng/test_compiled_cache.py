@@ -12,7 +12,7 @@ import pytest
 
 import dpsco_bench.rng
 
-pytest.importorskip("numba")
+pytest.importorskip("numba", reason="without Numba nothing is compiled")
 DRAW = """
 import numpy as np
 from dpsco_bench.rng.streams import cpu_implementation

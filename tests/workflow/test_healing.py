@@ -192,7 +192,7 @@ def test_what_a_run_leaves_besides_is_named_once_set_aside_and_made_anew(project
         path.unlink()
         (path / "within").mkdir(parents=True)
     elif name.endswith(".lock"):
-        pytest.skip("its bytes are a number for people")
+        pytest.skip("a lock holds the number of its process, for people to read: nothing is concluded from it")
     else:
         middle = len(content) // 2
         tail = bytes([content[middle] ^ 4]) + content[middle + 1 :] if way == "flipped" else b""

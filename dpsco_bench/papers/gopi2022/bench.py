@@ -17,6 +17,7 @@ from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 from dpsco_bench.samplers.keyed import KeyedDraws
 
+CHAINED = "half of a run and more is the law that certifies the chain, and the words that it looks up one by one"
 CHAINS, SWEEPS, ONE_CHAIN = 256, 8, 4
 DIMENSIONS = (8, 32)
 P = 1.5
@@ -37,7 +38,7 @@ def cases() -> Iterator[Case]:
         )
 
 
-@goal("P1_gopi2022", "compiled chains of gopi2022 against their listings")
+@goal("P1_gopi2022", "compiled chains of gopi2022 against their listings, by the run")
 def chain_cases() -> Iterator[Case]:
     """Linear losses along an axis of the l_p ball; a chain makes a sweep for every 32 steps."""
 
@@ -53,6 +54,7 @@ def chain_cases() -> Iterator[Case]:
             "hit-and-run chain": chain("gopi2022.hit_and_run"),
             "alternating sampler": chain("gopi2022.proximal_sampler", delta_in=0.05),
         },
+        limits=dict.fromkeys(("Gibbs chain", "hit-and-run chain", "alternating sampler"), CHAINED),
     )
 
 

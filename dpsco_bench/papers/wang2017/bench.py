@@ -23,7 +23,7 @@ def cases() -> Iterator[Case]:
     return fused_cases("P1_dp_svrg", "DP-SVRG", cell)
 
 
-@goal("P1_wang2017", "other compiled methods of wang2017 against their listings")
+@goal("P1_wang2017", "other compiled methods of wang2017 against their listings, by the run")
 def other_cases() -> Iterator[Case]:
     """Single records on `ridge_logistic`."""
 
