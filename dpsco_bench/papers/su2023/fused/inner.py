@@ -48,7 +48,7 @@ class _Metric(PublicMetric):
         return x
 
 
-@fused("su2023.kj16", supports=projecting, form=False)
+@fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
     """As the listing; returns the shortest point over the average of the iterates."""
     m = plan.projection
