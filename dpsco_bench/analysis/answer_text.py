@@ -35,7 +35,7 @@ def words(text: str) -> int:
 def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mapping[str, str]) -> str:
     """What each noise shows, and whether it is private; that ours is stands in what it is called.
 
-    ``Rate yes in n with the printed noise, which is not private (eps >= 12,900 for 1); with private noise undecided.``
+    ``Rate yes in n with the printed noise, which is not private (eps >= 9, claimed 1); with private noise undecided.``
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _which(regime: Regime, brief: bool) -> str:
 
 
 def _is(noise: Noise | None, private: bool) -> str:
-    """``is not private (eps >= 12,900 for 1)``."""
+    """``is not private (eps >= 12,900, claimed 1)``."""
     if noise is None:
         return f"is {STATUS_CLAUSES['proven' if private else 'unproven']}"
     return f"is {(replace(noise, status='proven') if private else noise).told}"

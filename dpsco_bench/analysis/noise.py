@@ -84,7 +84,7 @@ class Noise(Record):
 
     @property
     def said(self) -> str:
-        """In ASCII: ``not private (eps >= 12,900 for 1 at n = 4,096, d = 10)``."""
+        """In ASCII: ``not private (eps >= 12,900, claimed 1, at n = 4,096, d = 10)``."""
         return self._said(self.place)
 
     @property
@@ -103,8 +103,8 @@ class Noise(Record):
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
-        value = f"eps {sign} {_number(self.shown_epsilon)} for {_number(self.epsilon_claimed)}"
-        value += f" at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
+        value = f"eps {sign} {_number(self.shown_epsilon)}, claimed {_number(self.epsilon_claimed)}"
+        value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
         )

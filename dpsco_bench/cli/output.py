@@ -1,8 +1,10 @@
-"""What verbs print: JSON, and tables that fit 100 columns."""
+"""What verbs print: JSON, and tables that fit the terminal, 100 columns where it is narrower or there is none."""
 
 from __future__ import annotations
 
 import math
+import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, object]
 """A row of a terminal table: column -> value."""
-WIDTH = 100
+LEAST_WIDTH, MOST_WIDTH = 100, 220
 _GAP = "  "
 
 
@@ -31,6 +33,13 @@ class Column:
     numeric: bool = False
     shrink: int = 0
     middle: bool = False
+
+
+def line_width() -> int:
+    """Columns of the terminal that is written to, or those that ``COLUMNS`` says."""
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    asked = shutil.get_terminal_size((LEAST_WIDTH, 24)).columns if known else LEAST_WIDTH
+    return min(max(asked, LEAST_WIDTH), MOST_WIDTH)
 
 
 def print_json(value: Any) -> None:
@@ -65,24 +74,24 @@ def constants_text(constants: Constants) -> str:
     )
 
 
-def table(columns: Sequence[Column], rows: Iterable[Row], width: int = WIDTH) -> str:
+def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = None) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
-    Its lines have no trailing blanks.
+    Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
     cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
-    _shrink(widths, columns, width)
+    _shrink(widths, columns, width or line_width())
     lines = [titles, ["-" * w for w in widths], *cells]
     return "\n".join(_line(line, widths, columns) for line in lines)
 
 
-def labelled(label: str, text: str, room: int = 14, width: int = WIDTH) -> str:
+def labelled(label: str, text: str, room: int = 14, width: int | None = None) -> str:
     """A label and its text, continued under the text."""
     return textwrap.fill(
         " ".join(text.split()),
-        width,
+        width or line_width(),
         initial_indent=f"{label:<{room}}",
         subsequent_indent=" " * room,
         break_long_words=False,

@@ -167,10 +167,10 @@ def test_beside_other_rows_privacy_says_whose_noise_it_is():
 
 def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
     rows = [rate("yes", noise="private"), privacy("holds", real=0.9)]
-    first = "Rate yes in n with the printed noise, which is private (eps <= 0.25 for 1)"
+    first = "Rate yes in n with the printed noise, which is private (eps <= 0.25, claimed 1)"
     assert answer(rows).text == f"{first}."
     elsewhere = answer([rows[0], privacy("fails", real=12_900.0)])
-    assert elsewhere.text == f"{first} and elsewhere is not private (eps >= 12,900 for 1)."
+    assert elsewhere.text == f"{first} and elsewhere is not private (eps >= 12,900, claimed 1)."
     count = rate("match", kind="complexity", slope=1.0)
     assert answer([count, privacy("holds")]).text == "Evaluation count yes in n as printed."
 
@@ -185,13 +185,13 @@ def test_what_is_beside_the_statement_counts_for_nothing():
 
 
 def test_of_privacy_alone_the_sentence_has_the_number():
-    assert answer([privacy("holds")]).text == "Yes: the printed noise is private (eps <= 0.25 for 1)."
+    assert answer([privacy("holds")]).text == "Yes: the printed noise is private (eps <= 0.25, claimed 1)."
     failed = answer([privacy("holds"), privacy("fails", real=12_900.0), privacy("holds")])
     assert failed.standing == "fails"
-    assert failed.text == "No: in 1 of 3 parts the printed noise is not private (eps >= 12,900 for 1)."
+    assert failed.text == "No: in 1 of 3 parts the printed noise is not private (eps >= 12,900, claimed 1)."
     open_ = answer([privacy("unproven (upper bound 2)", real=2.0)])
     assert (open_.standing, open_.text) == (
-        "undecided", "Undecided: the printed noise is not shown to be private (eps <= 2 for 1)."
+        "undecided", "Undecided: the printed noise is not shown to be private (eps <= 2, claimed 1)."
     )  # fmt: skip
     assert answer([privacy("unproven (upper bound 2)", "accounted", 2.0)]).standing == "undecided"
 
@@ -261,21 +261,21 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
     rows += [rate("yes", "accounted", "private", "d"), rate("undecided", "accounted", "private")]
     assert answer(rows).standing == "holds, not private"
     assert answer(rows).text == (
-        "Rate yes in n and k with the printed noise, which is not private (eps >= 12,900 for 1); "
+        "Rate yes in n and k with the printed noise, which is not private (eps >= 12,900, claimed 1); "
         "with private noise yes in d, undecided in n."
     )
     rows = [rate("yes", noise="private")] * 4 + [rate("undecided", noise="private"), rate("yes", "none")]
     rows += [rate("holds", noise="private", kind="explicit"), rate("violated", noise="private", kind="explicit")]
     assert answer(rows).text == (
         "Rate undecided in n (1 of 5 rows), and explicit bound no (1 of 2), with the printed noise, "
-        "which is private (eps <= 0.25 for 1); without noise rate yes in n."
+        "which is private (eps <= 0.25, claimed 1); without noise rate yes in n."
     )
     law = Noise("target_law_only", 0.5, "upper", 1.0)
     row = Verdict("match", "rate", calibration="paper", parameter="n", noise=law, id="p.thm")
-    assert answer([row]).text.endswith(", which is proven of the target law only (eps <= 0.5 for 1).")
+    assert answer([row]).text.endswith(", which is proven of the target law only (eps <= 0.5, claimed 1).")
     charged = Noise("exceeds_claim", 9.0, "lower", 1.0, attained=False)
     assert answer([replace(row, noise=charged)]).text == (
-        "Rate yes in n with the printed noise, which is not private as charged, for some records (eps >= 9 for 1)."
+        "Rate yes in n with the printed noise, which is not private as charged, for some records (eps >= 9, claimed 1)."
     )
     unknown = replace(row, noise=Noise("unproven", math.nan, "upper", 1.0))
     assert answer([unknown]).text.endswith("which is not shown to be private.")
@@ -284,7 +284,7 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
 def test_what_is_answered_alike_is_answered_once():
     rows = [rate("yes", noise="not private"), rate("yes", "accounted", "private"), rate("yes", "none")]
     assert answer(rows[1:]).text == "Rate yes in n with private noise and without noise."
-    printed = "Rate yes in n with the printed noise, which is not private (eps >= 12,900 for 1)"
+    printed = "Rate yes in n with the printed noise, which is not private (eps >= 12,900, claimed 1)"
     assert answer(rows).text == f"{printed}, with private noise, and without noise."
     apart = answer([rows[0], rate("no", "accounted", "private"), rows[2]]).text
     assert apart == f"{printed}, and without noise; with private noise no in n."
@@ -299,7 +299,7 @@ def test_where_parts_differ_it_is_told_of_how_many():
     rows = [rate("yes", noise="private", part="batch"), rate("not_observable", noise="private", part="single")]
     assert answer(rows).text.startswith("Rate undecided in n (1 of 2 rows) with the printed noise")
     real = [replace(privacy("fails", real=12.0), part="a"), replace(privacy("holds"), part="b")]
-    assert answer(real).text == "No: in 1 of 2 parts (a) the printed noise is not private (eps >= 12 for 1)."
+    assert answer(real).text == "No: in 1 of 2 parts (a) the printed noise is not private (eps >= 12, claimed 1)."
 
 
 def test_a_long_answer_leaves_out_what_the_rows_below_it_tell():
@@ -313,7 +313,7 @@ def test_a_long_answer_leaves_out_what_the_rows_below_it_tell():
     silent = [rate("holds", "none", kind=kind) for kind in ("explicit", "band")]
     more = answer([*rows, vacuous, *silent, rate("undecided", "accounted", "not shown")]).text
     assert "explicit bound yes, " in more and "vacuous" not in more
-    assert words("eps >= 12,900 for 1 at n = 4,096") == 7
+    assert words("eps >= 12,900, claimed 1, at n = 4,096") == 7
 
 
 def test_the_answer_does_not_depend_on_the_order_of_rows():

@@ -32,44 +32,44 @@ ELSEWHERE = "in the query sequence as charged, for some records that the theorem
         (
             [cell("proven", 1.0), cell("exceeds_claim", 17342.0)],
             ("not private: the real eps is 1.73e+04",),
-            "not private (eps = 17,300 for 1)",
+            "not private (eps = 17,300, claimed 1)",
         ),
         (
             [cell("exceeds_claim", 173.4, "lower")],
             ("not private: the real eps is at least 173",),
-            "not private (eps >= 173 for 1)",
+            "not private (eps >= 173, claimed 1)",
         ),
         (
             [cell("exceeds_claim", 173.4, "lower", attained=False)],
             (f"not private: the real eps is at least 173 {ELSEWHERE}",),
-            f"not private {ELSEWHERE} (eps >= 173 for 1)",
+            f"not private {ELSEWHERE} (eps >= 173, claimed 1)",
         ),
         (
             [cell("unproven", 2.0, "upper", attained=False)],
             (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
-            "not shown to be private (eps <= 2 for 1)",
+            "not shown to be private (eps <= 2, claimed 1)",
         ),
         (
             [cell("unproven", 1.0, "upper")],
             (f"{NOTHING_PROVES} (the constants are nominal)",),
-            "not shown to be private, as the constants are nominal (if they held, eps <= 1 for 1)",
+            "not shown to be private, as the constants are nominal (if they held, eps <= 1, claimed 1)",
         ),
         ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
         ([cell("unproven")], (f"{NOTHING_PROVES} (not shown)",), "not shown to be private"),
         (
             [cell("unproven", 2.0, "upper")],
             (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
-            "not shown to be private (eps <= 2 for 1)",
+            "not shown to be private (eps <= 2, claimed 1)",
         ),
         (
             [cell("target_law_only", law=0.5)],
             (f"{NOTHING_PROVES} (target law only)",),
-            "proven of the target law only (eps <= 0.5 for 1)",
+            "proven of the target law only (eps <= 0.5, claimed 1)",
         ),
         (
             [cell("target_law_only", law=19.1, claimed=8.0)],
             (f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",),
-            "not shown to be private, nor is its target law (eps <= 19.1 for 8)",
+            "not shown to be private, nor is its target law (eps <= 19.1, claimed 8)",
         ),
     ],
 )
@@ -89,15 +89,15 @@ def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     [(0.249, "0.249"), (12_912.0, "12,900"), (888_000.0, "888,000"), (3.24e7, "3.24e7"), (math.inf, "inf"), (8, "8")],
 )
 def test_numbers_of_what_is_said(value, shown):
-    assert f"(eps >= {shown} for 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
+    assert f"(eps >= {shown}, claimed 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
 
 
 def test_a_verdict_on_privacy_says_which_records_it_compares():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
-    assert named.said == f"not private {ELSEWHERE} (eps >= 888,000 for 1, by two opposed records)"
+    assert named.said == f"not private {ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
 
 
 def test_an_epsilon_is_said_with_the_point_that_it_is_of():
     one = noise_behind([cell("unproven", 2.0, "upper", n=16384), cell("unproven", 8.5, "upper", n=4096, claimed=8.0)])
-    assert one.said == "not shown to be private (eps <= 2 for 1 at n = 16,384, d = 10)"
-    assert one.shortfall == "not shown to be private (eps <= 2 for 1)"  # beside its own cells
+    assert one.said == "not shown to be private (eps <= 2, claimed 1, at n = 16,384, d = 10)"
+    assert one.shortfall == "not shown to be private (eps <= 2, claimed 1)"  # beside its own cells
