@@ -70,12 +70,15 @@ _SYMBOLS = {
 }
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+_INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
 
 def symbols(text: str) -> str:
-    """A formula written in ASCII, with Greek letters, integer superscripts and true inequality signs."""
+    """A formula written in ASCII, with Greek letters, whole powers and indices, and true inequality signs."""
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
     text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
+    text = re.sub(r"(?<!\w)([^\W\d_])_(\d+)(?![A-Za-z_\d])", lambda m: m[1] + m[2].translate(_INDICES), text)
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
     text = re.sub(r"\bsqrt\(", "√(", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")

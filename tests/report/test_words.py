@@ -99,7 +99,8 @@ def test_spans_counts_and_durations():
         ("d G^2 T l / (2 mu n^2 eps^2)", "d G² T l / (2 μ n² ε²)"),
         ("epsilon and steps, delta = 1e-5", "ε and steps, δ = 10⁻⁵"),
         ("n^1.5, n^-2, 2^(2/3), m/n^2.", "n^1.5, n⁻², 2^(2/3), m/n²."),
-        ("sqrt(d) <= 3.27e+04 - mu_1", "√(d) ≤ 3.27×10⁴ − μ_1"),
+        ("c_1 G_12^2, x_(i-1), kappa_q, run_2", "c₁ G₁₂², x_(i-1), κ_q, run_2"),
+        ("sqrt(d) <= 3.27e+04 - mu_1", "√(d) ≤ 3.27×10⁴ − μ₁"),
         ("output_eps thm4.1e2 lambdas", "output_eps thm4.1e2 lambdas"),
     ],
 )

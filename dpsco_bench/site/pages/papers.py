@@ -123,7 +123,7 @@ def _errata(content: Content, paper: str) -> list[str]:
 def privacy_page(content: Content) -> Pages:
     """The privacy ledger of all papers."""
     counts = Counter(row.first.status for row in content.ledger.rows)
-    said = ", ".join(f"{count} {STATUS_WORDS[status]}" for status, count in counts.most_common())
+    said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
         f"for it. Of {len(content.ledger.rows)} rows: {said}."
