@@ -36,7 +36,8 @@ SAID = {
         f"A card with less than {int(device.NUMBERS * 8 / device.SHARE) >> 20} MB free takes a quarter of that.",
     ],
     "choosing.md": [
-        f"`--limit` is in seconds of one core, {choice.LIMIT:g} by default; {WORDS[ranked.CORES]} processes work at a time",
+        f"`--limit` is in seconds of one core, {choice.LIMIT:g} by default",
+        f"{WORDS[ranked.CORES]} processes work at a time",
         f"{ {2.0: 'twice'}[ranked.SLACK] } the limit of work is ended",
         f"{choice.Point.replicates} replicates were looked at",
     ],
