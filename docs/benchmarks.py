@@ -51,7 +51,8 @@ def page(rows: list[Row]) -> str:
         "",
         f"Of {len(judged)} goals of single loops {met[True]} are met, of {len(told)} of whole runs "
         f"{sum(line.endswith('| yes |') for line in told)}. "
-        "G1 to G8, P1 to P10 and `site` name them; G8 is of a card, and none was there.",
+        "G1 to G8, P1 to P10 and `site` name them. P2 is G4, and P3 is G1 at every length of rows. G8 is of a card, "
+        "and none was there.",
         f"Where nothing else is said, the times are of one core of {about['processor']}, which other work shared.",
         "A ratio compares processor times of two tasks run in turn in one process. A goal of at most 0.6 means",
         "that ours takes at most 0.6 of the other's time. A goal of at least 3 means that it is at least three times",

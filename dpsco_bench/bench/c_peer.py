@@ -36,6 +36,15 @@ def library(source: Path) -> ctypes.CDLL:
         return ctypes.CDLL(str(made))
 
 
+def compiler_version() -> str:
+    """First line of what the C compiler says of itself; empty without one."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return ""
+    told = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+    return told.strip().partition("\n")[0]
+
+
 def pointer(array: np.ndarray | None) -> ctypes.c_void_p:
     """Where an array begins; a null pointer for None."""
     return ctypes.c_void_p(None if array is None else array.ctypes.data)

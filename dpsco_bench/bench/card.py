@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Row
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair, Row, goal
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
@@ -28,6 +28,17 @@ NUMBERS = 1 << 29
 NO_DEVICE = "no device: emulated"
 """What rows say that were made over an emulation, whose times tell nothing of a card."""
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
+
+
+@goal("G8", TITLES["G8"])
+def on_a_core() -> Iterator[Case]:
+    """Its line where a core is measured: `card_rows` measures a card."""
+    told = f"most nanoseconds of a step, at R = 1,000 and d = {GOAL_WIDTH}"
+    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="steps of a warp wait for each other")
+
+
+def _no_card() -> Pair:
+    raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
 
 
 class Probe(NamedTuple):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 
 from dpsco_bench.backend.namespace import get_namespace, tuned
+from dpsco_bench.bench.c_peer import compiler_version
 from dpsco_bench.bench.card import FULL as CARD_FULL
 from dpsco_bench.bench.card import QUICK as CARD_QUICK
 from dpsco_bench.bench.card import TITLES, TOUCHED, CardRow, card_rows, emulated
@@ -52,11 +54,16 @@ def title(id: str) -> str:
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 
+PEERS = ("numba", "jax", "jaxlib", "torch")
+"""Packages whose code rows compare, beside NumPy's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dated(Machine):
-    """A machine on a day, year first, by the clock of UTC."""
+    """A machine on a day, year first, by the clock of UTC; with the versions of what rows compare."""
 
     date: str
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 def environment(gpu: bool = False) -> Dated:
@@ -71,4 +78,15 @@ def environment(gpu: bool = False) -> Dated:
         blas_core_type=os.environ.get("OPENBLAS_CORETYPE", ""),
         blas_threads=os.environ.get("OPENBLAS_NUM_THREADS", ""),
     )
-    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat())
+    return Dated(**vars(found), date=datetime.now(UTC).date().isoformat(), versions=_versions())
+
+
+def _versions() -> dict[str, str]:
+    """Versions of those of `PEERS` that are installed, and of the C compiler."""
+    found = {"C compiler": compiler_version()}
+    for name in PEERS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = ""
+    return {name: told for name, told in found.items() if told}
