@@ -123,7 +123,8 @@ def whole() -> list[str]:
         "",
         "The baseline is a complete replication without compiled steps. Its leaderboard of `ci` ends at n = 1,536.",
         "",
-        f"Side by side, on one core each: {seconds}. `python docs/whole.py OLD NEW` measures two checkouts so.",
+        f"Side by side, on one core each{_on(pairs)}: {seconds}. "
+        "`python docs/whole.py OLD NEW` measures two checkouts so.",
         "",
         *_by_stage(pairs),
         f"P9 is of methods that are known by name. Of cells judged by their steps alone, as one's own methods are, "
@@ -139,6 +140,12 @@ def whole() -> list[str]:
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
         + f". The clock had {full['wall'] / 60:.0f} min.",
     ]
+
+
+def _on(pairs: dict[str, dict[str, Row]]) -> str:
+    """On which days."""
+    days = sorted({pair["after"]["date"] for pair in pairs.values() if "date" in pair["after"]})
+    return f", {_days(days)}" if days else ""
 
 
 def _by_stage(pairs: dict[str, dict[str, Row]]) -> list[str]:

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
@@ -31,6 +32,7 @@ class Whole:
     wall, cpu : float, seconds from the start of `make replicate` to its end, and of all processes that it waited for
     lines : int, what it printed
     stages : mapping, seconds by the clock of the jobs of each of `STAGES`, and of what is left beside them
+    date : str, year first, the day on which it ended, by the clock of UTC
     """
 
     commit: str
@@ -38,6 +40,7 @@ class Whole:
     cpu: float
     lines: int
     stages: Mapping[str, float] = field(default_factory=dict)
+    date: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
 
 
 STAGES = {
