@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
-from dpsco_bench.plain import Record
+from dpsco_bench.plain import IF_GIVEN, Record
 
 PROFILES = ("smoke", "ci")
 SCALES = "scales.json"
@@ -93,6 +94,7 @@ class Report(Record):
     tests: Tests = Tests()
     peak_memory_mb: float = 0.0
     seconds: float = 0.0
+    date: str = field(default="", metadata=IF_GIVEN)
 
 
 def write_pack(
@@ -133,7 +135,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    found = Report(card.about(cupy))
+    found = Report(card.about(cupy), date=datetime.now(UTC).date().isoformat())
 
     def keep(line: str = "") -> None:
         write_atomic(out, dumps_pretty(found))
@@ -282,7 +284,7 @@ def markdown(found: Report) -> str:
     if any(row.same for row in rows):
         most = max(row.apart for row in rows if row.same)
         lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
-    lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all.", ""]
+    lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{f', on {found.date}' * bool(found.date)}.", ""]
     return "\n".join(lines)
 
 
