@@ -284,7 +284,8 @@ def markdown(found: Report) -> str:
     if any(row.same for row in rows):
         most = max(row.apart for row in rows if row.same)
         lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
-    lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{f', on {found.date}' * bool(found.date)}.", ""]
+    day = f", on {found.date}" * bool(found.date)
+    lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{day}.", ""]
     return "\n".join(lines)
 
 
