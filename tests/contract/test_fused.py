@@ -113,6 +113,7 @@ def test_the_page_says_how_many_cases_run_fused():
     assert f"{len(formless)} are of problems without a known form of records." in said
     assert f"The remaining {len(rest) - len(formless)} have domains, mirror maps or losses" in said
     assert f"A further {len(CASES) - len(able)} cases are of methods without one" in said
+    assert f"{ {4: 'Four'}[len(SHORTER)] } methods make fewer steps there" in said
 
 
 OTB = ("ogd_fixed", "ogd_adagrad", "osd", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")
