@@ -1,4 +1,4 @@
-"""Command lines and Python that the documents show: they parse, name what is registered, and the quick ones run.
+"""Commands, Python and JSON that the documents show: they parse, name what is registered, and the quick ones run.
 
 Of a verb that takes long all is checked that it checks before its first run: options, keys, and their values.
 """
@@ -19,6 +19,7 @@ from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
 from dpsco_bench.cli.workflow_settings import CONFIG
+from dpsco_bench.jsonio import loads
 from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
@@ -202,3 +203,32 @@ def test_the_site_file_that_is_shown_has_keys_of_the_program():
         merged = OmegaConf.load(ROOT / "conf" / file)
         OmegaConf.set_struct(merged, True)
         assert OmegaConf.merge(merged, OmegaConf.create(text)).data.root == "/path/to/data"
+
+
+ACCOUNTED = "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5"
+JSON = {
+    "`list X`": "list claims",
+    "`list errata`": "list errata",
+    "`show` of an erratum, or of a paper": "show wang2017.E1",
+    "`list algorithms --for`": "list algorithms --for problem=ridge_logistic",
+    "`account`": ACCOUNTED,
+}
+"""Rows of the table of JSON -> calls that are quick."""
+
+
+def keys_told(text):
+    """Keys of the outermost braces, and of those in them by the key that they follow."""
+    inner = dict(re.findall(r"(\w+): \[?\{([^{}]*)\}", text))
+    outer = re.sub(r": \[?\{[^{}]*\}\]?", "", text[text.index("{") + 1 :]).partition("}")[0]
+    return {"": outer, **inner}
+
+
+@pytest.mark.parametrize(("row", "call"), JSON.items())
+def test_what_is_printed_as_json_has_the_keys_that_are_told(dpsco, row, call):
+    (told,) = re.findall(rf"^\| {re.escape(row)} \| (.*) \|$", TEXTS["docs/verbs.md"], re.M)
+    found = loads(dpsco(*call.split(), "--json").out)
+    first = found[0] if told.startswith("list of") else found
+    for place, keys in keys_told(told).items():
+        values = first[place] if place else first
+        names = set(re.findall(r"\w+", keys)) - {"same"}
+        assert names <= (values[0] if isinstance(values, list) else values).keys()
