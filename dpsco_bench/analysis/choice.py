@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -263,10 +263,22 @@ def choose_at(
     entry = choice_entry(point, settings, float(limit))
     if not any(job.calibration != "none" for job in entry.jobs):
         raise DpscoError(_nothing(point, entry))
+    _check_store(measured.store.root)
     planned(entry)
     outcome = make_abreast(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
     measured.sources.check()  # of a process that found its code changed there is a line alone
     return _choice(point, settings, entry, measured, outcome)
+
+
+def _check_store(root: Path) -> None:
+    """Refuse a store of somebody else before the work, whose end would be lost."""
+    for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            raise InputError("store", str(folder), "a folder that can be written") from None
 
 
 def _check_file(point: Point, settings: Settings) -> None:

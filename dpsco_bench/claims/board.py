@@ -11,7 +11,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.bounds.registry import BOUNDS
-from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.entries import build_checked, check_names, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.grids import by_profile
 from dpsco_bench.claims.model import PROFILES
@@ -282,6 +282,9 @@ def _instance(entry: Any, board: str) -> Instance:
     values = dict(entry)
     searches = listed(values.get("searches"), f"{where}: searches")
     values["searches"] = [build_checked(Search, search, f"{where}, search") for search in searches]
+    for search in values["searches"]:
+        for options in (search.grid, *search.beside):
+            check_names("options", options, f"{where}, search")
     if values.get("without_privacy"):
         values["without_privacy"] = _entrant(values["without_privacy"], f"{where}, without_privacy")
     instance: Instance = build_checked(Instance, values, where)

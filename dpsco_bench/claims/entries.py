@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from dpsco_bench.errors import InputError, nearest
+
+TAKEN = {
+    "problem_options": {"name": "problem", "d": "d, in the grid, fixed or sweep"},
+    "options": {
+        "constants": "problem_options: constants",
+        "n": "n, in the grid, fixed or sweep",
+        "d": "d, in the grid, fixed or sweep",
+        "privacy": "epsilon and delta",
+        "variant": "variant",
+        "calibration": "calibrations",
+        "self": "algorithm",
+    },
+}
+"""Names that options of a problem and of a method cannot have -> the key that says the same."""
 
 
 def listed(value: Any, where: str) -> list[Any]:
@@ -31,10 +45,26 @@ def build_checked(cls: Any, values: Any, where: str) -> Any:
             raise InputError(f"{where}: key", key, nearest(key, known))
         if not _check(_hints(cls)[key])(values[key]):
             raise InputError(f"{where}: {key}", values[key], _wanted(_hints(cls)[key]))
+        if key in TAKEN:
+            check_names(key, values[key], f"{where}: {key}")
+        if key == "problem_options":
+            _check_constants(values[key].get("constants"), f"{where}: {key}: constants")
     for key, f in known.items():
         if f.default is MISSING and f.default_factory is MISSING and key not in values:
             raise InputError(f"{where}: {key}", "missing", "given")
     return cls(**values)
+
+
+def check_names(kind: str, names: Iterable[str], where: str) -> None:
+    """Refuse options that another key says. ``kind`` is one of `TAKEN`. Raises InputError for the first such."""
+    for name in names:
+        if name in TAKEN[kind]:
+            raise InputError(where, name, f"an option; this is said by {TAKEN[kind][name]}")
+
+
+def _check_constants(given: Any, where: str) -> None:
+    if given is not None and not _check(Mapping[str, float])(given):
+        raise InputError(where, given, "a mapping of names of constants to numbers")
 
 
 _hints = cache(get_type_hints)
@@ -54,8 +84,8 @@ def _check(hint: Any) -> Callable[[Any], bool]:
         item = _check(inner[0])
         return lambda value: isinstance(value, list) and all(map(item, value))
     if origin is Mapping:
-        item = _check(inner[1])
-        return lambda value: isinstance(value, Mapping) and all(map(item, value.values()))
+        name, item = map(_check, inner)
+        return lambda value: isinstance(value, Mapping) and all(map(name, value)) and all(map(item, value.values()))
     if hint is bool:
         return lambda value: isinstance(value, bool)
     wanted = (int, float) if hint is float else hint

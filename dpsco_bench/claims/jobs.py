@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.claims.entries import check_names
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
@@ -173,6 +174,9 @@ def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
         return replace(cell, n=int(value)) if target == "n" else replace(cell, d=int(value))
     if target in ("epsilon", "delta") and not option:
         return replace(cell, epsilon=float(value)) if target == "epsilon" else replace(cell, delta=float(value))
+    if target in ("problem", "algorithm") and option:
+        kind = "problem_options" if target == "problem" else "options"
+        check_names(kind, [option], f"sweep of {part.id}: {target}")
     if target == "problem" and option:
         return replace(cell, problem_options={**cell.problem_options, option: value})
     if target == "algorithm" and option:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.axes import check_axis
-from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.claims.entries import build_checked, check_names, listed
 from dpsco_bench.claims.expected import check_expected
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
@@ -83,6 +83,8 @@ def _parse_part(claim: str, entry: Plain) -> Part:
     values["methods"] = [
         replace(m, profile_options=by_profile(m.profile_options, f"{where}: profile_options")) for m in methods
     ]
+    for options in [options for m in values["methods"] for options in m.profile_options.values()]:
+        check_names("options", options, f"{where}: profile_options")
     values = dict(spread(values, where))
     if values.get("sweep"):
         values["sweep"] = build_checked(Sweep, values["sweep"], f"{where}, sweep")

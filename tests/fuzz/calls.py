@@ -10,9 +10,12 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
+import yaml
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -53,6 +56,27 @@ ODD_WORDS = (
 )
 ODD_NUMBERS = (0, 1, 2, 3, 8, -1, 0.5, 1.5, 1e-300, 1e300, -0.0, 2**31, 2**63, 10**30)
 ODD_VALUES = (*ODD_WORDS, *ODD_NUMBERS, None, True, float("nan"), float("inf"), [], {}, [1, "a"], [[1]], {"a": 1})
+
+ADDED = (
+    *("x", "id", "kind", "n", "d", "name", "values", "profile", "constants", "options", "problem_options", "..", "1"),
+    *(1, True, 1.5),
+)
+"""Keys that are put into files; YAML has such as are no text too."""
+
+RAN: dict[str, list[bool]] = {}
+"""What was called -> whether each example gave a result: a test that refuses all of them tests little."""
+
+
+def note(what: str, ran: bool) -> None:
+    """Note that an example ran, or was refused."""
+    RAN.setdefault(what, []).append(ran)
+
+
+def share_that_ran(what: str) -> float:
+    """Share of the examples so far; skips where their test was not asked for."""
+    if what not in RAN:
+        pytest.skip(f"no example of {what} was asked for")
+    return sum(RAN[what]) / len(RAN[what])
 
 
 def number_of_examples(few: int) -> settings:
@@ -117,26 +141,28 @@ def judged(*arguments: str) -> Any:
     if code == 2:
         assert len(said) == 1 and said[0].startswith("dpsco: ") and len(said[0]) < 1500, said
         assert not out.getvalue() and written(Path()) == before
+        note(arguments[0], ran=False)
         return None
     assert code in (0, 1), (code, said)
     assert "Traceback" not in err.getvalue()
+    note(arguments[0], ran=True)
     return json.loads(out.getvalue(), parse_constant=_refuse)
 
 
 @st.composite
 def spoilt(draw: Callable[[Any], Any], whole: Any, most: int = 2) -> Any:
     """A nested value in which up to so many places hold something else, or nothing."""
-    value = json.loads(json.dumps(whole))
+    value = deepcopy(whole)
     for _ in range(draw(st.integers(1, most))):
         holder, key = draw(st.sampled_from(list(_places(value)) or [({}, "")]))
         how = draw(st.sampled_from(["replace", "remove", "add", "move"]))
         if how == "remove":
             del holder[key]
         elif how == "add" and isinstance(holder, dict):
-            holder[draw(st.sampled_from(["x", "id", "kind", "n", "values", "profile", "..", "1"]))] = draw(odd_values())
+            holder[draw(st.sampled_from(ADDED))] = draw(odd_values())
         elif how == "move":
             moved = draw(st.sampled_from([place[key] for place, key in _places(value)]))
-            holder[key] = json.loads(json.dumps(moved))
+            holder[key] = deepcopy(moved)
         else:
             holder[key] = draw(odd_values())
     return value
@@ -154,5 +180,5 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def yaml_text(value: Any) -> str:
-    """YAML of a nested value; JSON is YAML, but for numbers that it does not have."""
-    return json.dumps(value, ensure_ascii=False).replace("NaN", ".nan").replace("Infinity", ".inf")
+    """YAML of a nested value, whose keys may be numbers."""
+    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False)

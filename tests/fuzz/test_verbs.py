@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -15,7 +16,16 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.request import known_keys
 from dpsco_bench.problems.registry import list_problems, problem_class
 
-from .calls import ODD_NUMBERS, ODD_WORDS, judged, number_of_examples, own_folder, spoilt, yaml_text
+from .calls import (
+    ODD_NUMBERS,
+    ODD_WORDS,
+    judged,
+    number_of_examples,
+    own_folder,
+    share_that_ran,
+    spoilt,
+    yaml_text,
+)
 
 WORDS = st.sampled_from([*ODD_WORDS, *map(str, ODD_NUMBERS)])
 PRINTING = [
@@ -56,7 +66,7 @@ CLAIM = {
 """Planned and accounted for, without a run."""
 BOARD = {
     **{"title": "mine", "delta": 1e-5, "methods": ["wang2017.dp_gd_pl"], "replicates": 2},
-    "instances": [{"id": "ridge", "problem": "ridge_logistic", "options": {"ridge": 0.1}}],
+    "instances": [{"id": "ridge", "problem": "ridge_logistic", "problem_options": {"ridge": 0.1}}],
     "grids": [{"n": [64], "d": [3], "epsilon": [1.0]}],
 }
 
@@ -72,9 +82,9 @@ def small(value):
 def accounts(draw):
     algorithm, problem = draw(st.sampled_from(list_algorithms())), draw(st.sampled_from(PROBLEMS))
     keys = [*known_keys(get_algorithm(algorithm), problem_class(problem)), "x", "calibration", "seed", ""]
-    chosen = draw(st.lists(st.sampled_from(keys), max_size=3))
-    words = [f"{key}={draw(WORDS)}" for key in chosen] + [f"problem={problem}", "n=64"][: draw(st.integers(0, 2))]
-    return ["account", algorithm, *words]
+    odd = {key: draw(WORDS) for key in draw(st.lists(st.sampled_from(keys), max_size=2))}
+    words = {"problem": problem, "n": "64", **odd}
+    return ["account", algorithm, *(f"{key}={word}" for key, word in words.items())]
 
 
 @st.composite
@@ -141,3 +151,15 @@ def test_board_files(entry):
     with own_folder():
         Path("x.yaml").write_text(yaml_text(entry))
         judged("leaderboard", "x.yaml", "--profile", "smoke")
+
+
+def test_what_is_spoilt_is_whole_before():
+    for verb, entry in (("claim", CLAIM), ("leaderboard", BOARD)):
+        with own_folder():
+            Path("x.yaml").write_text(yaml_text(entry))
+            assert judged(verb, "x.yaml", "--profile", "smoke")
+
+
+@pytest.mark.parametrize("verb", ["account", "claim", "leaderboard"])
+def test_examples_are_not_all_refused(verb):
+    assert share_that_ran(verb) > 0.02
