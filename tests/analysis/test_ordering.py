@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.analysis.ordering import (
     MedianRatio,
     common_budget,
@@ -50,6 +51,15 @@ def test_ties_are_inconclusive(shape):
 def test_two_replicates_decide_only_what_is_overwhelming():
     assert compare_medians([1.0, 1.2], [1.3, 1.9], NAMES).word == "inconclusive"
     assert compare_medians([1.0, 1.001], [9.0, 9.01], NAMES).word == "holds"
+
+
+def test_an_interval_is_at_least_the_normal_one_of_95_percent():
+    """Two medians on a lattice of three values: its percentiles stop short."""
+    found = compare_medians([1.0, np.exp(1.0)], [1.0, 1.0], NAMES)
+    source = np.random.default_rng(0).integers(0, 2, (100_000, 2))
+    spread = np.log(np.median(np.exp(source), axis=1)).std()
+    half = (found.ci_high - found.ci_low) / 2
+    assert half == pytest.approx(np.sqrt(2) * student_factor(1) * 1.96 * spread, rel=0.05)
 
 
 def test_one_replicate_decides_nothing():

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from dpsco_bench.privacy import attained
 from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
 N = 64
@@ -43,6 +45,20 @@ def test_a_bound_of_one_direction_asks_for_records_that_differ_in_it():
         plan = plan_of(SingleIndex(N), apart)
         found = [attains(problem, plan, N, lower(pair)) for pair in ("any", "axis", "even", "computed", "")]
         assert found == [True, direction == "axis", direction == "even", True, False]
+
+
+@pytest.mark.parametrize(("change", "told"), [((1.0, -1.0), "even"), ((1.0, 0.0), "axis"), ((1.0, 0.5), "")])
+def test_a_direction_is_even_axis_or_neither(change, told):
+    """Of two records whose gradients are ``+-change/2``: linear losses."""
+
+    class Opposed:
+        dimension = 2
+
+        def batch_gradient(self, x, data, weights):
+            return np.asarray(data.features)[:, 0]
+
+    half = np.array(change) / 2
+    assert attained._direction(Opposed(), Data(2, np.stack([half, -half]), None)) == told
 
 
 def test_an_exact_value_is_attained_and_an_upper_bound_by_nothing_known():
