@@ -127,7 +127,7 @@ def write_pack(
 
 
 def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -> bool:
-    """Do all that a machine with a GPU can be asked; whether nothing failed. ``out`` is written, and a page beside it."""
+    """Do all that a machine with a GPU can be asked; whether nothing failed. Writes ``out`` and a page beside it."""
     import cupy
 
     from dpsco_bench.bench import card

@@ -89,7 +89,7 @@ SAID = {
         f"A card with less than {int(device.NUMBERS * 8 / device.SHARE) >> 20} MB free takes a quarter of that.",
         f"in blocks of {listed(sorted({threads for threads, _ in device.WIDTHS.values()}))} threads",
         f"writes plans of profiles {' and '.join(gpu.PROFILES)} for",
-        f"It ends within {default('gpu', 'minutes', 'check'):g} minutes",
+        f"It begins nothing that is predicted to end after {default('gpu', 'minutes', 'check'):g} minutes",
         f"at R/d = {listed(f'{rows}/{d}' for rows, d, _ in fused_pairs.SIZES)}",
         f"has the gain at R = {listed(products.PART_ROWS)};",
         f"{WORDS[products.PART_ROWS[2] // products.PART_ROWS[1]]} cells of profile `full` stacked",
@@ -259,3 +259,19 @@ def test_files_and_functions_are_as_short_as_told():
         code_lines(one) for text in texts for one in ast.walk(ast.parse(text)) if isinstance(one, ast.FunctionDef)
     ]
     assert sum(lines > 1.1 * int(said[2]) for lines in functions) <= 2e-3 * len(functions)
+
+
+def test_what_the_audits_of_the_record_say():
+    rows = [row for row in kept("workflows/recorded/full.json") if row["kind"] == "audit"]
+    blind = [row for row in rows if row["verdict"] == "says nothing"]
+    refuted = [row for row in rows if row["verdict"] == "refuted"]
+    ours = sum(row["calibration"] == "accounted" for row in blind)
+    fused = sum("fused" in row["part"] for row in blind)
+    laws = sum(row["noise"]["status"] == "target_law_only" for row in blind)
+    said = " ".join((ROOT / "docs" / "audits.md").read_text(encoding="utf-8").split())
+    rest = len(rows) - len(refuted) - len(blind)
+    assert f"Of {len(rows)} audits of `full` {len(refuted)} refute the claim, {rest} do not" in said
+    assert f"and {len(blind)} say nothing, {ours} of these of accounted noise." in said
+    assert not [row for row in refuted if row["calibration"] == "accounted"]
+    assert f"Of the {len(blind)}, {fused} look at outputs of fused runs alone." in said
+    assert f"Of {laws} only the target law is proven" in said

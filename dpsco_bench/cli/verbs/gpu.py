@@ -8,8 +8,8 @@ from pathlib import Path
 SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
 EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of some papers and writes the folder; result
 tables that are in the store go with it, and the others are made there. `check` needs the checkout, the folder, CuPy,
-Numba, SciPy, pyarrow and pytest, no network, and begins nothing that would end after --minutes: tests, verdicts on the card against those on a
-core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory, in one report."""
+Numba, SciPy, pyarrow and pytest, no network. Nothing begins that would end after --minutes: tests, verdicts on the card
+against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory, in one report."""
 FOLDER = Path("results/gpu")
 
 
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         if name == "pack":
             kind.add_argument("--papers", nargs="+", help="whose claims (default: all that are installed)")
         else:
-            kind.add_argument("--minutes", type=float, default=20.0, help="begin nothing that is predicted to end later (default: 20)")
+            kind.add_argument("--minutes", type=float, default=20.0, help="begin nothing that ends later (default: 20)")
 
 
 def execute(args: argparse.Namespace) -> int:
