@@ -50,7 +50,7 @@ def test_the_citation_has_what_the_format_asks_for(key):
 
 def test_continuous_integration_calls_one_script():
     text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
-    assert re.findall(r"run: (.*)", text) == ["bash .ci/run"]
+    assert set(re.findall(r"run: (.*)", text)) == {"bash .ci/run"}
 
 
 def test_it_names_every_file_of_a_paper_that_ships():

@@ -9,7 +9,8 @@ SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
 EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of some papers and writes the folder; result
 tables that are in the store go with it, and the others are made there. `check` needs the checkout, the folder, CuPy,
 Numba, SciPy, pyarrow and pytest, no network. Nothing begins that would end after --minutes: tests, verdicts on the card
-against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory, in one report."""
+against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory,
+in one report."""
 FOLDER = Path("results/gpu")
 
 
