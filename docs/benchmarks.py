@@ -66,6 +66,7 @@ def page(rows: list[Row]) -> str:
         "![Ratios over goals](benchmarks.svg)",
         "",
         f"NumPy {about['numpy']}, Python {about['python']}, BLAS threads: {about['blas_threads'] or 'all'}.",
+        f"{', '.join(f'{name} {version}' for name, version in about['versions'].items())}.",
         f"Measured {_days(days)}; what was written since is not in these times.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
