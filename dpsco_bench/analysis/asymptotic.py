@@ -18,7 +18,7 @@ DOMINANCE = 0.5
 """Least share of the full bound that the term with the claimed exponent must have."""
 LEAST: Mapping[str, tuple[int, float]] = {"smoke": (3, 4.0), "ci": (3, 4.0), "full": (4, 8.0)}
 """By profile, how many asymptotic cells a rate needs, and over which factor of the parameter."""
-FARTHEST = 1e4
+FARTHEST = 1e3
 """Extrapolations beyond the sweep by more than this factor are not told."""
 FOLLOWING = 0.5
 """Least slope of a measured share over the formula's for which a size is extrapolated."""

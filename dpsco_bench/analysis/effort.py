@@ -24,7 +24,7 @@ def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
     factor = max(factors, default=1.0)
     if not factor <= MOST_REPLICATES:
         return TOO_NEAR
-    return f"about {max(2, math.ceil(factor - _ROUNDING))} times the replicates would decide"
+    return f"about {max(2, math.ceil(factor - _ROUNDING))} times the replicates would decide if the estimate stays"
 
 
 def within(estimate: float, low: float, high: float, target: float, tolerance: float) -> str:

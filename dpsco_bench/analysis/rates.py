@@ -25,6 +25,8 @@ EXPLAINED = 0.5
 ROUNDING = 1e-9
 LEAST_REPLICATES = 2
 """So few have a standard error; how wide intervals of few replicates are is in docs/error_rates.md."""
+LEAST_SPAN = 2.0
+"""Over a smaller factor of the parameter local slopes are not said to agree."""
 _TINY = 1e-300
 
 
@@ -219,12 +221,15 @@ def _straight(sweep: Sweep, tolerance: float, parameter: str) -> str:
     )
     agree = np.abs(np.diff(means - named) / np.diff(axis)) <= tolerance
     above, below = (int(np.argmin([*own, False])) for own in (agree[::-1], agree))
+    above *= bool(values[-1] >= LEAST_SPAN * values[-1 - above])
+    below *= bool(values[below] >= LEAST_SPAN * values[0])
     if above:
         kept = f"from {parameter} = {values[-1 - above]:,.10g} on they agree with the formula"
         return f"{kept}; it takes sizes beyond {values[-1]:,.10g}, with the smaller ones left out"
     if below:
         kept = f"up to {parameter} = {values[below]:,.10g} they agree with the formula"
-        return f"{kept}; it takes sizes below {values[0]:,.10g}, or beyond {values[-1]:,.10g} to show what follows"
+        smaller = f"below {values[0]:,.10g}, or " if regime.swept.min() >= values[0] else ""
+        return f"{kept}; it takes sizes {smaller}beyond {values[-1]:,.10g} to show what follows"
     return f"at neither end they agree with the formula; it takes sizes beyond {parameter} = {values[-1]:,.10g}"
 
 

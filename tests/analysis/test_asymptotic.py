@@ -26,7 +26,7 @@ def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
         flat = judged(0.8 * N**slope, named=N**slope, starts=np.full(5, 1.2))
         assert flat.reason.endswith("no n would show it: by the formulas the share does not depend on it")
     far = judged(0.8 * N**-0.03, named=N**-0.03, starts=np.full(5, N[-1] ** -0.03))
-    assert "no n within a factor 10,000" in far.reason
+    assert "no n within a factor 1,000" in far.reason
 
 
 @pytest.mark.parametrize("shares", [[0.98, 0.97, 0.96, 0.95, 0.94], [0.8] * 5, [0.9, 0.95, 0.93, 0.96, 0.94]])
@@ -42,7 +42,7 @@ def test_shares_near_their_cap_give_the_least_distance_only(shares):
 def test_no_count_below_one_is_named():
     values = np.array([1.0, 2.0, 4.0, 8.0])
     steep = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "d"})
-    assert "no d within a factor 10,000 would show it" in steep.reason
+    assert "no d within a factor 1,000 would show it" in steep.reason
     flat = judged(np.full(4, 0.95), values=values, named=values, starts=np.ones(4), more={"swept": "d"})
     assert "no d is smaller" in flat.reason
     noise = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "epsilon"})

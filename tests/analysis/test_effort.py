@@ -26,5 +26,5 @@ def test_an_interval_shrinks_like_the_root(rooms, told):
 def test_a_tolerance_on_either_side(estimate, half, told):
     assert (
         within(estimate, estimate - half, estimate + half, -1.0, 0.15)
-        == f"about {told} times the replicates would decide"
+        == f"about {told} times the replicates would decide if the estimate stays"
     )
