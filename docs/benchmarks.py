@@ -144,7 +144,7 @@ def whole() -> list[str]:
         f"calibrations, runs, judging, figures and site. "
         f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
         "",
-        "Its jobs took, on the two cores together: "
+        "By the clock its jobs took, those of both cores added up: "
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
         + f". The clock had {full['wall'] / 60:.0f} min.",
     ]

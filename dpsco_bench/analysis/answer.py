@@ -101,6 +101,9 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     stated = [Row(row) for row in rows if not row.beside]
     scopes = answer_text.kinds_scoped(stated)
     found = _of_the_statement(stated, scopes)
+    contrary = sum(Row(row).says == NO for row in rows if row.beside)
+    if contrary and STANDINGS[found.standing].outcome == "confirms":
+        found = replace(found, text=answer_text.with_contrary(found.text, contrary))
     partly = scopes and STANDINGS[found.standing].outcome == "confirms"
     return replace(found, standing=UNDECIDED) if partly else found
 

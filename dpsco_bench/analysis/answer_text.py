@@ -32,6 +32,12 @@ def words(text: str) -> int:
     return len(re.findall(r"\S*\w\S*", text))
 
 
+def with_contrary(said: str, rows: int) -> str:
+    """A sentence that tells of rows beside the statement that go against it."""
+    told = "1 row beside it contradicts" if rows == 1 else f"{rows} rows beside it contradict"
+    return f"{said.removesuffix('.')}; {told}."
+
+
 def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mapping[str, str]) -> str:
     """What each noise shows, and whether it is private; that ours is stands in what it is called.
 

@@ -12,7 +12,7 @@ from dpsco_bench.report.opening import claims_table, noise_table, paper_lines, p
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.provenance import jobs_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
-from dpsco_bench.report.scores import counts_table, scoreboard, scores
+from dpsco_bench.report.scores import claim_file_table, counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import paper_name
 
@@ -41,6 +41,6 @@ def all_tables(inputs: Inputs) -> Iterator[Table]:
         yield rates_table(inputs, paper, name_of(inputs, paper))
         yield from rebuilt_tables(inputs, paper)
     for claim in inputs.claims:
-        for table in (cells_table(claim), orderings_table(claim)):
+        for table in (claim_file_table(claim), cells_table(claim), orderings_table(claim)):
             if table.rows:
                 yield table

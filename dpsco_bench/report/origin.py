@@ -31,6 +31,11 @@ def commit_text(root: Path = ROOT) -> str:
     return found + (f", with changes in {changed} file{'s' * (changed > 1)}" if changed else "")
 
 
+def commit_of(path: Path) -> str:
+    """The last commit that changed a file of a checkout, and its date; empty where that is not known."""
+    return _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name) or ""
+
+
 def _git(root: Path, *words: str) -> str | None:
     """What git says; None where it is not there or fails."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}  # a hook names other trees

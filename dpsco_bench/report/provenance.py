@@ -8,12 +8,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dpsco_bench import __version__
+from dpsco_bench.analysis.record import read_record
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
-from dpsco_bench.report.origin import commit_text, lock_text
+from dpsco_bench.report.origin import commit_of, commit_text, lock_text
 from dpsco_bench.report.tables import Column, Table
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -48,6 +51,7 @@ def facts(inputs: Inputs) -> list[Fact]:
     return [
         Fact("Profile", inputs.profile),
         Fact("Commit that wrote this page", commit_text()),
+        Fact("Verdicts on record", _on_record(inputs)),
         Fact("Versions", ", ".join(_versions())),
         Fact("Lock of all packages", lock_text()),
         Fact("Root seed", _distinct(job.seed for job in jobs)),
@@ -57,6 +61,19 @@ def facts(inputs: Inputs) -> list[Fact]:
         *(Fact("Running times of figures taken on", text) for text in _timing_machines(inputs)),
         Fact("CPU time of all jobs", _total(inputs)),
     ]
+
+
+def _on_record(inputs: Inputs) -> str:
+    """The commit of the recorded verdicts of this profile, and how many differ from those of this page."""
+    try:
+        path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
+    except InputError:
+        return "not known: the package was installed without them"
+    known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
+    rows = [row for claim in inputs.claims for row in claim.rows]
+    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
+    commit = commit_of(path)
+    return f"{differ} of {count(len(rows))} differ from those here" + f"; recorded at {commit}" * bool(commit)
 
 
 def _versions() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -309,6 +309,11 @@ def scoreboard(inputs: Inputs) -> Table:
     )
     group = lambda score: (f"{score.results.id} · {symbols(score.results.claim.title)}", score.results.id)  # noqa: E731
     return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows), group)
+
+
+def claim_file_table(claim: ClaimResults) -> Table:
+    """A claim's verdicts as they are written to files."""
+    return replace(claim_table(claim), id=f"{claim.id}.verdicts")
 
 
 def claim_table(claim: ClaimResults) -> Table:

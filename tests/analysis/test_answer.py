@@ -175,11 +175,14 @@ def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
     assert answer([count, privacy("holds")]).text == "Evaluation count yes in n as printed."
 
 
-def test_what_is_beside_the_statement_counts_for_nothing():
+def test_what_is_beside_the_statement_counts_for_nothing_and_is_told():
     apart = [rate(says, noise="not private", beside="another method") for says in ("no", "undecided", "yes", "no")]
     for printed, ours, silent in ALL:
         rows = made(printed, ours, silent)
-        assert answer([*rows, *apart]) == answer(rows)
+        found, alone = answer([*rows, *apart]), answer(rows)
+        assert found.standing == alone.standing and found.text.startswith(alone.text.removesuffix("."))
+    told = answer([rate("yes", "none"), *apart]).text
+    assert told == "Rate yes in n without noise; 2 rows beside it contradict."
     shown = Verdict("shown", "shown", id="p.thm", calibration="paper", beside="another method")
     assert answer([rate("yes", "none"), shown]) == answer([rate("yes", "none")])
 

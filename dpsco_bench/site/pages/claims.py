@@ -20,7 +20,7 @@ from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import claims_table
 from dpsco_bench.report.papers import cells_table, orderings_table
 from dpsco_bench.report.parts import parts_table
-from dpsco_bench.report.scores import claim_table, scoreboard
+from dpsco_bench.report.scores import claim_file_table, claim_table, scoreboard
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import (
@@ -174,7 +174,8 @@ def _source(function: Callable[..., Any]) -> str:
 
 def number_tables(results: ClaimResults) -> list[Table]:
     """Tables of a claim's numbers that have rows."""
-    return [found for found in (cells_table(results), orderings_table(results)) if found.rows]
+    own = (claim_file_table(results), cells_table(results), orderings_table(results))
+    return [found for found in own if found.rows]
 
 
 def _sources(content: Content, results: ClaimResults) -> str:
