@@ -58,7 +58,7 @@ def test_recorded_orderings_say_what_their_claims_grids_say(profile):
         claim = claims[row.id]
         grids = {claim.part(name).scope(profile) for name in claim.part(row.part).uses or [row.part]}
         assert {row.scope or ""} == (grids if row.kind == "ordering" else {""})
-    said = "the ordering is measured at eps = 0.5 alone, n = 20,000 in place of 200,000."
+    said = "the ordering is measured at eps = 0.5 alone, n = 20,000 in place of 200,000"
     told = answers(rows)
     for name in ("wang2017.fig1", "wang2017.fig2"):
         assert (said in told[name].text) == (profile == "ci")
