@@ -313,7 +313,9 @@ def scoreboard(inputs: Inputs) -> Table:
 
 def claim_file_table(claim: ClaimResults) -> Table:
     """A claim's verdicts as they are written to files."""
-    return replace(claim_table(claim), id=f"{claim.id}.verdicts")
+    shown = claim_table(claim)
+    columns = shown.columns if PRIVACY in shown.columns else (*shown.columns, PRIVACY)
+    return replace(shown, id=f"{claim.id}.verdicts", columns=columns)
 
 
 def claim_table(claim: ClaimResults) -> Table:

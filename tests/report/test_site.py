@@ -196,6 +196,7 @@ def test_a_claim_has_its_numbers_its_file_and_its_command(pages, text):
     links = pages["claims/wang2017.kinds.html"].links
     assert any(link.endswith("wang2017.kinds.cells.csv") for link in links)
     assert any(link.endswith("wang2017.kinds.cells.parquet") for link in links)
+    assert any(link.endswith("wang2017.kinds.verdicts.csv") for link in links)
     assert "dpsco claim wang2017.kinds --profile smoke" in text("claims/wang2017.kinds")
 
 
