@@ -151,7 +151,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     for row in card.card_rows(cupy, work, time.monotonic() + SHARES["bench"] * seconds):
         found.bench.append(row)
         keep(f"{row.id}: {row.case}: {timed(row)}")
-    for claim in verdicts(folder, begin + 0.95 * seconds):
+    for claim in verdicts(folder, begin + 0.9 * seconds):
         found.verdicts.append(claim)
         keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
     found.peak_memory_mb = card.peak_mb(cupy)

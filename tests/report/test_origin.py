@@ -1,11 +1,15 @@
 import os
 import re
+import shutil
 import subprocess
+
+import pytest
 
 from dpsco_bench.report import origin
 from dpsco_bench.report.origin import agreement, commit_text, lock_text
 from dpsco_bench.report.provenance import facts
 
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 DATE = "2026-01-02T03:04:05+00:00"
 
 
@@ -19,6 +23,7 @@ def repository(folder):
     return subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
 
 
+@needs_git
 def test_a_checkout_has_a_commit_with_its_date_and_says_whether_files_differ(tmp_path, monkeypatch):
     commit = repository(tmp_path)
     monkeypatch.setenv("GIT_DIR", "/nowhere")  # as in a hook of another repository
@@ -27,6 +32,7 @@ def test_a_checkout_has_a_commit_with_its_date_and_says_whether_files_differ(tmp
     assert commit_text(tmp_path) == f"{commit} of {DATE}, with changes in 1 file"
 
 
+@needs_git
 def test_outside_a_checkout_or_without_git_it_says_why(tmp_path, monkeypatch):
     assert "without its repository" in commit_text(tmp_path)
     inside = tmp_path / "inside"  # installed below somebody else's repository: its commit is not ours
