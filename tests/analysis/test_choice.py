@@ -133,3 +133,9 @@ def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):
     with pytest.raises(DpscoError, match=r"no method accepts logistic_glm: .* \(1 of 1 methods\)$") as caught:
         choose("logistic_glm", **POINT)
     assert "limit" not in str(caught.value)
+
+
+def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
+    (tmp_path / "locks").write_text("a file in a folder's place")
+    with pytest.raises(InputError, match="store = .*locks': must be a folder that can be written"):
+        choose("logistic_glm", store=tmp_path, limit=1, **POINT)

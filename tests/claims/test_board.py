@@ -260,6 +260,10 @@ WRONG = [
     ({"instances": [{**BOARD["instances"][0], "signals": [2, 1]}]}, "signals = \\[2, 1\\]: must be increasing"),
     ({"instances": [{**BOARD["instances"][0], "id": "a/b"}]}, "id = 'a/b': must be letters"),
     (
+        {"instances": [{**BOARD["instances"][0], "problem_options": {"d": 3}}]},
+        "problem_options = 'd': must be an option",
+    ),
+    (
         {"instances": [{**BOARD["instances"][0], "excluded": {"x": "y"}}]},
         "excluded = 'x': must be a method of the board",
     ),

@@ -183,6 +183,13 @@ WRONG_PARTS = [
     ({"expected": "paper match, paper fails"}, "expected = 'paper match, paper fails'"),
     ({"expected": "match, fails"}, "expected = 'match, fails'"),
     ({"expected": "match, paper match"}, "expected = 'match, paper match'"),
+    ({"problem_options": {"d": 3}}, "problem_options = 'd': must be an option; this is said by d"),
+    ({"problem_options": {"name": "x"}}, "problem_options = 'name': must be an option; this is said by problem"),
+    ({"problem_options": {1: 3}}, "problem_options = {1: 3}: must be a mapping of names to values"),
+    ({"problem_options": {"constants": 3}}, "problem_options: constants = 3: must be a mapping of names of constants"),
+    ({"problem_options": {"constants": {1: 2}}}, "problem_options: constants = {1: 2}: must be a mapping of names"),
+    ({"options": {"n": 3}}, "options = 'n': must be an option; this is said by n"),
+    ({"profile_options": {"smoke": {"variant": "x"}}}, "profile_options = 'variant': must be an option"),
 ]
 
 

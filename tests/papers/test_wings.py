@@ -134,6 +134,9 @@ def store(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "without", [PAPERS[-1], *(pytest.param(p, marks=pytest.mark.long) for p in PAPERS[:-1])], indirect=True
+)
 def test_smoke_of_the_rest_gives_the_recorded_verdicts(without, store):
     """Without the largest paper all of it, site included; without each other one its verdicts."""
     paper, tree = without

@@ -262,7 +262,10 @@ FOLDERS = ("results/smoke/logs", "results/smoke/site", "results/store/timings", 
 """Folders in whose places a link to itself may stand, beside whole ones."""
 
 
-@pytest.mark.parametrize("whole_ones", [(), ("results/store", "figures/smoke"), ("results/smoke",)], ids=str)
+WHOLE = ((), pytest.param(("results/store", "figures/smoke"), marks=LONG), pytest.param(("results/smoke",), marks=LONG))
+
+
+@pytest.mark.parametrize("whole_ones", WHOLE, ids=str)
 def test_a_link_to_itself_is_set_aside_at_once_and_what_it_replaced_made_anew(project, whole_ones):
     """In a dry run too: Snakemake breaks off at such a link."""
     kept, paths = contents(project), [project.root / name for name in whole_ones or (*FOLDERS, *LEFT)]
