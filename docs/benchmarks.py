@@ -98,6 +98,8 @@ def whole() -> list[str]:
     figures = {"board": _board_seconds("ci"), "cores": full["cpu"] / full["wall"]}
     figures["faster"] = full["on_faster_cores"]["wall"] / 60
     figures["site"] = kept["site"]["cpu"]
+    after = pairs["smoke"]["after"]
+    figures["judging"], figures["drawn"] = (after["stages"][s] / after["wall"] for s in ("judging", "figures and site"))
     figures["first"] = kept["smoke"]["first"]["after"] / kept["smoke"]["first"]["before"]
     kept["reasons"] = {why: reason.format(**figures) for why, reason in kept["reasons"].items()}
     rows = [

@@ -88,10 +88,10 @@ def left_open(profile: str) -> list[str]:
     rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
     found = [row for row in rows if row.verdict.startswith("inconclusive")]
     if len(found) <= ALLOWED[profile]:
-        return [f"Of {len(rows)} rows {len(found)} are inconclusive; the goal is at most {ALLOWED[profile]}."]
+        return [f"Of {len(rows):,} rows {len(found)} are inconclusive; the goal is at most {ALLOWED[profile]}."]
     named = "; ".join(f"`{row.id}` {row.part}, {row.calibration}" for row in found)
     return [
-        f"Of {len(rows)} rows {len(found)} are inconclusive. The goal, at most {ALLOWED[profile]}, is missed.",
+        f"Of {len(rows):,} rows {len(found)} are inconclusive. The goal, at most {ALLOWED[profile]}, is missed.",
         "",
         f"They are {named}.",
     ]

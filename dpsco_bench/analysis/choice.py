@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.results import join_blocks
+from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
@@ -273,12 +273,7 @@ def choose_at(
 def _check_store(root: Path) -> None:
     """Refuse a store of somebody else before the work, whose end would be lost."""
     for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=folder):
-                pass
-        except OSError:
-            raise InputError("store", str(folder), "a folder that can be written") from None
+        check_writable("store", folder / "item")
 
 
 def _check_file(point: Point, settings: Settings) -> None:

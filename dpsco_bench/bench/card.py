@@ -34,7 +34,7 @@ TITLES = {"G8": "a sequential step on the card", "crossover": "the card against 
 def on_a_core() -> Iterator[Case]:
     """Its line where a core is measured: `card_rows` measures a card."""
     told = f"most nanoseconds of a step, at R = 1,000 and d = {GOAL_WIDTH}"
-    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="steps of a warp wait for each other")
+    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="no card has been measured")
 
 
 def _no_card() -> Pair:

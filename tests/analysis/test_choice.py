@@ -137,5 +137,5 @@ def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):
 
 def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     (tmp_path / "locks").write_text("a file in a folder's place")
-    with pytest.raises(InputError, match="store = .*locks': must be a folder that can be written"):
+    with pytest.raises(InputError, match="store = .*locks/item': must be a file in a folder that can be written"):
         choose("logistic_glm", store=tmp_path, limit=1, **POINT)
