@@ -35,8 +35,15 @@ LONGEST = ("workflow", "papers", "execution", "report", "cli", "extension")
 """Folders whose files take longest: they go first, so that no core is left with one of them at the end."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put the longest folders first; `make test` and `make test-slow` hand files to cores in this order."""
+    """Put the longest folders first; `make test` and `make test-slow` hand files to cores in this order.
+
+    What is long is slow.
+    """
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker("slow")
     rank = {folder: place for place, folder in enumerate(LONGEST)}
     root = Path(__file__).parent
     items.sort(key=lambda item: rank.get(item.path.relative_to(root).parts[0], len(rank)))

@@ -7,6 +7,7 @@ from dpsco_bench.analysis.joint import Replicates
 from dpsco_bench.analysis.power_law import LackOfFit, lack_of_fit, local_slopes
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import fit_rate
+from tests.marks import rest_at_night
 
 N = 2.0 ** np.arange(8, 14)
 
@@ -59,7 +60,7 @@ def test_a_bend_is_found_under_common_random_numbers(shape):
 
 
 @pytest.mark.parametrize("shape", [4, 16, (6, 4)])
-@pytest.mark.parametrize("own", [0.25, 1.0])
+@pytest.mark.parametrize("own", rest_at_night([0.25, 1.0], 1))
 def test_level_under_common_random_numbers(shape, own):
     source, cells = np.random.default_rng(4), N[:5]
     found = [with_sharing(common(source, shape, 1 / cells, own), Sharing.everything(5), 1 / cells) for _ in range(1000)]

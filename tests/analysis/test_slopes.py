@@ -9,6 +9,7 @@ from scipy.special import digamma
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import LEAST_ERROR, LOG_ERROR_FLOOR, bound_slope, bounded_errors, fit_rate, log_weights
 from dpsco_bench.errors import InputError
+from tests.marks import rest_at_night
 
 NAMES = ("test.claim", "part", "paper")
 N = 2.0 ** np.arange(8, 13)
@@ -138,8 +139,9 @@ def correlated(source, replicates, data_sets=1):
     return [common * source.chisquare(16, (data_sets, replicates)) / 16 / n for n in N]
 
 
-@pytest.mark.parametrize(("replicates", "data_sets"), [(8, 1), (32, 1), (4, 6)])
-def test_intervals_under_common_random_numbers_cover_and_are_shorter(replicates, data_sets):
+@pytest.mark.parametrize("shape", rest_at_night([(8, 1), (32, 1), (4, 6)], 2))
+def test_intervals_under_common_random_numbers_cover_and_are_shorter(shape):
+    replicates, data_sets = shape
     source = np.random.default_rng(30)
     widths = {"shared": [], "apart": []}
     hits = []

@@ -21,6 +21,7 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import Poisson
+from tests.marks import rest_at_night
 
 RUNS = 10_000
 RNG = np.random.default_rng(12)
@@ -159,7 +160,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("what", ASKED)
+@pytest.mark.parametrize("what", rest_at_night(ASKED, 0, 1, 3))
 def test_data_in_the_range_of_a_choice_or_an_order_are_refuted(register, what):
     """A count that anyone reads who sees the choice, whether or not the output tells of it."""
 

@@ -88,7 +88,7 @@ def test_a_last_block_without_noise_is_refuted_and_honest_blocks_are_not(order_i
 def test_where_nothing_leaks_the_audit_is_the_usual_one(id):
     cell = make_audit_cell(id, None, {"n": N})
     assert place_of(id) == 0
-    assert audit(cell, runs=400).to_json() == {**audit_cell(cell, runs=400).to_json(), "remarks": []}
+    assert audit(cell, runs=100).to_json() == {**audit_cell(cell, runs=100).to_json(), "remarks": []}
 
 
 def test_with_hidden_batches_an_honest_method_leaks_nothing(register):

@@ -118,8 +118,11 @@ def test_header(tmp_path, text, header, rows, names):
 def test_lines_end_in_several_ways_and_may_be_long(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,y\r1,2\r3,4\r")
     assert tables.read(tmp_path / "t.csv", "y").features.tolist() == [[1.0], [3.0]]
-    count = 160_000  # the names take more than what is read at once
-    rows = [",".join(map(str, line)) for line in ([f"c{i}" for i in range(count)], [1] * count, [2] * count)]
+    count = 16_000  # the names take more than what is read at once
+    rows = [
+        ",".join(map(str, line))
+        for line in (["c0", *(f"c{i:0100}" for i in range(1, count))], [1] * count, [2] * count)
+    ]
     (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
     assert tables.read(tmp_path / "wide.csv", "c0").features.shape == (2, count - 1)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import rest_at_night
+
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = sorted(path.parent.name for path in (ROOT / "dpsco_bench" / "papers").glob("*/__init__.py"))
 LARGEST = max(PAPERS, key=lambda paper: len([*(ROOT / "dpsco_bench" / "papers" / paper).rglob("*.py")]))
@@ -47,7 +49,7 @@ print(json.dumps(found))
 BEING_WRITTEN = shutil.ignore_patterns("*.part.*", "*.pyc.*", "*.tmp.*")
 
 
-@pytest.fixture(params=PAPERS)
+@pytest.fixture(params=rest_at_night(PAPERS, len(PAPERS) - 1))
 def without(request, tmp_path):
     """(paper, a copy of the tree that lacks it)."""
     paper = request.param
@@ -134,9 +136,6 @@ def store(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "without", [PAPERS[-1], *(pytest.param(p, marks=pytest.mark.long) for p in PAPERS[:-1])], indirect=True
-)
 def test_smoke_of_the_rest_gives_the_recorded_verdicts(without, store):
     """Without the largest paper all of it, site included; without each other one its verdicts."""
     paper, tree = without

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dpsco_bench.rng
+from tests.marks import rest_at_night
 
 pytest.importorskip("numba", reason="without Numba nothing is compiled")
 DRAW = """
@@ -36,7 +37,7 @@ DAMAGE = {
 }
 
 
-@pytest.fixture(params=[DRAW, OF_LOOPS], ids=["draws", "loops"])
+@pytest.fixture(params=rest_at_night([DRAW, OF_LOOPS], 0), ids=["draws", "loops"])
 def script(request, tmp_path):
     (tmp_path / "looping.py").write_text(LOOP)
     return request.param

@@ -9,6 +9,7 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.samplers import axis
 from dpsco_bench.papers.gopi2022.samplers.axis import AxisEnvelope, sample_axis, towards
+from tests.marks import rest_at_night
 
 ROWS = 200_000
 """Draws that are held against a law."""
@@ -121,12 +122,9 @@ def test_other_balls_are_refused(draws, p):
 
 
 OTHERS = [(1.5, 32, 40.0, 32.0), (2.0, 1, 3.0, 1.0), (1.5, 3, -5.0, 3.0)]
-COSTLY = SPLIT[6:8]
-"""Laws of which 2e5 draws take some ten seconds."""
-LONG = [pytest.mark.slow, pytest.mark.long]
 
 
-@pytest.mark.parametrize("law", [pytest.param(law, marks=LONG * (law in COSTLY)) for law in LAWS + SPLIT + OTHERS])
+@pytest.mark.parametrize("law", LAWS + OTHERS + rest_at_night(SPLIT, 0))
 def test_the_first_coordinate_and_its_gap_have_the_law_of_the_quadrature(draws, score, quadrature, law):
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)
@@ -142,7 +140,7 @@ def height_levels(x, c):
     return gammainc(shape, c * np.sum(x[:, 1:] ** 2, axis=1)) / gammainc(shape, c * (1.0 - x[:, 0] ** 2))
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS + SPLIT if law[0] == 2.0])
+@pytest.mark.parametrize("law", rest_at_night([law for law in LAWS + SPLIT if law[0] == 2.0], 0, 1))
 def test_the_other_coordinates_given_the_first_have_a_cut_gamma_law(draws, law):
     p, d, kap, c = law
     x = sample_axis(draws(ROWS), p, d, np.full(ROWS, kap), c)

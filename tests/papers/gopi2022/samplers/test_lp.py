@@ -16,10 +16,11 @@ from dpsco_bench.papers.gopi2022.samplers.factors import Factors
 from dpsco_bench.papers.gopi2022.samplers.half_line import half_line
 from dpsco_bench.papers.gopi2022.samplers.lp import LpEnvelope, sample_lp
 from dpsco_bench.papers.gopi2022.samplers.products import LpProducts
+from tests.marks import rest_at_night
 
 ROWS = 200_000
 """Draws that are held against a law: the Kolmogorov-Smirnov test at level 1e-3 then sees a distance of 0.0044."""
-WIDE = pytest.param(32, marks=[pytest.mark.slow, pytest.mark.long])
+DIMENSIONS = rest_at_night([3, 8, 32], 0)
 
 
 def regulariser(p, d):
@@ -46,10 +47,14 @@ def interpolated(points, below):
 
 
 @pytest.mark.parametrize(
-    ("p", "d", "kap", "c"),
-    [(1.5, 3, 5.0, 3.0), (1.2, 4, 0.0, 2.0), (1.05, 8, 300.0, 900.0), (1.5, 16, 2e4, 1e4), (1.3, 5, -40.0, 6.0)],
+    "law",
+    rest_at_night(
+        [(1.5, 3, 5.0, 3.0), (1.2, 4, 0.0, 2.0), (1.3, 5, -40.0, 6.0), (1.05, 8, 300.0, 900.0), (1.5, 16, 2e4, 1e4)],
+        *(0, 1, 2),
+    ),
 )
-def test_along_an_axis_the_law_is_that_of_the_quadrature(draws, score, quadrature, p, d, kap, c):
+def test_along_an_axis_the_law_is_that_of_the_quadrature(draws, score, quadrature, law):
+    p, d, kap, c = law
     x = drawn(draws, kap * np.eye(1, d)[0], c, p, p)
     law = AxisLaw(p, d, kap, c)
     assert kstest(x[:, 0], quadrature(law)).pvalue > 1e-3
@@ -116,7 +121,7 @@ def test_without_a_tilt_radius_and_direction_are_independent(draws, p, d, c):
 # --- extreme settings -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d", [3, 8, WIDE])
+@pytest.mark.parametrize("d", DIMENSIONS)
 @pytest.mark.parametrize("p", [1.1, 1.5, 1.9])
 def test_cold_draws_near_a_smooth_point_of_the_sphere_lie_a_gamma_variable_below_it(draws, p, d):
     """An exponential distance from the sphere and a Gaussian along it: ``Gamma((d + 1)/2)``, whatever p is."""
@@ -139,7 +144,7 @@ def test_cold_draws_near_a_vertex_of_the_cross_polytope(draws, d):
     assert kstest(size * np.abs(x[:, 0]), expon.cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("d", [3, 8, WIDE])
+@pytest.mark.parametrize("d", DIMENSIONS)
 def test_cold_draws_on_a_face_of_the_cross_polytope_are_uniform_on_it(draws, d):
     x = drawn(draws, np.full(d, 1e6), 1e-9, regulariser(1.0, d), 1.0)
     assert kstest(1e6 * (1.0 - x.sum(axis=1)), expon.cdf).pvalue > 1e-3
