@@ -50,7 +50,7 @@ def test_literal_svrg_is_refuted():
     assert "turning" in result.neighbours
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_papers_noise_for_gradient_descent_is_refuted():
     """Claimed 1, truly 2.40 (section 8 of the chapter, c = 1): the audit finds more than half of it."""
     result = audit("wang2017.dp_gd_pl", "paper", runs=100_000)

@@ -32,7 +32,7 @@ def test_what_full_took_is_what_is_recorded():
     assert stated(r"leaderboard took (\S+) minutes") == pytest.approx(60 * board, rel=ROUGHLY)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_full_takes_is_what_a_plan_says(dpsco):
     """A plan leaves out what asks for a data set that is not there: Figures 1 and 2, and some of the leaderboard."""
     recorded = read_seconds(recorded_seconds_path("full"))

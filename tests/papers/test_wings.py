@@ -135,7 +135,7 @@ def store(tmp_path_factory):
     return tmp_path_factory.mktemp("wings") / "store"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_smoke_of_the_rest_gives_the_recorded_verdicts(without, store):
     """Without the largest paper all of it, site included; without each other one its verdicts."""
     paper, tree = without

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.claims.files import read_yaml
+from tests.marks import rest_at_night
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [
@@ -25,8 +26,9 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting, message", CASES)
-def test_bad_value_is_one_line(pristine, setting, message):
+@pytest.mark.parametrize("case", rest_at_night(CASES, 0, 4))
+def test_bad_value_is_one_line(pristine, case):
+    setting, message = case
     words = ["--config", setting] if setting.startswith("profile=") else ["--config", "profile=smoke", setting]
     result = pristine.snakemake(*words, "--dry-run")
     assert result.returncode == 2

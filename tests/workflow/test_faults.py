@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.marks import rest_at_night
+
 pytestmark = pytest.mark.slow
 KILLED_AT_ITS_SECOND_RUN = """
 import os, sys
@@ -31,7 +33,7 @@ def made(project):
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in project.paths()}
 
 
-@pytest.mark.parametrize("signal", sorted(ENDED))
+@pytest.mark.parametrize("signal", rest_at_night(sorted(ENDED), 0))
 def test_a_worker_that_is_killed_is_named_once_and_loses_nothing_finished(project, signal):
     how, why = ENDED[signal]
     shutil.rmtree(project.root / "results", ignore_errors=True)
@@ -51,7 +53,7 @@ def test_a_worker_that_is_killed_is_named_once_and_loses_nothing_finished(projec
     assert finished.items() <= made(project).items()
 
 
-@pytest.mark.parametrize("days", [-4000, 400], ids=["ahead", "behind"])
+@pytest.mark.parametrize("days", rest_at_night([-4000, 400], 0), ids=["ahead", "behind"])
 def test_files_of_another_time_are_neither_lost_nor_made_anew(project, days):
     """The clock was behind, or ahead, while half of them were written; then it was set right."""
     assert project.snakemake("--", "verdicts").returncode == 0

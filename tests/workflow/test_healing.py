@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.execution.packs import STEPS
+from tests.marks import rest_at_night
 
 pytestmark = pytest.mark.slow
 BOARD = """
@@ -161,7 +162,7 @@ def test_a_dry_run_changes_nothing_and_the_next_run_makes_everything_anew(projec
     assert "Nothing to be done" in project.snakemake().stderr
 
 
-@pytest.mark.parametrize("targets", [(), ("verdicts",)], ids=["all", "verdicts"])
+@pytest.mark.parametrize("targets", rest_at_night([(), ("verdicts",)], 1), ids=["all", "verdicts"])
 def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets):
     paths = [first(project, "results/store/runs/*.parquet"), first(project, "results/store/calibrations/*.json")]
     if not targets:
@@ -179,13 +180,12 @@ def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets
     assert project.snakemake().returncode == 0  # what these targets do not ask for, for the next test
 
 
-FIRST, *REST = LEFT
 LONG = pytest.mark.long
 """Of a file that is sealed it is one comparison that sees a flipped bit and a missing half."""
 
 
 @pytest.mark.parametrize("way", ["flipped", pytest.param("truncated", marks=LONG), "folder"])
-@pytest.mark.parametrize("name", [FIRST, *(pytest.param(name, marks=LONG) for name in REST)])
+@pytest.mark.parametrize("name", rest_at_night(LEFT, 0))
 def test_what_a_run_leaves_besides_is_named_once_set_aside_and_made_anew(project, name, way):
     path, kept = project.root / name, contents(project)
     content = path.read_bytes()
@@ -263,7 +263,7 @@ FOLDERS = ("results/smoke/logs", "results/smoke/site", "results/store/timings", 
 """Folders in whose places a link to itself may stand, beside whole ones."""
 
 
-WHOLE = ((), pytest.param(("results/store", "figures/smoke"), marks=LONG), pytest.param(("results/smoke",), marks=LONG))
+WHOLE = rest_at_night([(), ("results/store", "figures/smoke"), ("results/smoke",)], 0)
 
 
 @pytest.mark.parametrize("whole_ones", WHOLE, ids=str)

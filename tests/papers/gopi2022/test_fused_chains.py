@@ -7,6 +7,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.fused import compiled
 from dpsco_bench.geometry.schatten import singular_values
+from tests.marks import rest_at_night
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
@@ -40,7 +41,7 @@ def block(run, fused, replicates=3):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", rest_at_night(LONG, 0))
 def test_ten_thousand_sweeps(name):
     *run, _, options = RUNS[name]
     got, expected = (block((*run, 10_000, options), fused, replicates=2) for fused in (True, False))
