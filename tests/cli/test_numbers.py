@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis import bootstrap
+from dpsco_bench.analysis import asymptotic, bootstrap, power_law
 from dpsco_bench.analysis import choice as ranked
+from dpsco_bench.analysis.rates import SCHEDULE_SHARE
 from dpsco_bench.audit import auditor, bounds, canaries, forced, job, released, transcript
 from dpsco_bench.bench import fused_pairs, products
 from dpsco_bench.claims import board_jobs, choice
@@ -22,6 +23,7 @@ from dpsco_bench.execution import packs, worker
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.fused import device, gradients, sparse
 from dpsco_bench.jsonio import loads
+from dpsco_bench.kinds import rate
 from dpsco_bench.kinds.audit import SAYS_SOMETHING
 from dpsco_bench.papers.gopi2022.fused import gibbs
 from dpsco_bench.papers.su2023.fused import inner
@@ -64,6 +66,16 @@ SAID = {
     "CONTRIBUTING.md": [
         f"It needs Python {pythons()[0]} to {pythons()[-1]}, make and a C compiler",
         f"[one of {WORDS[len(CHANGES)]} words]",
+    ],
+    "docs/verdicts.md": [
+        f"at most {asymptotic.MOVED:g} of the starting point's ({asymptotic.HARDLY_MOVED:g} while a signal",
+        f"claimed exponent has to be at least {asymptotic.DOMINANCE:g} of the bound",
+        "In `smoke` and `ci` at least {} sizes are needed, over a factor {:g}".format(*asymptotic.LEAST["ci"]),
+        "in `full` {}, over a factor {:g}.".format(*asymptotic.LEAST["full"]),
+        f"p below {power_law.SIGNIFICANCE:g} and a residual above {power_law.LARGEST_RESIDUAL:.0%}".replace("%", " %"),
+        f"at most {rate.LARGEST_TOLERANCE:g}, and at most {rate.OF_THE_EXPONENT:g} of the exponent's size, though it "
+        f"need not be below {rate.ALWAYS_ALLOWED:g}",
+        f"at least {'half' * (SCHEDULE_SHARE == 0.5)} of the risk is there without noise",
     ],
     "docs/audits.md": [
         f"n is {', or '.join(map(str, canaries.RECORDS[:2]))} or {canaries.RECORDS[2]} where runs would be too long.",
