@@ -84,11 +84,12 @@ class ClaimJudge:
         needed = jobs + [self.jobs[key] for key in case.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
         if skipped:
-            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note]
+            verdict, notes = Verdict(f"{SKIPPED}: {skipped}", part.kind, skipped), [part.note_on(calibration)]
         else:
             judged = replace(part.rules.judge(case), kind=part.kind)
             verdict = gated(judged, part.rules.of_the_law, self._distrust(case))
-            notes = [*verdict.notes, part.note, *self._circumstances(case, needed, verdict.fitted or ())]
+            circumstances = self._circumstances(case, needed, verdict.fitted or ())
+            notes = [*verdict.notes, part.note_on(calibration), *circumstances]
         silent = bool(skipped or part.noiseless) or calibration == "none"
         noise = None if silent else verdict.noise or noise_behind(self._charged(case))
         verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))

@@ -122,6 +122,7 @@ class Part(Record):
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str, what a reader must know beside the verdict
+    noted : list of str, calibrations that the note is about; empty for all of them
     beside : str
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
         a method or setting that the paper does not have. It is judged and shown with this reason, and counts neither
@@ -169,8 +170,13 @@ class Part(Record):
     expected: str = ""
     reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    noted: list[str] = field(default_factory=list)
     beside: str = ""
     noiseless: str = ""
+
+    def note_on(self, calibration: str) -> str:
+        """The note, where it is about the noise of this calibration."""
+        return self.note if not self.noted or calibration in self.noted else ""
 
     @property
     def asks_no_privacy(self) -> str:

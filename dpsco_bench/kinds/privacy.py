@@ -79,6 +79,8 @@ class PrivacyKind(Kind):
             settings=[_setting(cell) for cell in cells],
             pair=lambda number: asked.setdefault(number, _pair(cells[number])),
         )
+        if verdict.verdict == "holds":
+            verdict = replace(verdict, reason=verdict.reason + other_instance(case))
         noise = noise_behind(cells)
         if noise and asked:
             (found,) = asked.values()
@@ -138,6 +140,14 @@ def privacy_verdict(
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
     )
+
+
+def other_instance(case: Case) -> str:
+    """The problem whose noise is charged, where the claim's risks are all of other ones."""
+    risks = (part.problem for part in case.court.claim.parts if part.runs and part.problem and part.id != case.part.id)
+    others = dict.fromkeys(name.replace("_", " ") for name in risks)
+    own = case.part.problem.replace("_", " ")
+    return f", on {own}, where the risks are of {' and '.join(others)}" if others and own and own not in others else ""
 
 
 def _instance(cell: CellEvidence) -> str:

@@ -112,3 +112,12 @@ def test_sizes_of_another_run_are_found():
     assert sizes_elsewhere("on 20,000 rows, .35 at n = 1048576", {4096.0}, {20000.0, 1048576.0}) == [20000, 1048576]
     assert sizes_elsewhere("1024 dimensions, ambient dimension 1024", {4096.0}, {1024.0}) == []
     assert sizes_elsewhere("from 4096 on; 1.4096; n = 4,096.5", {4096.0}, {4096.0}) == []
+
+
+def test_a_remark_on_the_printed_noise_stands_beside_its_own_rows():
+    """Of a privacy part with accounted rows: what the printed noise gives is no remark on them."""
+    for part in (part for id in claim_ids() for part in read_claim(id).parts if part.kind == "privacy"):
+        if "the printed noise gives" in part.note or "the printed noise is" in part.note:
+            assert part.note_on("paper") == part.note and not part.note_on("accounted"), part.id
+        elif not part.noted:
+            assert {part.note_on(calibration) for calibration in part.calibrations} == {part.note}

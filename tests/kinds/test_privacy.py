@@ -1,10 +1,13 @@
 """Kind `privacy`: real against claimed epsilon."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from dpsco_bench.claims.catalogue import read_claim
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.privacy import privacy_verdict
+from dpsco_bench.kinds.privacy import other_instance, privacy_verdict
 
 
 @pytest.mark.parametrize(
@@ -83,3 +86,17 @@ def test_nothing_is_proven_where_proof_is_withheld(kind, verdict):
 def test_bad_privacy_cells_are_refused(real, kinds, claimed):
     with pytest.raises(InputError):
         privacy_verdict(real, kinds, claimed)
+
+
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [
+        ("wang2017.table3.md_ttz14", ", on ridge logistic, where the risks are of md linear"),
+        ("wang2017.table2.bst14", ""),
+        ("gopi2022.thm3.privacy", ""),
+    ],
+)
+def test_a_row_of_another_problem_than_the_risks_names_both(id, said):
+    claim = read_claim(id)
+    (part, *_) = (part for part in claim.parts if part.kind == "privacy")
+    assert other_instance(SimpleNamespace(court=SimpleNamespace(claim=claim), part=part)) == said
