@@ -16,7 +16,7 @@ from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.citations import cited, find_citation
+from dpsco_bench.site.citations import abstract_of, cited, find_citation
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_columns
 from dpsco_bench.site.markdown import NO_SEARCH, bullets, code, figure, heading, link, table, text, toctree
@@ -44,7 +44,7 @@ def _paper(content: Content, line: PaperLine) -> str:
     known = find_citation(paper)
     pieces = [
         heading(line.name, target=address("paper", paper)),
-        cited(known) if known else "",
+        *((cited(known), abstract_of(known)) if known else ()),
         f"{text(headline([line]))}. {_noise(line)}\n",
         *_rebuilt(content, paper),
         heading("Its claims", 2),
