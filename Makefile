@@ -28,6 +28,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 .PHONY: help .venv test test-slow fuzz replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
+	@echo 'make .venv       the environment alone, from requirements/lock.txt; the other targets build it where it is not there'
 	@echo 'make replicate [PROFILE=smoke|ci|full] [DATA_ROOT=DIR] [CORES=N]'
 	@echo '                 build .venv, run the whole workflow, print how the papers stand and the path of the site'
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'

@@ -142,9 +142,11 @@ def whole() -> list[str]:
         "",
         f"Site: {kept['site']['how']}. Its pages, tables and the figures across claims are all made anew.",
         "",
-        f"`full`: {full['how']}. All its processes took {full['cpu'] / 60:.0f} minutes of processor time: plan, "
-        f"calibrations, runs, judging, figures and site. "
-        f"Calibrations and runs alone have {_hours('full'):.1f} h on record.",
+        f"`full` was timed at {full['commit']}. It ran {full['how']}. "
+        f"All its processes took {full['cpu'] / 60:.0f} minutes of processor time: "
+        "plan, calibrations, runs, judging, figures and site. "
+        f"Calibrations and runs alone have {_hours('full'):.1f} h on record. "
+        "Results are kept by content, so that a record may hold those of several commits.",
         "",
         "By the clock its jobs took, those of both cores added up: "
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
