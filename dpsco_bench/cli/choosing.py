@@ -201,7 +201,13 @@ def verdict(found: Choice) -> str:
     low, high = (100 * end for end in found.margin_ci)
     id = next(method.algorithm for method in found.methods if method.method == names[0])
     share = f"{100 * found.margin:.0f} % [{low:.0f}, {high:.0f}]"
-    return f"{id} has the least risk of proven privacy, {share} below the next."
+    return f"{id} has the least risk of proven privacy, {share} below the next{without_time(found)}."
+
+
+def without_time(found: Choice) -> str:
+    """How many methods that accept the point did not run for lack of time, any of which might be better."""
+    count = sum(method.status in ("too_long", "stopped") for method in found.refused)
+    return f"; {count} other method{'s' * (count > 1)} had no time" if count else ""
 
 
 def references(found: Choice) -> Iterator[str]:

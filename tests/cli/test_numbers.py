@@ -67,6 +67,9 @@ SAID = {
         f"It needs Python {pythons()[0]} to {pythons()[-1]}, make and a C compiler",
         f"[one of {WORDS[len(CHANGES)]} words]",
     ],
+    "docs/cluster.md": [
+        f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h on slower cores"
+    ],
     "docs/verdicts.md": [
         f"at most {asymptotic.MOVED:g} of the starting point's ({asymptotic.HARDLY_MOVED:g} while a signal",
         f"claimed exponent has to be at least {asymptotic.DOMINANCE:g} of the bound",

@@ -92,6 +92,20 @@ def test_the_readme_says_what_the_recorded_runs_took(profile, line, unit):
     assert said == (f"{took / unit:.1f}" if unit == 3600 else str(max(1, round(took / unit))))
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/choosing.md"])
+def test_how_far_the_leaderboard_decides(page):
+    points = loads((ROOT / "workflows" / "recorded" / "boards" / "full.json").read_text(encoding="utf-8"))
+    decided = [point for point in points if not point["contenders"]]
+    far, wide = max(point["n"] for point in decided), max(point["n"] for point in decided if point["d"] > 64)
+    said = f"decides no point above n = {far:,}, and with more than 64 dimensions none above n = {wide:,}"
+    assert said in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    if page != "README.md":
+        centre = {"n": 1024, "d": 8, "epsilon": 1}
+        for point in points:
+            if point["instance"] not in ("adult", "kddcup99") and "covertype" not in point["instance"]:
+                assert sum(point[key] != value for key, value in centre.items()) <= 1
+
+
 def test_the_readme_says_how_long_its_commands_take():
     """By the clock, as docs/whole.json has it."""
     kept = loads((ROOT / "docs" / "whole.json").read_text(encoding="utf-8"))
