@@ -67,9 +67,6 @@ SAID = {
         f"It needs Python {pythons()[0]} to {pythons()[-1]}, make and a C compiler",
         f"[one of {WORDS[len(CHANGES)]} words]",
     ],
-    "docs/cluster.md": [
-        f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h on slower cores"
-    ],
     "docs/verdicts.md": [
         f"at most {asymptotic.MOVED:g} of the starting point's ({asymptotic.HARDLY_MOVED:g} while a signal",
         f"claimed exponent has to be at least {asymptotic.DOMINANCE:g} of the bound",
@@ -122,7 +119,10 @@ SAID = {
         f"one line that names the key, the value and what is allowed, with exit code {BAD_INPUT}",
     ],
     "docs/faq.md": [f"decorators that the {WORDS[len(list((ROOT / 'conf' / 'paper').glob('*.yaml')))]} papers use"],
-    "docs/cluster.md": [f"of {packs.LEAST_SECONDS:g} to {packs.MOST_SECONDS:g} predicted seconds"],
+    "docs/cluster.md": [
+        f"of {packs.LEAST_SECONDS:g} to {packs.MOST_SECONDS:g} predicted seconds",
+        f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h on slower cores",
+    ],
 }
 """What pages say, with the numbers of the code."""
 
