@@ -20,6 +20,9 @@ LEAST_REAL, MOST_REAL = 1e-100, 1e100
 """Sizes of real numbers that a schedule can square and divide."""
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 
+OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon"}
+"""What others call a key -> the key, for the hint beside an unknown one."""
+
 
 def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
     """Constructor options of a problem by name (dimension and constants have keys of their own)."""
@@ -56,7 +59,8 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
 def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
     """The error for a key that nothing takes, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
-    allowed = nearest(key.rpartition(".")[2], known, listing, "key")
+    name = key.rpartition(".")[2]
+    allowed = nearest(OTHER_NAMES.get(name, name), known, listing, "key")
     return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 

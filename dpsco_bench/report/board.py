@@ -26,6 +26,7 @@ LEFT_OUT_WORDS = {
     "too_long": "too long here",
     "not_run": "not run",
 }
+STATED = "its theorem's own steps"
 POINTS_NOTE = (
     "Excess risks, of the sample (empirical) or of the population, as the column Kind says; every method with the "
     "noise that its accountant asks for at the same (ε, δ), and the hyper-parameters of its theorem. Where a schedule "
@@ -142,7 +143,8 @@ def _held_out_loss(row: Standing) -> float | None:
 
 def _search(row: Standing) -> str:
     found = row.search
-    return f"{number(found.risk)} ({found.method}, {options_text(found.options)})" if found else NOTHING
+    own = options_text(found.options) if found else ""
+    return f"{number(found.risk)} ({found.method}, {own or STATED})" if found else NOTHING
 
 
 def _reference_risk(row: Standing) -> str:
