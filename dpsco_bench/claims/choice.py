@@ -20,15 +20,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.request import (
-    CELL_KEYS,
-    CONSTANT,
-    CONSTANTS,
-    OTHER_NAMES,
-    PROBLEM,
-    as_declared,
-    problem_options,
-)
+from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options, usual
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
@@ -102,7 +94,7 @@ def make_point(keys: Options, data_root: str = "data") -> Point:
             constants[name] = value
         elif key != "problem":
             known = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS)
-            allowed = nearest(OTHER_NAMES.get(name, name), known, f"dpsco show {cls.name}", "key of the problem")
+            allowed = nearest(usual(name, known), known, f"dpsco show {cls.name}", "key of the problem")
             raise InputError(key, value, allowed, "methods run with the parameters of their theorems")
     options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
     if constants:

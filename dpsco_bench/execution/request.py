@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
@@ -56,11 +56,17 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
     return list(dict.fromkeys([*CELL_KEYS, "variant", *algorithm.options, *problem_options(problem), *CONSTANTS]))
 
 
-def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
+def usual(name: str, known: Collection[str]) -> str:
+    """What a key is called here, if that is known; else the name as it is."""
+    here = OTHER_NAMES.get(name, name)
+    return here if here in known else name
+
+
+def unknown_key(key: str, value: object, known: Collection[str], algorithm: str, problem: str) -> InputError:
     """The error for a key that nothing takes, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
     name = key.rpartition(".")[2]
-    allowed = nearest(OTHER_NAMES.get(name, name), known, listing, "key")
+    allowed = nearest(usual(name, known), known, listing, "key")
     return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 
