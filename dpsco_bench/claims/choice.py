@@ -12,6 +12,7 @@ from dpsco_bench.claims.board_jobs import CALIBRATION, REFERENCE, SILENT, Unfit,
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.lower_bounds import lower_bound_name
+from dpsco_bench.claims.other_names import usual
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
@@ -20,7 +21,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options, usual
+from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
@@ -19,9 +19,6 @@ CELL_KEYS = ("n", "d", "epsilon", "delta")
 LEAST_REAL, MOST_REAL = 1e-100, 1e100
 """Sizes of real numbers that a schedule can square and divide."""
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
-
-OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon"}
-"""What others call a key -> the key, for the hint beside an unknown one."""
 
 
 def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
@@ -56,17 +53,10 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
     return list(dict.fromkeys([*CELL_KEYS, "variant", *algorithm.options, *problem_options(problem), *CONSTANTS]))
 
 
-def usual(name: str, known: Collection[str]) -> str:
-    """What a key is called here, if that is known; else the name as it is."""
-    here = OTHER_NAMES.get(name, name)
-    return here if here in known else name
-
-
-def unknown_key(key: str, value: object, known: Collection[str], algorithm: str, problem: str) -> InputError:
+def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
     """The error for a key that nothing takes, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
-    name = key.rpartition(".")[2]
-    allowed = nearest(usual(name, known), known, listing, "key")
+    allowed = nearest(key.rpartition(".")[2], known, listing, "key")
     return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 

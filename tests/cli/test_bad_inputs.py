@@ -50,7 +50,7 @@ BAD = [
     ("run steps=1.5", "steps = 1.5", "int or null"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
     (f"{SVRG} n=9 epsilom=3", "epsilom = 3", "such as epsilon, "),
-    ("account wang2017.dp_svrg problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "such as regularisation, "),
+    ("choose problem=data_file path=x label=y ridge=0.1", "ridge = 0.1", "such as regularisation, "),
     (f"{SVRG} n=9 epsilon=0", "epsilon = 0", "> 0"),
     (f"{SVRG} n=9 epsilon=-1", "epsilon = -1", "> 0"),
     (f"{SVRG} n=9 epsilon=nan", "epsilon = nan", "> 0"),
