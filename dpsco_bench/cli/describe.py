@@ -43,15 +43,22 @@ def describe(id: str) -> Page:
     Parameters
     ----------
     id : str
-        An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``), a problem, an erratum
-        (``paper.E1``), a paper (its errata ledger), or the file of one's own claim.
+        An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its name
+        with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its errata
+        ledger), or the file of one's own claim.
     """
-    for find in (_algorithm, _problem, _table, _errata, _claim):
+    for find in (_algorithm, _problem, _table, _errata, _claim, _algorithm_by_name):
         found = find(id)
         if found is not None:
             return found
     known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts())]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
+
+
+def _algorithm_by_name(name: str) -> AlgorithmPage | None:
+    """Of the one algorithm that is called so in its paper."""
+    found = [id for id in list_algorithms() if id.partition(".")[2] == name]
+    return _algorithm(found[0]) if len(found) == 1 else None
 
 
 def _algorithm(id: str) -> AlgorithmPage | None:

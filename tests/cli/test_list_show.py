@@ -185,3 +185,9 @@ def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
     text = dpsco("list", "algorithms", "--for", "problem=ridge_logistic", "d=3").out
     first, second = text.split("\nrefuse it, and why\n")
     assert "wang2017.dp_svrg " in first and re.search(r"^bassily2021.gg_lmo +needs linear records", second, re.M)
+
+
+def test_an_algorithm_is_shown_by_the_name_that_rankings_have(dpsco):
+    assert dpsco("show", "ttz14").out == dpsco("show", "su2023.ttz14").out
+    refused = dpsco("show", "dp_sgdd")
+    assert refused.code == 2 and "dpsco: id = 'dp_sgdd'" in refused.err
