@@ -72,6 +72,8 @@ def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> 
 
     print(answers_text(rows) + "\n")
     print(verdict_table(rows, privacy))
+    (profile,) = {row.profile for row in rows}
+    print(f"profile {profile}" + "; --profile full has the complete replication's sizes" * (profile != "full"))
     several = len({row.id for row in rows}) > 1
     remarks = [
         (f"{row.id} " * several + f"{row.part} [{row.calibration}]", note)
