@@ -4,12 +4,12 @@ A claim counts once, however many rows it has. Every row says yes, no, undecided
 with: the paper's own, ours, or none (`heard`). Rows that only show something, controls, and what could not be run say
 nothing. Nor does a row that is beside the statement (`Part.beside`).
 
-The privacy of accounted noise is true by construction, so that such a row is vacuous. Beside rows of other kinds, a row
-on privacy says whether their noise is private, and nothing else. The epsilon of the sentence is that of the worst cell
-which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is told after it. A rate of
-which at least half of the risk is there without noise counts as one without noise; so does a row of a statement that
-asks for no private noise (`Part.noiseless`), such as a moment. Under one noise, a no outweighs all, then undecided,
-then yes, then vacuous; where parts differ, it is told how many of them.
+The privacy of accounted noise is true by construction, so that such a row says as little as a vacuous one. Beside rows
+of other kinds, a row on privacy says whether their noise is private, and nothing else. The epsilon of the sentence is
+that of the worst cell which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is
+told after it. A rate of which at least half of the risk is there without noise counts as one without noise; so does a
+row of a statement that asks for no private noise (`Part.noiseless`), such as a moment. Under one noise, a no outweighs
+all, then undecided, then yes, then vacuous; where parts differ, it is told how many of them.
 
 The standing is the first that applies:
 
@@ -27,7 +27,8 @@ The standing is the first that applies:
 8. ``fails``: no under ours; not where these are counts alone, and those of the printed method a yes.
 9. ``undecided``: so under one of the two.
 10. ``holds without noise``: yes by counts, by runs without noise, or where at least half of the risk is the schedule's.
-11. ``vacuous``: nothing else is left.
+11. ``vacuous``: nothing is left but bounds that no run could exceed.
+12. ``by construction``: nothing is left but the privacy of accounted noise.
 
 What would hold is ``undecided`` where the profile runs only some of the values that the statement names
 (`Verdict.scope`).
@@ -48,6 +49,7 @@ from dpsco_bench.plain import Plain
 AS_PRINTED, AS_RECALLED, WITH_OURS = "holds as printed", "holds as recalled", "holds with private noise"
 NOT_SHOWN, NOT_PRIVATE = "holds, not shown private", "holds, not private"
 WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", heard.UNDECIDED, heard.VACUOUS
+BY_CONSTRUCTION = "by construction"
 SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
 STANDINGS: dict[str, Word] = {
     AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
@@ -68,8 +70,11 @@ STANDINGS: dict[str, Word] = {
         "a row contradicts it under the paper's own noise or without noise, or under ours where nothing else holds",
     ),
     UNDECIDED: Word("open", "no row contradicts it, and not all that would confirm it are decided, or run at all"),
-    VACUOUS: Word("open", "nothing that was found could have come out otherwise, which confirms nothing"),
-    SHOWN: Word("open", "nothing definite is claimed: measured values are shown"),
+    VACUOUS: Word("open", "every bound that was tested is above the starting risk, which confirms nothing"),
+    BY_CONSTRUCTION: Word("open", "only noise of ours was checked, which is made to be private: it confirms nothing"),
+    SHOWN: Word(
+        "open", "measured values are shown and not judged: no criterion was set, or the bound has no constants"
+    ),
     AUDITED: Word(
         "open", "it states nothing of the paper's: its runs are audited, which can refute privacy and not prove it"
     ),
@@ -102,6 +107,8 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     scopes = answer_text.kinds_scoped(stated)
     found = _of_the_statement(stated, scopes)
     contrary = sum(Row(row).says == NO for row in rows if row.beside)
+    if found.standing == SHOWN:
+        found = replace(found, text=answer_text.with_others(found.text, [row.beside for row in rows if row.beside]))
     if contrary and STANDINGS[found.standing].outcome == "confirms":
         found = replace(found, text=answer_text.with_contrary(found.text, contrary))
     partly = scopes and STANDINGS[found.standing].outcome == "confirms"
@@ -173,6 +180,7 @@ _COUNTED = (
     (FAILS, ("fails", "fail")),
     (UNDECIDED, ("is undecided", "are undecided")),
     (VACUOUS, ("is vacuous", "are vacuous")),
+    (BY_CONSTRUCTION, ("has noise that is private by construction", "have noise that is private by construction")),
     (SHOWN, ("is only shown", "are only shown")),
     (NOT_RUN, ("was not run", "were not run")),
 )
@@ -208,7 +216,7 @@ def _silence(rows: Sequence[Verdict]) -> Answer:
         counts = Counter(row.word.replace("_", " ") for row in rows)
         return Answer(AUDITED, answer_text.counted({word: counts[word] for word in sorted(counts)}))
     if rows and not absent:
-        return Answer(SHOWN, answer_text.NOTHING_CLAIMED)
+        return Answer(SHOWN, answer_text.shown(rows))
     reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)
     return Answer(NOT_RUN, "Not run" + (f": {', '.join(reasons)}" if reasons else "") + ".")
 
@@ -219,7 +227,7 @@ def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
     judged = printed or rows
     says = weightiest(row.says for row in judged)
     if says == VACUOUS:
-        return Answer(VACUOUS, answer_text.BY_DESIGN)
+        return Answer(BY_CONSTRUCTION, answer_text.BY_DESIGN)
     noise = worst_of(row for row in judged if row.says == says)
     recalled = any(row.verdict.recalled for row in printed)
     holds = WITH_OURS if not printed else AS_RECALLED if recalled else AS_PRINTED

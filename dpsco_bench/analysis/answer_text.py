@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, Regime, Row
 from dpsco_bench.analysis.noise import LAW_NEITHER, Noise
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
@@ -21,8 +22,7 @@ MOST_PLACES = 5
 """Of more parameters after one word the number is told."""
 ROWS = re.compile(r"(?<=\d) rows(?=\)| vacuous\))")
 """What `_share` counts, behind its numbers."""
-BY_DESIGN = "Our noise is private by construction, which confirms nothing."
-NOTHING_CLAIMED = "Nothing definite is claimed: measured values are shown."
+BY_DESIGN = "Only our noise was checked; it is private by construction, which confirms nothing."
 Clause = tuple[Sequence[Row], str]
 """Rows, and the noise that they ran with in words."""
 
@@ -30,6 +30,18 @@ Clause = tuple[Sequence[Row], str]
 def words(text: str) -> int:
     """How many words a text has; signs alone are none."""
     return len(re.findall(r"\S*\w\S*", text))
+
+
+def shown(rows: Iterable[Verdict]) -> str:
+    """Of a claim that nothing is judged of, and why: as the words of its rows say."""
+    why = {row.meaning.meaning.rpartition(": ")[2] for row in rows if row.meaning.outcome == "shown"}
+    return sentence(": ".join(filter(None, ("shown, not judged", ", and ".join(sorted(why))))))
+
+
+def with_others(said: str, reasons: Sequence[str]) -> str:
+    """A sentence that also tells what most of the rows beside the statement are, where there are any."""
+    most = max(sorted(set(reasons)), key=reasons.count, default="")
+    return f"{said.removesuffix('.')}; {most.partition(':')[0]}." if most else said
 
 
 def with_contrary(said: str, rows: int) -> str:

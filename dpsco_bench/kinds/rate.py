@@ -56,7 +56,7 @@ class Rate(Kind):
         "inconclusive (bent)": Word(
             "open",
             "the means follow no power law: they bend in another way than the formula",
-            phrase="{what} follows no power law",
+            phrase="{what} {follows} no power law",
         ),
         "inconclusive (edge)": Word(
             "open",

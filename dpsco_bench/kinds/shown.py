@@ -1,4 +1,4 @@
-"""Kind `shown`: measured values without a verdict, where nothing definite is claimed."""
+"""Kind `shown`: measured values without a verdict, where a part sets no criterion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Shown(Kind):
     title = "shown"
     words: ClassVar = {
         "shown": Word(
-            "shown", "measured for information: nothing definite is claimed", phrase="{what}, measured for information"
+            "shown", "measured for information: no criterion was set", phrase="{what}, measured for information"
         )
     }
     mixes_sweeps = measures_slope = True
@@ -41,7 +41,7 @@ def shown_verdict(
     return Verdict(
         "shown",
         "shown",
-        "no expectation: measured values without a verdict",
+        "no criterion was set: measured values without a verdict",
         parameter=parameter,
         values=tuple(x.tolist()),
         mean=tuple(m.tolist()),

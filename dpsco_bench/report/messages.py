@@ -1,12 +1,11 @@
-"""What a figure says, as its title: of a claim by its standing, of a panel by its verdicts."""
+"""What a figure says, as its title: of a claim (`titles`), and of a panel by its verdicts."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from dpsco_bench.analysis import answer as standings
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
@@ -15,50 +14,15 @@ from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.scores import Score
+from dpsco_bench.report.titles import claim_title
 from dpsco_bench.report.wording import parameter_symbol, quantity_label, symbols
 
-HOLDS: Mapping[str, str] = {
-    standings.AS_PRINTED: "holds with the printed noise, which is private",
-    standings.AS_RECALLED: "holds with the noise recalled of its source, which is private",
-    standings.WITH_OURS: "holds with accounted noise",
-    standings.NOT_SHOWN: "holds with noise that is not shown to be private",
-    standings.NOT_PRIVATE: "holds with noise that is not private",
-    standings.WITHOUT_NOISE: "holds where noise plays no part",
-    standings.FAILS: "does not hold as stated",
-    standings.UNDECIDED: "is not decided",
-    standings.VACUOUS: "could not have come out otherwise",
-    standings.SHOWN: "is shown, and claims nothing definite",
-    standings.AUDITED: "Runs that could refute privacy",
-    standings.NOT_RUN: "was not run",
-}
-"""Standing -> what a figure's title says of a claim."""
 NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
 
 
 def claim_message(results: ClaimResults) -> str:
-    """``Theorem 4.2 holds with noise that is not private``."""
-    standing = standings.answer(results.rows).standing
-    if standing == standings.AUDITED:
-        return HOLDS[standing]
-    return symbols(_of_place(_place(results.claim.source), HOLDS[standing]))
-
-
-def _place(source: str) -> str:
-    """Where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Theorems 3 and 4``."""
-    place = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", source) or source
-    place = re.sub(r"\s*\([^)]*\)", "", place)
-    first, *more = place.split(", ")
-    place = ", ".join([first, *(piece for piece in more[:1] if piece.startswith(("row", "rows")))])
-    place = re.sub(r" and (?!\d).*", "", place)
-    return place[:1].upper() + place[1:]
-
-
-def _of_place(place: str, said: str) -> str:
-    """What is said of a place, the verb in its number."""
-    verb, _, rest = said.partition(" ")
-    plural = {"holds": "hold", "does": "do", "is": "are", "was": "were", "could": "could"}
-    several = re.match(r"\w+s \d", place) or ", rows " in place
-    return f"{place} {plural.get(verb, verb) if several else verb} {rest}"
+    """``The bound of Theorem 4.2 holds in runs whose noise is not private``."""
+    return claim_title(results.claim, results.rows)
 
 
 def panel_message(scores: Sequence[Score]) -> str:
@@ -94,13 +58,22 @@ def phrase(score: Score) -> str:
     if not found:
         return f"{score.kind.title}: {score.verdict}"
     falls = _falls(score)
+    what = "risk" if score.part.quantity == RISK else quantity_label(score.part.quantity)
+    one = "" if _is_plural(what) else "s"
     words = {
-        "what": "the risk" if score.part.quantity == RISK else f"the {quantity_label(score.part.quantity)}",
-        "moves": "falls" if falls else "grows",
+        "what": f"the {what}",
+        "moves": ("fall" if falls else "grow") + one,
+        "follows": f"follow{one}",
         "better": "faster" if falls else "more slowly",
         "worse": "more slowly" if falls else "faster",
     }
     return found.format_map(words)
+
+
+def _is_plural(label: str) -> bool:
+    """Whether a quantity takes a verb in the plural, as ``value queries per call`` does."""
+    noun = re.split(r",| per | to | of ", label)[0]
+    return noun.endswith("s") and not noun.endswith("ss")
 
 
 def _falls(score: Score) -> bool:

@@ -114,7 +114,7 @@ def test_every_combination_has_one_standing_that_its_rows_allow():
             assert "yes not private" in (printed, ours) and "yes not shown" not in (printed, ours)
         if found.standing == "holds, not shown private":
             assert "yes not shown" in (printed, ours) and "yes private" not in (printed, ours)
-    assert reached == set(STANDINGS) - {"holds as recalled", "vacuous", "shown", "audited"}
+    assert reached == set(STANDINGS) - {"holds as recalled", "vacuous", "by construction", "shown", "audited"}
 
 
 def test_neither_order_nor_number_of_rows_matters():
@@ -147,7 +147,7 @@ def test_a_kind_that_ours_lacks_is_decided_by_the_printed_noise(printed, standin
 
 def test_the_privacy_of_accounted_noise_confirms_nothing():
     ours = privacy("holds", "accounted", 1.0)
-    assert answer([ours]).standing == "vacuous" and "by construction" in answer([ours]).text
+    assert answer([ours]).standing == "by construction" and "by construction" in answer([ours]).text
     assert answer([ours, privacy("fails", real=12.0)]).standing == "fails"
     assert answer([ours, privacy("holds")]).standing == "holds as printed"
     for printed, other, silent in ALL:
@@ -217,6 +217,18 @@ def test_a_bound_that_cannot_fail_is_vacuous():
     assert answer([vacuous, rate("yes", "none")]).standing == "holds without noise"
 
 
+@pytest.mark.parametrize("profile", ["ci", "full"])
+def test_a_vacuous_claim_has_vacuous_rows_and_only_such(profile):
+    """One word has one meaning; the privacy of accounted noise alone is `by construction`."""
+    rows = read_record(shared_dir("workflows") / "recorded" / f"{profile}.json")
+    for claim, found in answers(rows).items():
+        own = [row for row in rows if row.id == claim and not row.beside and row.word != "shown"]
+        if found.standing == "vacuous":
+            assert {row.word for row in own} == {"vacuous"}
+        if found.standing == "by construction":
+            assert {(row.kind, row.calibration) for row in own} == {("privacy", "accounted")}
+
+
 def test_counts_need_no_noise():
     def count(word, calibration="paper"):
         return rate(word, calibration, kind="complexity", slope=1.0)
@@ -252,7 +264,11 @@ def test_what_says_nothing():
     shown = Verdict("shown", "lower_bound", id="p.thm", calibration="accounted", noise=PROVEN)
     skipped = Verdict("skipped: data absent", "rate", "data absent: dpsco data x", id="p.thm", calibration="paper")
     missing = Verdict("not measured", "rate", "no verdict file", id="p.thm", calibration="paper")
-    assert answer([control, shown]).standing == "shown"
+    assert answer([control, shown]) == module.Answer("shown", "Shown, not judged: the bound has no constants.")
+    free = Verdict("shown", "shown", id="p.thm", calibration="paper")
+    assert answer([free]).text == "Shown, not judged: no criterion was set."
+    apart = rate("yes", "accounted", "private", beside="the method is a stand-in: its steps are ours")
+    assert answer([free, apart]).text == "Shown, not judged: no criterion was set; the method is a stand-in."
     assert answer([control, rate("yes", noise="private")]).standing == "holds as printed"
     assert answer([skipped, shown]) == module.Answer("not run", "Not run: data absent.")
     assert answer([missing]).standing == answer([]).standing == "not run"

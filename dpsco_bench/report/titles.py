@@ -1,0 +1,142 @@
+"""Title of a claim's figure: the quantity of its source that was judged, and what its standing says of that.
+
+Several claims may be about one theorem: its bound, its noise, its gradient count. So a title names the quantity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dpsco_bench.analysis import answer as standings
+from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, Row
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.model import RISK, Claim
+from dpsco_bench.report.wording import symbols
+
+RUNS = "Runs that could refute privacy"
+HOLDS: Mapping[str, str] = {
+    standings.AS_PRINTED: "holds in runs whose printed noise is private",
+    standings.AS_RECALLED: "holds in runs whose noise, recalled of its source, is private",
+    standings.WITH_OURS: "holds with accounted noise",
+    standings.NOT_SHOWN: "holds in runs whose noise is not shown to be private",
+    standings.NOT_PRIVATE: "holds in runs whose noise is not private",
+    standings.FAILS: "does not hold as stated",
+    standings.UNDECIDED: "is not decided",
+    standings.VACUOUS: "is above the starting risk, and says nothing",
+    standings.SHOWN: "is shown, not judged",
+    standings.NOT_RUN: "was not run",
+}
+"""Standing -> what a title says of a quantity. `_without_noise` has the one that is not here."""
+NOISE_IS: Mapping[str, str] = {
+    standings.AS_PRINTED: "is private as printed",
+    standings.AS_RECALLED: "is private as recalled of its source",
+    standings.WITH_OURS: "is private in our version",
+    standings.FAILS: "is not private as printed",
+    standings.UNDECIDED: "is not shown to be private",
+    standings.BY_CONSTRUCTION: "is private by construction in our version, the only one run",
+    standings.NOT_RUN: "was not run",
+}
+"""The same of a claim on privacy alone."""
+MOST_PLACES = 4
+"""Of more parameters of a slope a title tells none."""
+
+
+def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
+    """``The gradient count of Theorem 4.2 is as stated``."""
+    subject, said = title_parts(claim, rows)
+    return symbols(f"{subject}{',' * (',' in subject)} {said}") if said else subject
+
+
+def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
+    """What a title speaks of, and what it says of that; nothing is said of audits.
+
+    Parameters
+    ----------
+    rows : sequence of Verdict, of the claim, in any order
+    """
+    standing = standings.answer(rows).standing
+    if standing == standings.AUDITED:
+        return RUNS, ""
+    told = [row for row in map(Row, rows) if not row.verdict.beside]
+    said = [row for row in told if row.says]
+    judged = said or told
+    if judged and all(row.judges_noise for row in judged):
+        return f"The noise of {place(claim)}", NOISE_IS[standing] + _share(judged, standing)
+    others = [row for row in judged if not row.judges_noise]
+    telling = [row for row in others if row.says == _WEIGHTY.get(standing)] or others
+    quantity = _quantity(claim, telling, standing)
+    slopes = _slopes(telling) if standing in _WEIGHTY else ""
+    holds = _without_noise(others) if standing == standings.WITHOUT_NOISE else HOLDS[standing]
+    if quantity.endswith("count"):
+        holds = holds.replace("does not hold", "is not").replace("holds", "is as stated")
+    return f"The {quantity} of {place(claim)}", f"{holds}{slopes}"
+
+
+_WEIGHTY = {standings.FAILS: NO, standings.UNDECIDED: UNDECIDED}
+
+
+def place(claim: Claim) -> str:
+    """Where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
+    if re.match(r"Table \d|Comparison table", claim.title):
+        return claim.title.replace(":", ",").replace("Comparison table", "the comparison table")
+    found = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", claim.source) or claim.source
+    part = re.search(r"\((part \d+)", found)
+    found = re.sub(r"\s+\([^)]*\)", "", found)
+    found, _, aside = found.partition("; ")
+    first, *more = found.split(", ")
+    row = [piece for piece in more[:1] if piece.startswith(("row", "rows"))]
+    first = re.sub(r" and (?!\d).*", "", first)
+    said = ", ".join([first, *row, *([part[1]] if part else [])])
+    return f"{said[:1].upper()}{said[1:]}{f' ({aside})' * bool(aside)}"
+
+
+def _quantity(claim: Claim, rows: Sequence[Row], standing: str) -> str:
+    """What was judged of the statement: ``empirical risk bound``, ``gradient count``."""
+    kinds = {row.verdict.kind for row in rows}
+    parts = {part.id: part for part in claim.parts}
+    of = {part.quantity for row in rows if (part := parts.get(row.verdict.part)) is not None}
+    if rows and (all(row.counts for row in rows) or (RISK not in of and any(row.counts for row in rows))):
+        return "gradient count" if of <= {RISK} else "evaluation count"
+    if standing == standings.SHOWN:
+        return "lower bound" if kinds == {"lower_bound"} else "measured risk"
+    if len(kinds) == 1 and kinds <= _ALONE.keys():
+        return _ALONE[kinds.pop()]
+    risk = re.search(r"\b(?:empirical|population) risk\b", claim.title.lower())
+    quantity = "rate" if standing in _WEIGHTY and kinds == {"rate"} else "bound"
+    return f"{risk[0]} {quantity}" if risk else quantity
+
+
+_ALONE = {"ordering": "ordering", "law": "computed law", "band": "stated band", "lower_bound": "lower bound"}
+"""Kind -> what a title calls what a claim with rows of it alone is about."""
+
+
+def _slopes(rows: Sequence[Row]) -> str:
+    """The parameters of slopes, such as `` in n and d``; nothing for other kinds."""
+    names = list(dict.fromkeys(row.place for row in sorted(rows, key=lambda row: row.order)))
+    if not 0 < len(names) <= MOST_PLACES or not all(names):
+        return ""
+    return " in " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _share(rows: Sequence[Row], standing: str) -> str:
+    """In how many parts what is said of noise is so; nothing where it is in all."""
+    judged = [row for row in rows if row.verdict.calibration == "paper"] or rows
+    own = [row for row in judged if row.says == _WEIGHTY.get(standing)]
+    return f" in {len(own)} of {len(judged)} parts" if 0 < len(own) < len(judged) else ""
+
+
+def _without_noise(rows: Sequence[Row]) -> str:
+    """What holds where noise plays no part: counts, runs without noise, laws, and what the schedule gives."""
+    if all(row.counts for row in rows):
+        failed = {row.verdict.calibration for row in rows if row.says == NO}
+        ran = {row.verdict.calibration for row in rows}
+        if "paper" in failed or not failed:
+            return "is as stated" + " in the private version" * ("paper" not in ran)
+        return "is as stated for the printed method, not for the private version"
+    risks = [row for row in rows if not row.counts]
+    if all(row.verdict.calibration == "none" for row in risks):
+        return "holds without noise"
+    if any(row.says == BY_SCHEDULE for row in risks):
+        return "holds, with at least half of the risk there without noise"
+    return "holds, and asks for no private noise"
