@@ -78,7 +78,7 @@ def test_verdicts_and_axes_are_in_words(inputs):
 def test_the_title_of_a_figure_is_what_it_says(inputs):
     with style():
         found = claim_figures(inputs.claim("wang2017.kinds"))[""]
-    assert found.texts[0].get_text() == "Theorem 0 does not hold as stated"
+    assert found.texts[0].get_text() == "The bound of Theorem 0 does not hold as stated"
     shown = words(found)
     assert "In n, printed noise: the risk falls as the bound says; accounted noise: the risk against the bound" in shown
     assert "Printed noise: the noise is not as private as claimed" in shown and "The bound is violated" in shown
@@ -91,7 +91,7 @@ def test_at_most_one_small_line_stands_above_a_panel(inputs):
 
 
 def test_every_word_of_every_shipped_kind_has_a_phrase():
-    names = {"what": "the risk", "moves": "falls", "better": "faster", "worse": "more slowly"}
+    names = {"what": "the risk", "moves": "falls", "follows": "follows", "better": "faster", "worse": "more slowly"}
     for kind in all_kinds():
         for said, word in kind.words.items():
             told = word.phrase.format_map(names)
