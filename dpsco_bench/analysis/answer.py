@@ -1,11 +1,11 @@
-"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and the sentence that answers it.
+"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and what answers it.
 
 A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
 with: the paper's own, ours, or none (`heard`). Rows that only show something, controls, and what could not be run say
 nothing. Nor does a row that is beside the statement (`Part.beside`).
 
 The privacy of accounted noise is true by construction, so that such a row says as little as a vacuous one. Beside rows
-of other kinds, a row on privacy says whether their noise is private, and nothing else. The epsilon of the sentence is
+of other kinds, a row on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is
 that of the worst cell which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is
 told after it. A rate of which at least half of the risk is there without noise counts as one without noise; so does a
 row of a statement that asks for no private noise (`Part.noiseless`), such as a moment. Under one noise, a no outweighs
@@ -89,7 +89,7 @@ class Answer:
 
     Attributes
     ----------
-    text : str, one sentence in ASCII
+    text : str, a sentence for each noise, in ASCII
     """
 
     standing: str

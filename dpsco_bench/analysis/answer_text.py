@@ -1,4 +1,4 @@
-"""The sentence that answers a claim: a clause for each noise; rows, reasons and counts stand in the table below it."""
+"""What answers a claim: a sentence for each noise; rows, reasons and counts stand in the table below it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 
 TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
 """Answers in the order of a sentence."""
-LONGEST = 45
-"""Words of an answer where it can be; a longer one leaves out what is vacuous in a yes, and asides on privacy."""
+LONGEST = 30
+"""Words of a sentence where it can be; a longer one leaves out at which point noise is worst."""
+TOO_LONG = 45
+"""Words of a sentence that leaves out besides what is vacuous in a yes, and asides on privacy."""
 MOST_NAMED = 3
 """Of more parts than this the number is told, and not their names."""
 MOST_PLACES = 5
@@ -25,6 +27,16 @@ ROWS = re.compile(r"(?<=\d) rows(?=\)| vacuous\))")
 BY_DESIGN = "Only our noise was checked; it is private by construction, which confirms nothing."
 Clause = tuple[Sequence[Row], str]
 """Rows, and the noise that they ran with in words."""
+Answers = tuple[tuple[str, str], ...]
+"""Answers of one topic, one of `TOLD` each, and where: ``(("yes", " in n"), ("no", " in d (1 of 2 rows)"))``."""
+VERBS = {
+    YES: ("holds", "hold"),
+    BY_SCHEDULE: ("holds by the schedule", "hold by the schedule"),
+    VACUOUS: ("is vacuous", "are vacuous"),
+    UNDECIDED: ("is undecided", "are undecided"),
+    NO: ("fails", "fail"),
+}
+"""Answer -> verb of one topic, and of several."""
 
 
 def words(text: str) -> int:
@@ -45,15 +57,19 @@ def with_others(said: str, reasons: Sequence[str]) -> str:
 
 
 def with_contrary(said: str, rows: int) -> str:
-    """A sentence that tells of rows beside the statement that go against it."""
-    told = "1 row beside it contradicts" if rows == 1 else f"{rows} rows beside it contradict"
-    return f"{said.removesuffix('.')}; {told}."
+    """An answer with a sentence on rows beside the statement that go against it."""
+    return f"{said} {'1 row' if rows == 1 else f'{rows} rows'} beside the statement contradict{'s' * (rows == 1)} it."
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of an answer."""
+    return re.split(r"(?<=[.]) (?=[A-Z0-9])", text)
 
 
 def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mapping[str, str]) -> str:
     """What each noise shows, and whether it is private; that ours is stands in what it is called.
 
-    ``Rate yes in n with the printed noise, which is not private (eps >= 9, claimed 1); with private noise undecided.``
+    ``The rate holds in n with the printed noise, which is not private (eps >= 9, claimed 1).``
 
     Parameters
     ----------
@@ -61,7 +77,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
     found, of_paper = "", printed_noise(printed.recalled)
-    for brief in (False, True):
+    for brief, most in enumerate((LONGEST, TOO_LONG, 0)):
         silent = [row for row in others if row.verdict.calibration == "none"]
         clauses = [
             (printed.rows, f"with {of_paper}{_which(printed, brief)}" if printed.run_with else "as printed"),
@@ -69,8 +85,8 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
             (silent, "without noise"),
         ]
         told = _told_together([(rows, phrase) for rows, phrase in clauses if rows], brief)
-        found = sentence(_rows_told_once("; ".join([*told, *_limits(scopes)])))
-        if words(found) <= LONGEST:
+        found = _rows_told_once(" ".join(map(sentence, [*told, *_limits(scopes)])))
+        if max(map(words, sentences(found)), default=0) <= most:
             break
     return found
 
@@ -84,7 +100,10 @@ def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str
     """Of a claim on privacy alone, such as ``No: in 1 of 3 parts (a) the printed noise is not private``."""
     own = [row for row in judged if row.says == says]
     where = f"in {len(own)} of {len(judged)} parts{_names(own)} " if len(own) < len(judged) else ""
-    return sentence("; ".join([f"{says}: {where}{whose} {_is(noise, says == YES)}", *_limits(scopes)]))
+    said = f"{says}: {where}{whose} {_is(noise, says == YES)}"
+    if noise and words(said) > LONGEST:
+        said = f"{says}: {where}{whose} {_is(replace(noise, place=''), says == YES)}"
+    return " ".join(map(sentence, [said, *_limits(scopes)]))
 
 
 def sentence(text: str) -> str:
@@ -122,7 +141,7 @@ def _limits(scopes: Mapping[str, str]) -> list[str]:
     return [f"the {of} is measured at {at}" for at, of in scopes.items()]
 
 
-def _called(ours: Regime, brief: bool) -> str:
+def _called(ours: Regime, brief: int) -> str:
     """Our noise in words; its epsilon is the claim's, and needs no telling."""
     if not ours.run_with:
         return "in the private version"
@@ -131,14 +150,18 @@ def _called(ours: Regime, brief: bool) -> str:
     return "with private noise" if ours.private else f"with the accounted noise{_which(ours, brief)}"
 
 
-def _which(regime: Regime, brief: bool) -> str:
+def _which(regime: Regime, brief: int) -> str:
     """Whether the noise that rows ran with is private, and that of rows on privacy where it is worse."""
     own, most = regime.run_with, regime.noise
-    told = f"is {own.status_told}" if own and regime.calibration == "accounted" else _is(own, False)
-    if brief:
-        return f", which {told.replace(LAW_NEITHER, STATUS_CLAUSES['unproven'])}"
+    if brief and own:
+        own = replace(own, place="")
+    short = regime.calibration == "accounted" or (brief and own and own.nominal)
+    told = own.status_told if own and short else _is(own, False).removeprefix("is ")
+    which = "" if brief and told.startswith("not ") else "which is "
+    if brief > 1:
+        return f", {which}{told.replace(LAW_NEITHER, STATUS_CLAUSES['unproven'])}"
     worse = own and most and own.status != most.status
-    return f", which {told}{f' and elsewhere {_is(most, False)}' if worse else ''}"
+    return f", {which}{told}{f' and elsewhere {_is(most, False)}' if worse else ''}"
 
 
 def _is(noise: Noise | None, private: bool) -> str:
@@ -148,36 +171,38 @@ def _is(noise: Noise | None, private: bool) -> str:
     return f"is {(replace(noise, status='proven') if private else noise).told}"
 
 
-def _told_together(clauses: Sequence[Clause], brief: bool) -> list[str]:
-    """The clauses, those with one answer as one; the first begins with what it answers."""
-    same: dict[tuple[tuple[str, str], ...], list[str]] = {}
+def _told_together(clauses: Sequence[Clause], brief: int) -> list[str]:
+    """A sentence a noise, those with the same answers in one; the first begins with what it answers."""
+    same: dict[tuple[tuple[str, Answers], ...], list[str]] = {}
     for rows, phrase in clauses:
-        same.setdefault(tuple(_answers(rows, brief)), []).append(phrase)
+        same.setdefault(tuple(_answers(rows, brief).items()), []).append(phrase)
     told: list[str] = []
-    topic = ""
     for answers, phrases in same.items():
-        noise = _listed(phrases, "," * any("," in phrase for phrase in phrases))
-        topics = {of for of, _ in answers}
-        said = _answered(answers, "" if told and topics == {topic} else None)
+        said, noise = _answered(dict(answers)), _noises(phrases)
         if told:
             told.append(f"{noise}{',' * (',' in noise)} {said}")
-        else:
-            told.append(f"{said}{',' * (len(answers) > 1)} {noise}")
-            topic = topics.pop() if len(topics) == 1 else ""
+            continue
+        begun = f"{said}{',' * (', and the ' in said)} "
+        together = words(begun + noise) <= LONGEST or len(phrases) == 1
+        told += [begun + noise] if together else [begun + phrases[0], f"it is the same {_noises(phrases[1:])}"]
     return told
 
 
-def _answered(answers: Sequence[tuple[str, str]], topic: str | None) -> str:
-    """``rate yes in d, undecided in n, and explicit bound yes``; without the topic where there is one alone."""
-    told: list[str] = []
-    last = topic
-    for of, said in answers:
-        if last is not None and (of == last or topic is not None):
-            told.append(said)
-        else:
-            told.append(f"{'and ' * (of == answers[-1][0] and bool(told))}{of} {said}")
-        last = of
-    return ", ".join(told)
+def _noises(phrases: Sequence[str]) -> str:
+    """Noises in a list, with a comma before the last where one has a comma itself."""
+    return _listed(phrases, "," * any("," in phrase for phrase in phrases))
+
+
+def _answered(answers: Mapping[str, Answers]) -> str:
+    """``the rate holds in d and is undecided in n, and the explicit bound and the stated band hold``."""
+    alike: dict[Answers, list[str]] = {}
+    for topic, said in answers.items():
+        alike.setdefault(said, []).append(f"the {topic}")
+    clauses = []
+    for said, topics in alike.items():
+        verbs = [f"{VERBS[one][len(topics) > 1]}{where}" for one, where in said]
+        clauses.append(f"{_listed(topics)} {_listed(verbs)}")
+    return _listed(clauses, ",")
 
 
 def _rows_told_once(text: str) -> str:
@@ -186,23 +211,23 @@ def _rows_told_once(text: str) -> str:
     return text if first is None else text[: first.end()] + ROWS.sub("", text[first.end() :])
 
 
-def _answers(rows: Sequence[Row], brief: bool) -> list[tuple[str, str]]:
-    """Topic and answer, such as ``rate`` and ``yes in d``; a topic with several answers comes several times."""
+def _answers(rows: Sequence[Row], brief: int) -> dict[str, Answers]:
+    """Topic, such as ``rate`` -> its answers."""
     topics: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.order):
         topics.setdefault(row.topic, []).append(row)
-    return [(topic, said) for topic, found in topics.items() for said in _of_topic(found, brief)]
+    return {topic: _of_topic(found, brief) for topic, found in topics.items()}
 
 
-def _of_topic(rows: Sequence[Row], brief: bool) -> list[str]:
+def _of_topic(rows: Sequence[Row], brief: int) -> Answers:
     places: dict[str, list[Row]] = {}
     for row in rows:
         places.setdefault(row.place, []).append(row)
     told: dict[str, list[tuple[str, str]]] = {}
     for place, own in places.items():
         worst = min((row.says for row in own), key=WEIGHT.index)
-        told.setdefault(worst, []).append((place, "" if brief and worst == YES else _share(worst, own)))
-    return [_told(said, told[said]) for said in TOLD if said in told]
+        told.setdefault(worst, []).append((place, "" if brief > 1 and worst == YES else _share(worst, own)))
+    return tuple((said, _where(told[said])) for said in TOLD if said in told)
 
 
 def _share(said: str, rows: Sequence[Row]) -> str:
@@ -217,12 +242,12 @@ def _names(rows: Sequence[Row]) -> str:
     return f" ({', '.join(parts)})" if len(parts) <= MOST_NAMED and all(parts) else ""
 
 
-def _told(said: str, places: Sequence[tuple[str, str]]) -> str:
-    """``yes in n and d``; of a kind without places ``no (1 of 13 rows)``."""
+def _where(places: Sequence[tuple[str, str]]) -> str:
+    """`` in n and d``; of a kind without places `` (1 of 13 rows)``."""
     named = [" ".join(filter(None, pair)) for pair in places if pair[0]]
     if not named:
-        return " ".join(filter(None, (said, *(share for _, share in places))))
-    return f"{said} in {_listed(named) if len(named) <= MOST_PLACES else f'{len(named)} parameters'}"
+        return "".join(f" {share}" for _, share in places if share)
+    return f" in {_listed(named) if len(named) <= MOST_PLACES else f'{len(named)} parameters'}"
 
 
 def _listed(names: Sequence[str], comma: str = "") -> str:

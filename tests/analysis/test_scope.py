@@ -41,10 +41,10 @@ def test_an_answer_says_which_values_its_orderings_are_of():
     holds = Verdict("holds", "ordering", parameter="epsilon", scope="eps = 0.5 alone", **noise)
     rate = Verdict("match", "rate", parameter="n", slope=1.0, **noise)
     aside = Verdict("reversed", "ordering", beside="other data", scope="eps = 2 alone", **noise)
-    limit = "; the ordering is measured at eps = 0.5 alone."
-    assert answer([holds]).text == f"Ordering yes without noise{limit}"
+    limit = ". The ordering is measured at eps = 0.5 alone."
+    assert answer([holds]).text == f"The ordering holds without noise{limit}"
     assert answer([rate, holds, holds]).text.endswith(limit)
-    assert "eps = 2" not in answer([rate, aside]).text and "the ordering is" not in answer([rate]).text
+    assert "eps = 2" not in answer([rate, aside]).text and "he ordering is" not in answer([rate]).text
     skipped = Verdict("skipped: data absent", "ordering", "data absent", scope="eps = 0.5 alone", **noise)
     assert "eps = 0.5" not in answer([skipped]).text
     assert Verdict.from_json(json.loads(json.dumps(holds.to_json()))).scope == "eps = 0.5 alone"
@@ -58,7 +58,7 @@ def test_recorded_orderings_say_what_their_claims_grids_say(profile):
         claim = claims[row.id]
         grids = {claim.part(name).scope(profile) for name in claim.part(row.part).uses or [row.part]}
         assert {row.scope or ""} == (grids if row.kind == "ordering" else {""})
-    said = "the ordering is measured at eps = 0.5 alone, n = 20,000 in place of 200,000"
+    said = "The ordering is measured at eps = 0.5 alone, n = 20,000 in place of 200,000"
     told = answers(rows)
     for name in ("wang2017.fig1", "wang2017.fig2"):
         assert (said in told[name].text) == (profile == "ci")
