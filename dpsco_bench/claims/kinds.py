@@ -61,9 +61,9 @@ class Word:
     outcome : str, one of `OUTCOMES`
     meaning : str, when it is said, as a clause
     phrase : str
-        What a figure says of it, as a clause. It may have ``{what}`` for the quantity, ``{moves}`` for falls or grows,
-        ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for faster or more slowly. Without one a figure
-        says the kind's title and the word.
+        What a figure says of it, as a clause. It may have ``{what}`` for the quantity, ``{counted}`` for what is
+        counted, ``{moves}`` for falls or grows, ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for
+        faster or more slowly. Without one a figure says the kind's title and the word.
     """
 
     outcome: str

@@ -28,17 +28,17 @@ class Complexity(Kind):
         "match": Word(
             "confirms",
             "the count grows like the formula, equals it or is at most it, as the part asks",
-            phrase="gradient evaluations are as stated",
+            phrase="{counted} are as stated",
         ),
         "fewer": Word(
             "better",
             "the count grows more slowly than the formula, which an O() does not exclude",
-            phrase="fewer gradient evaluations than stated",
+            phrase="fewer {counted} than stated",
         ),
         "fails": Word(
             "contradicts",
             "it grows faster, or it is not the stated number",
-            phrase="more gradient evaluations than stated",
+            phrase="more {counted} than stated",
         ),
     }
     bounded = counts = tolerant = measures_slope = True

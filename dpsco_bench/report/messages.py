@@ -45,7 +45,8 @@ def _has_place(score: Score) -> bool:
 
 
 def _name(parameter: str) -> str:
-    return parameter.removeprefix("problem.").removeprefix("algorithm.").replace("_", " ")
+    name = parameter.removeprefix("problem.").removeprefix("algorithm.")
+    return name if name == "norm_kappa" else name.replace("_", " ")
 
 
 def phrase(score: Score) -> str:
@@ -62,6 +63,7 @@ def phrase(score: Score) -> str:
     one = "" if _is_plural(what) else "s"
     words = {
         "what": f"the {what}",
+        "counted": "gradient evaluations" if what == "risk" else what,
         "moves": ("fall" if falls else "grow") + one,
         "follows": f"follow{one}",
         "better": "faster" if falls else "more slowly",

@@ -81,6 +81,7 @@ def symbols(text: str) -> str:
     text = re.sub(r"(?<!\w)([^\W\d_])_(\d+)(?![A-Za-z_\d])", lambda m: m[1] + m[2].translate(_INDICES), text)
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
     text = re.sub(r"\bsqrt\(", "√(", text)
+    text = re.sub(r"(?<=[ (\[])-(?=\d)|^-(?=\d)", "−", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
 
 
@@ -125,7 +126,7 @@ def axis_labels(module: str, texts: Mapping[str, str]) -> None:
 
 
 def parameter_label(parameter: str) -> str:
-    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or parameter.replace("_", " ")
+    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or symbols(parameter.replace("_", " "))
 
 
 def quantity_label(quantity: str) -> str:

@@ -91,7 +91,14 @@ def test_at_most_one_small_line_stands_above_a_panel(inputs):
 
 
 def test_every_word_of_every_shipped_kind_has_a_phrase():
-    names = {"what": "the risk", "moves": "falls", "follows": "follows", "better": "faster", "worse": "more slowly"}
+    names = {
+        "what": "the risk",
+        "counted": "gradients",
+        "moves": "falls",
+        "follows": "follows",
+        "better": "faster",
+        "worse": "more slowly",
+    }
     for kind in all_kinds():
         for said, word in kind.words.items():
             told = word.phrase.format_map(names)

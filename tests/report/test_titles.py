@@ -141,6 +141,10 @@ def test_a_quantity_in_the_plural_takes_a_verb_in_the_plural():
         found = row(word, "rate", parameter="n", slope=1.0)
         return phrase(SimpleNamespace(row=found, kind=get_kind("rate"), part=SimpleNamespace(quantity=quantity)))
 
+    found = SimpleNamespace(
+        row=row("match", "complexity"), kind=get_kind("complexity"), part=SimpleNamespace(quantity="value_queries")
+    )
+    assert phrase(found) == "value queries are as stated"
     assert said("risk") == "the risk grows as the bound says"
     assert said("value_queries") == "the value queries grow as the bound says"
     assert said("chain_risk").startswith("the excess risk, means of chains grows")
