@@ -30,6 +30,8 @@ LEAST_DECADES = 0.5
 """Of a logarithmic x axis, so that it has two numbers."""
 NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
+FOOT = 0.02
+"""Height of arrows at the lower edge, as a fraction of the axes' height."""
 CHARACTER, TICK_GAP = 0.026, 0.02
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
@@ -57,14 +59,15 @@ class EndLabel:
         return LABEL_GAP * (1 + len(self.more))
 
 
-def value_axis(axes: Axes, values: Iterable[float], label: str) -> None:
-    """Logarithmic x axis with ticks at the measured values."""
+def value_axis(axes: Axes, values: Iterable[float], label: str, beside: Iterable[float] = ()) -> None:
+    """Logarithmic x axis with ticks at the measured values; it also holds points that stand beside them."""
     ticks = sorted({float(v) for v in values})
     step = math.ceil(len(ticks) / MOST_TICKS)
     shown = ticks[::-1][::step][::-1]
     axes.set_xscale("log")
     margin = 10 ** (0.04 * max(0.3, math.log10(ticks[-1] / ticks[0])))
-    axes.set_xlim(ticks[0] / margin, ticks[-1] * margin)
+    held = [*ticks, *beside]
+    axes.set_xlim(min(held) / margin, max(held) * margin)
     shown = legible(shown, *axes.get_xlim())
     axes.xaxis.set_major_locator(FixedLocator(shown))
     axes.xaxis.set_major_formatter(FixedFormatter([tick_text(v) for v in shown]))
@@ -141,14 +144,8 @@ def _power(value: float) -> str:
 
 def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     """Write labels at the right edge, each at its curve's height, pushed apart where they would overlap."""
-    low, high = np.log10(axes.get_ylim())
-
-    def height(label: EndLabel) -> float:
-        # a curve that ends at or below zero leaves a logarithmic axis at its foot
-        return min(1.0, max(0.0, (math.log10(label.y) - low) / (high - low))) if label.y > 0 else 0.0
-
-    wanted = sorted(labels, key=lambda label: (height(label), label.text, label.colour))
-    places = spread([height(label) for label in wanted], [label.height for label in wanted], ENDS)
+    wanted = sorted(labels, key=lambda label: (_height(axes, label.y), label.text, label.colour))
+    places = spread([_height(axes, label.y) for label in wanted], [label.height for label in wanted], ENDS)
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
@@ -166,6 +163,15 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
         for number_, (text, colour) in enumerate(lines):
             y, size = top - LABEL_GAP * number_, fitting(axes, text, 6.5 if number_ == 0 else 6.0)
             axes.text(1.03, y, text, transform=axes.transAxes, va="center", size=size, color=colour)
+
+
+def _height(axes: Axes, y: float) -> float:
+    """Fraction of the axes' height at which a value stands; what is off the axes stands at their edge."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "linear":
+        return min(1.0, max(0.0, (y - low) / (high - low)))
+    # a curve that ends at or below zero leaves a logarithmic axis at its foot
+    return min(1.0, max(0.0, math.log10(y / low) / math.log10(high / low))) if y > 0 else 0.0
 
 
 def fitting(axes: Axes, text: str, size: float) -> float:
@@ -223,4 +229,11 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
     outside = [place for place, value in zip(x, values, strict=True) if value < low]
     if outside:
         edge = axes.get_xaxis_transform()
-        axes.plot(outside, [0.02] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
+        axes.plot(outside, [FOOT] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
+
+
+def at_foot(axes: Axes, x: Sequence[float], colour: str) -> None:
+    """Hollow arrows at the lower edge for measured values that a logarithmic axis cannot show: 0 and below."""
+    if len(x):
+        look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}
+        axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)

@@ -16,8 +16,9 @@ from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.messages import claim_message
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
+from dpsco_bench.report.panels import worded_panel
+from dpsco_bench.report.ratios import grid_panel
 from dpsco_bench.report.scores import Score, claim_scores, scores
-from dpsco_bench.report.shapes import words
 from dpsco_bench.report.wording import symbols
 
 TIME_SUFFIX = ".time"
@@ -49,7 +50,8 @@ def _only_shown(scores: Sequence[Score]) -> bool:
 
 def _panel(scores: Sequence[Score]) -> Panel:
     if scores[0].row.parameter == GRID:  # numbers of combinations are no axis
-        return words(scores)
+        judged = any(score.judged for score in scores)
+        return grid_panel(scores) if judged else worded_panel(scores)
     panel: Panel = scores[0].kind.panel(scores)
     return panel
 
@@ -60,7 +62,7 @@ def undrawn_orderings(results: ClaimResults) -> list[Panel]:
     for score in claim_scores(results):
         if score.kind.shape == "curves":
             by_part.setdefault(score.row.part, []).append(score)
-    return [words(scores) for scores in by_part.values()]
+    return [worded_panel(scores) for scores in by_part.values()]
 
 
 def claim_figures(results: ClaimResults) -> dict[str, Figure]:

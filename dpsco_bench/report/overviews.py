@@ -62,14 +62,18 @@ def _alike(scores: Sequence[Score]) -> bool:
 
 
 def _points(score: Score) -> np.ndarray | None:
-    """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``, where they can be drawn."""
+    """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
+
+    None where not every value can be drawn: such a part has a panel of its own, which says so.
+    """
     if score.kind.judges_noise:
         rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
     else:
         found = series(_cells(score))
         rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))
-    good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and row[1] > 0)
-    return np.array(good).T if len({row[0] for row in good}) == len(good) >= 2 else None
+    good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and 0 < row[1] < math.inf)
+    every = len({row[0] for row in good}) == len(good) == len(rows)
+    return np.array(good).T if every and len(good) >= 2 else None
 
 
 def _cells(score: Score) -> list[CellEvidence]:

@@ -19,7 +19,7 @@ from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
-from dpsco_bench.report.axes import EndLabel, below_axis, label_ends, log_x, log_y, value_axis
+from dpsco_bench.report.axes import EndLabel, at_foot, below_axis, label_ends, log_x, log_y, value_axis
 from dpsco_bench.report.drawing import (
     COLOURS,
     FAINT,
@@ -32,7 +32,7 @@ from dpsco_bench.report.drawing import (
     words_panel,
 )
 from dpsco_bench.report.messages import panel_message
-from dpsco_bench.report.numbers import is_number, plain, slope, span
+from dpsco_bench.report.numbers import NOTHING, is_number, plain, slope, span
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
@@ -40,6 +40,8 @@ NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
 """Noise-off points farther below the measured ones than this are arrows at the lower edge."""
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
+LOWEST_END = 0.1
+"""An interval that reaches below this part of the lowest mean leaves the axes at the foot."""
 LABEL_CHARACTERS, MOST_LINES = 19, 3
 """Of the words of a verdict beside a curve: characters of a line, and lines."""
 
@@ -83,6 +85,14 @@ def panel_line(score: Score) -> str:
     return "; ".join(filter(None, (", ".join(names), sizes)))
 
 
+def worded_panel(scores: Sequence[Score]) -> Panel:
+    """Verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
+    told = dict.fromkeys(score.reason.partition(";")[0] for score in scores if score.judged)
+    return words_panel(
+        panel_message(scores), "; ".join([*(text for text in told if text != NOTHING), panel_line(scores[0])])
+    )
+
+
 def mark(score: Score) -> list[tuple[str, str]]:
     """The verdict as a mark with its word, in lines that stand below the name of a curve."""
     colour = TONE_COLOURS.get(score.tone, FAINT)
@@ -116,7 +126,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     first, title = scores[0], panel_message(scores)
     shown = [(score, points) for score in scores if (points := _measured(score)) is not None]
     if not shown:
-        return words_panel(title, panel_line(first))
+        return worded_panel(scores)
     if len({cell.entry.method for cell in _cells(first)}) > 1:
         return Panel(title, lambda axes: _draw_methods(axes, shown), panel_line(first))
     return Panel(title, lambda axes: _draw_rate(axes, shown), panel_line(first), symbols=_keys(shown))
@@ -130,6 +140,7 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
         "hollow": any((points.mean[~fitted_cells(score, points)] > 0).any() for score, points in shown),
         "fit": any(_draws_fit(score, points) for score, points in shown),
         "bound": any(_draws_bound(score, points) for score, points in shown),
+        "foot": any((~(points.mean > 0)).any() for _, points in shown),
         "off": bool(_shown_noise_off(shown)),
     }
     return tuple(name for name, there in drawn.items() if there)
@@ -226,10 +237,11 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     ends = []
     for score, points in shown:
         ends += _draw_series(axes, score, points)
-    seen = np.concatenate([_visible(points) for _, points in shown])
+    seen = np.concatenate([visible(points) for _, points in shown])
+    seen = seen if seen.size else np.ones(1)
     off = _shown_noise_off(shown)
     start = [] if counted or quantity != RISK else _start_risks(first)
-    near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y <= 10 * seen.max()]
+    near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row.parameter))
     ends += _draw_noise_off(axes, off)
@@ -237,9 +249,12 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     label_ends(axes, ends)
 
 
-def _visible(points: Series) -> np.ndarray:
-    values = np.concatenate([points.mean, points.low, points.high])
-    return values[np.isfinite(values) & (values > 0.02 * points.mean.max() * 1e-3) & (values > 0)]
+def visible(points: Series) -> np.ndarray:
+    """What an axis has to hold: every mean, and the ends of intervals but those far below the lowest mean."""
+    good = np.isfinite(points.mean) & (points.mean > 0)
+    means, ends = points.mean[good], np.concatenate([points.low[good], points.high[good]])
+    least = LOWEST_END * means.min() if means.size else 0.0
+    return np.concatenate([means, ends[np.isfinite(ends) & (ends > least)]])
 
 
 def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
@@ -247,8 +262,9 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     colour = COLOURS.get(calibration, INK)
     good = points.mean > 0
     x, mean = points.x[good], points.mean[good]
+    at_foot(axes, points.x[~good], colour)
     if not len(x):
-        return []
+        return [curve_label(score, 0.0)]
     errors = np.nan_to_num(np.array([mean - points.low[good], points.high[good] - mean]))
     marker = MARKERS.get(calibration, "D")
     fitted = fitted_cells(score, points)
@@ -302,17 +318,12 @@ def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndL
     if not off:
         return []
     x, y = ([pair[i] for pair in off] for i in (0, 1))
-    visible = [(a, b) for a, b in off if b > 0]
-    if visible:
-        axes.plot(*zip(*visible, strict=True), "o", color=GREY, markersize=3, zorder=1)
+    low, high = axes.get_ylim()
+    inside = [(a, b) for a, b in off if low <= b <= high]
+    if inside:
+        axes.plot(*zip(*inside, strict=True), "o", color=GREY, markersize=3, zorder=1)
     below_axis(axes, y, x, GREY)
-    return [
-        EndLabel(
-            max(y[-1], axes.get_ylim()[0]),
-            "noise off" if visible and y[-1] >= axes.get_ylim()[0] else "noise off ↓",
-            FAINT,
-        )
-    ]
+    return [EndLabel(max(y[-1], low), "noise off" if y[-1] >= low else "noise off ↓", FAINT)]
 
 
 def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLabel]:
@@ -327,7 +338,7 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
     first, title = scores[0], panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := list(score.privacy.cells))]
     if not shown:
-        return words_panel(title, panel_line(first))
+        return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
     draw = lambda axes: _draw_privacy(axes, shown)  # noqa: E731
     return Panel(title, draw, panel_line(first), symbols=tuple(sorted(kinds)))
@@ -335,6 +346,8 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
 
 def reals(score: Score, cells: Sequence[Any]) -> str:
     """``≥ 12 900``: real epsilons of a sweep with their sign."""
+    if all(math.isnan(cell.real) for cell in cells):
+        return "not known"
     return f"{symbols(SIGNS.get(cells[0].kind, '='))} {span(cell.real for cell in cells)}"
 
 

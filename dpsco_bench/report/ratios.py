@@ -9,14 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
-from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel, words_panel
+from dpsco_bench.report.axes import EndLabel, at_foot, label_ends, log_x, log_y, tick_text, value_axis
+from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.messages import panel_message
-from dpsco_bench.report.numbers import is_number, number
-from dpsco_bench.report.panels import mark, panel_line
+from dpsco_bench.report.numbers import count, is_number, number
+from dpsco_bench.report.panels import mark, panel_line, worded_panel
 from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import parameter_label, symbols
 
+GRID_MARKER, ROOM = 2.0, 0.06
+"""Points of a marker in a panel of a grid; part of its axis that stays free above."""
 WHISKER = 2.0
 """Standard errors that the rules of these kinds add to a mean."""
 MOST_RANGES = 3
@@ -30,17 +32,55 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
     first, title = scores[0], panel_message(scores)
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
-        return words_panel(title, panel_line(first))
+        return worded_panel(scores)
     drawn = any((_ratios(score)[0] > 0).any() for score in shown)
-    return Panel(title, lambda axes: _draw(axes, shown), panel_line(first), symbols=("ratio",) * drawn)
+    foot = any(_at_foot(score).any() for score in shown)
+    symbols = ("ratio",) * drawn + ("foot",) * foot
+    return Panel(title, lambda axes: _draw(axes, shown), panel_line(first), symbols=symbols)
 
 
-def _label(score: Score) -> EndLabel:
-    """Beside the last point: whose noise, the worst ratio, the verdict."""
+def grid_panel(scores: Sequence[Score]) -> Panel:
+    """The same for all combinations of a grid, over the value of the bound in each.
+
+    The axis of ratios is linear, so that it holds every cell.
+    """
+    shown = [score for score in scores if np.isfinite(_ratios(score)[0]).any()]
+    if not shown:
+        return worded_panel(scores)
+    line = f"{count(max(len(score.row.values) for score in shown))} cells; {panel_line(scores[0])}"
+    return Panel(panel_message(scores), lambda axes: _draw_grid(axes, shown), line, symbols=("ratio",))
+
+
+def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
+    labels, ends = shown[0].kind.labels, []
+    reference = list(shown[0].part.band) or [1.0]
+    held = [0.0, *reference]
+    for score in shown:
+        ratios, whiskers = _ratios(score)
+        bound = np.array(score.row.bound, dtype=float)
+        good = np.isfinite(ratios) & (bound > 0)
+        calibration = score.row.calibration
+        look = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK), "markersize": GRID_MARKER}
+        axes.errorbar(bound[good], ratios[good], whiskers[good], elinewidth=0.6, zorder=3, **look)
+        held += [*(ratios + whiskers)[good], *(ratios - whiskers)[good]]
+        ends.append(_label(score, len(ratios) - int(good.sum())))
+    axes.set_ylim(min(held) - ROOM * (min(held) < 0), max(held) * (1 + ROOM))
+    axes.set_ylabel(labels.get("ratio", "ratio"))
+    log_x(axes)
+    axes.set_xlabel("value of the bound in a cell")
+    ends += [EndLabel(end, labels.get("reference", number(end)), FAINT) for end in reference]
+    for end in reference:
+        axes.axhline(end, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
+    label_ends(axes, ends)
+
+
+def _label(score: Score, absent: int = 0) -> EndLabel:
+    """Beside the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
     ratios = _ratios(score)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
     more = [(f"worst {number(score.row.worst_ratio)}", colour)] if is_number(score.row.worst_ratio) else []
+    more += [(f"{absent} without ratio", colour)] * bool(absent)
     name = "noise off" if score.row.calibration == "none" else score.row.calibration
     return EndLabel(float(good[-1]) if len(good) else 0.0, name, colour, (*more, *mark(score)))
 
@@ -54,25 +94,32 @@ def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
         return mean / bound, WHISKER * np.nan_to_num(stderr) / bound
 
 
+def _at_foot(score: Score) -> np.ndarray:
+    """Cells whose measured value is 0 or below, and so off a logarithmic axis."""
+    return np.array(score.row.mean, dtype=float) <= 0
+
+
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     labels = shown[0].kind.labels
     longest = max(shown, key=lambda score: len(score.row.values))
     groups = _groups(longest)
     reference = _reference(shown[0])
-    everything = list(reference)
+    everything, stands = list(reference), []
     for number_, score in enumerate(shown):
         places, offset = _places(score, groups), number_ - (len(shown) - 1) / 2
         apart = places + _OFFSET * offset if groups else places * _stretch(places) ** offset
         everything += _points(axes, score, apart)
+        stands += apart.tolist()
     label, quantity = labels.get("ratio", "ratio"), shown[0].part.quantity
     log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
     if groups:
         _group_axis(axes, groups, list(longest.row.values))
     else:
-        value_axis(axes, shown[0].row.values, parameter_label(shown[0].row.parameter))
+        values = [value for score in shown for value in score.row.values]
+        value_axis(axes, values, parameter_label(shown[0].row.parameter), stands)
     if len(reference) == 2:
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
-    ends = [_label(score) for score in shown]
+    ends = [_label(score, int((~np.isfinite(_ratios(score)[0]) & ~_at_foot(score)).sum())) for score in shown]
     if len(reference) == 1:
         axes.axhline(reference[0], color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         ends.append(EndLabel(reference[0], labels.get("reference", number(reference[0])), FAINT))
@@ -96,11 +143,11 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
     calibration = score.row.calibration
     colour, marker = COLOURS.get(calibration, INK), MARKERS.get(calibration, "D")
     positive = np.isfinite(ratios) & (ratios > 0)
-    x = places[positive]
+    x, ratios, bars = places[positive], ratios[positive], whiskers[positive]
+    at_foot(axes, places[_at_foot(score)], colour)
     small = 2.4 if len(places) > CROWDED else 3.6
-    bars = whiskers[positive]
-    axes.errorbar(x, ratios[positive], bars, fmt=marker, color=colour, elinewidth=0.8, markersize=small, zorder=3)
-    return [*(ratios + whiskers)[positive], *ratios[positive], *(ratios - whiskers)[positive]]
+    axes.errorbar(x, ratios, bars, fmt=marker, color=colour, elinewidth=0.8, markersize=small, zorder=3)
+    return [*(ratios + bars), *ratios, *(ratios - bars)]
 
 
 def _groups(score: Score) -> list[Group]:

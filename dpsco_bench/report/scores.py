@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
-from dpsco_bench.claims.kinds import Field, Kind, get_kind
+from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
 from dpsco_bench.claims.model import Part
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -52,6 +52,11 @@ class Score:
     def tone(self) -> str:
         outcome = self.row.meaning.outcome
         return QUALIFIED if self.row.reservations and outcome in CONFIRMING else TONES[outcome]
+
+    @property
+    def judged(self) -> bool:
+        """Whether it was measured, and says something for or against, or leaves it open."""
+        return self.row.word not in COMMON_WORDS and not self.row.skipped and self.row.meaning.outcome != "shown"
 
     @property
     def measured(self) -> str:

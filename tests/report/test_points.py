@@ -1,0 +1,144 @@
+"""No measured point is off its axes, and no judged panel is empty."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.compose import claim_ids, claim_plan, plan_settings
+from dpsco_bench.claims.grids import GRID
+from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds, get_kind
+from dpsco_bench.claims.model import Part
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.report.axes import FOOT
+from dpsco_bench.report.drawing import LINE_CHARACTERS, compose, cut, style
+from dpsco_bench.report.figures import _panel, claim_figures, claim_panels
+from dpsco_bench.report.panels import Series, visible
+from dpsco_bench.report.ratios import grid_panel, ratio_panel
+from dpsco_bench.report.scores import Score, claim_scores
+
+NO_POINTS = ("None", "", None, "_", "|")
+"""Markers of lines and of the ends of intervals."""
+
+
+def markers(axes):
+    """Points of an axes in its own coordinates, ``(points, 2)``: those with a marker, without arrows at its edge."""
+    lines = [line for line in axes.get_lines() if line.get_marker() not in NO_POINTS]
+    found = [np.column_stack(line.get_data()) for line in lines if line.get_transform() == axes.transData]
+    return np.concatenate([np.empty((0, 2)), *found]).astype(float)
+
+
+def outside(axes):
+    """Those that are not within the axes."""
+    points = markers(axes)
+    ends = zip(points.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
+    inside = [(min(limits) <= values) & (values <= max(limits)) for values, limits in ends]
+    return points[~np.logical_and(*inside)].tolist()
+
+
+def at_foot(axes):
+    """Arrows at the lower edge."""
+    return sum(len(line.get_xdata()) for line in axes.get_lines() if set(line.get_ydata()) == {FOOT})
+
+
+def drawn(panel):
+    with style():
+        (axes,) = compose([panel]).axes
+    return axes
+
+
+def series(means, low=None, high=None):
+    means = np.array(means, dtype=float)
+    ends = [means if end is None else np.array(end) for end in (low, high)]
+    return Series(np.arange(1.0, 1.0 + len(means)), means, *ends, np.zeros(len(means)), np.full(len(means), 9.0))
+
+
+def test_no_point_of_any_figure_is_off_its_axes(inputs):
+    with style():
+        figures = [(claim.id, figure) for claim in inputs.claims for figure in claim_figures(claim).values()]
+    found = [(id, outside(axes)) for id, figure in figures for axes in figure.axes]
+    assert sum(len(markers(axes)) for _, figure in figures for axes in figure.axes) > 60
+    assert [(id, points) for id, points in found if points] == []
+
+
+@pytest.mark.parametrize("means", [[1e3, 1e13], [1.0, 1e-9, 1e-4], [5.0]])
+def test_an_axis_holds_every_mean_however_far_apart(means):
+    assert set(means) <= set(visible(series(means)).tolist())
+
+
+def test_an_interval_that_nearly_reaches_zero_does_not_stretch_the_axis():
+    held = visible(series([1.0, 0.1], low=[0.9, 1e-9], high=[1.1, 0.2]))
+    assert min(held) == 0.1 and max(held) == 1.1
+    assert visible(series([-1.0, 0.0, np.inf])).size == 0
+
+
+@pytest.mark.slow
+def test_an_axis_holds_the_planned_counts_of_every_claim():
+    settings, found = plan_settings("full"), 0
+    for entry in (claim_plan(id, "full", [], settings) for id in claim_ids()):
+        for job in entry.jobs:
+            if get_kind(job.kind).counts and not job.has_run:
+                counts = [cell.gradient_evaluations for cell in calibrate_job(job)]
+                assert set(counts) <= set(visible(series(counts)).tolist()), f"{entry.id}, {job.part}"
+                found += 1
+    assert found > 30
+
+
+def judged(kind, parameter="n", **row):
+    columns = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.0, -2.0), "bound": (2.0, 0.0, 2.0)}
+    words = {"verdict": "holds", "reason": "below in 3 cells", "worst_ratio": 0.5, **columns, **row}
+    made = Verdict(kind=kind, part="part", calibration="paper", parameter=parameter, stderr=(0.1,) * 3, **words)
+    part = Part("part", kind, ["paper"])
+    results = SimpleNamespace(job=lambda *_: None, parts={"part": part}, evidence=lambda *_: [], sources=lambda *_: [])
+    return Score(results, made)
+
+
+def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_key():
+    panel = ratio_panel([judged("explicit")])
+    axes = drawn(panel)
+    assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
+    infinite = drawn(ratio_panel([judged("explicit", mean=(1.0, 1.0, 1.0))]))
+    assert "1 without ratio" in [text.get_text() for text in infinite.texts] and at_foot(infinite) == 0
+
+
+def test_combinations_of_a_grid_are_drawn_over_their_bound():
+    score = judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))
+    axes = drawn(_panel([score]))
+    assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
+    assert {"bound", "paper", "worst 0.500"} <= {text.get_text() for text in axes.texts}
+    assert axes.get_ylim()[1] > 1
+    shown = judged("shown", GRID, verdict="shown")
+    assert _panel([shown]).blank
+
+
+@pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
+def test_a_judged_panel_shows_data_or_says_what_was_measured(kind):
+    """With nothing to draw, for every word of every kind."""
+    for word, said in kind.words.items():
+        empty = {"values": (), "mean": (), "bound": (), "verdict": word}
+        score = judged(kind.name, **empty)
+        score = Score(score.results, replace(score.row, stderr=()))
+        panels = [kind.panel([score])] + [grid_panel([score])] * (kind.shape == "ratios")
+        for panel in panels:
+            assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
+
+
+def test_every_judged_part_of_a_run_shows_data_or_says_what_was_measured(inputs):
+    for claim in inputs.claims:
+        told = [score.reason for score in claim_scores(claim) if score.row.word not in COMMON_WORDS]
+        for panel in claim_panels(claim):
+            if not panel.blank:
+                axes = drawn(panel)
+                assert len(markers(axes)) + at_foot(axes) or axes.images, panel.title
+            elif told:
+                assert any(cut(panel.line, LINE_CHARACTERS).startswith(cut(text, 20)[:-2]) for text in told)
+
+
+def test_a_point_outside_is_found():
+    axes = Figure().add_subplot()
+    axes.plot([1, 2], [1, 5], "o")
+    axes.set_ylim(0, 3)
+    assert outside(axes) == [[2.0, 5.0]]
