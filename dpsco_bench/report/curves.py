@@ -17,8 +17,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
-from dpsco_bench.report.drawing import FAINT, INK, LINE_CHARACTERS, TEXT_COLOURS, TONE_COLOURS, cut
+from dpsco_bench.report.drawing import FAINT, INK, LINE_CHARACTERS, TEXT_COLOURS, cut
 from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.labels import beside_text, mark_colour
 from dpsco_bench.report.messages import NOISE, claim_message
 from dpsco_bench.report.method_styles import MethodStyle, styles_of
 from dpsco_bench.report.numbers import plain
@@ -175,6 +176,7 @@ def _draw_band(figure: Figure, band: Sequence[Row], upper: float, size: tuple[fl
     first = band[0].cells[0].entry
     shown = {"n": first.n, "delta": first.delta, **band[0].score.part.problem_options}
     text = f"{band[0].score.row.part}: {band[0].score.part.problem}; {setting(shown)}"
+    text = "; ".join(filter(None, (beside_text([row.score for row in band]), text)))
     figure.text(0.05 / width, upper / height, cut(text, 2 * LINE_CHARACTERS), va="top", size=6.3, color=FAINT)
     upper -= LINE
     limits = _limits(band, timed)
@@ -286,7 +288,7 @@ def _finish(
     room = axes.get_position().width * WIDTH / CHARACTER - len(name)
     said = score.verdict if len(score.verdict) + 6 <= room else score.row.word.replace("_", " ")
     word = f"{SYMBOLS.get(score.tone, '·')} {said}"
-    axes.text(1.0, 1.02, word, ha="right", color=TONE_COLOURS.get(score.tone, FAINT), **above)
+    axes.text(1.0, 1.02, word, ha="right", color=mark_colour(score), **above)
 
 
 def _key(figure: Figure, rows: Sequence[Row]) -> None:

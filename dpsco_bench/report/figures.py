@@ -13,10 +13,10 @@ from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, save, style
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
+from dpsco_bench.report.labels import worded_panel
 from dpsco_bench.report.messages import claim_message
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
-from dpsco_bench.report.panels import worded_panel
 from dpsco_bench.report.ratios import grid_panel
 from dpsco_bench.report.scores import Score, claim_scores, scores
 from dpsco_bench.report.wording import symbols

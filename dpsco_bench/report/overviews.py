@@ -18,9 +18,10 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel
+from dpsco_bench.report.labels import BESIDE, LABEL_CHARACTERS, panel_line
 from dpsco_bench.report.messages import NOISE
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.panels import LABEL_CHARACTERS, bound_constant, panel_line, series
+from dpsco_bench.report.panels import bound_constant, series
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol
 
@@ -103,7 +104,8 @@ def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> 
     noise = NOISE.get(calibration, calibration)
     text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {_counted(list(scores.values()))}"
     line = f"{stem}: {panel_line(first).partition('; ')[2]}".rstrip(": ")
-    return Panel(text, lambda axes: _draw_variants(axes, stem, scores), line)
+    every = all(score.row.beside for score in scores.values())
+    return Panel(text, lambda axes: _draw_variants(axes, stem, scores), f"{BESIDE}; {line}" if every else line)
 
 
 def _counted(scores: Sequence[Score]) -> str:
@@ -116,12 +118,13 @@ def _counted(scores: Sequence[Score]) -> str:
 
 def _variant_label(stem: str, score: Score, y: float, colour: str) -> EndLabel:
     name = f"{SYMBOLS.get(score.tone, '·')} {score.row.part[len(stem) + 1 :].replace('_', ' ') or 'as stated'}"
+    beside = ((f"    {BESIDE}", FAINT),) if score.row.beside else ()
     if not is_number(score.row.slope):
-        return EndLabel(y, name, colour)
+        return EndLabel(y, name, colour, beside)
     told = slope(score.row.slope)
     if len(name) + len(told) < LABEL_CHARACTERS:
-        return EndLabel(y, f"{name} {told}", colour)
-    return EndLabel(y, name, colour, ((f"    {told}", colour),))
+        return EndLabel(y, f"{name} {told}", colour, beside)
+    return EndLabel(y, name, colour, ((f"    {told}", colour), *beside))
 
 
 def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
@@ -164,7 +167,10 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     title = f"{len(broken)} of {len(checks)} checks of explicit bounds are violated" if broken else ""
     title = title or ("All explicit bounds hold" if not open_ else f"No explicit bound is violated, {len(open_)} open")
     line = "largest measured / bound over cells and noise; below 1 the bound holds"
-    return Panel(title, lambda axes: _draw_map(axes, names, columns, worst), line)
+    beside = {score.row.part for score in checks} - {score.row.part for score in checks if not score.row.beside}
+    line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
+    grey = [name in beside for name in names]
+    return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
 
 
 def _stem(part: str) -> str:
@@ -181,7 +187,13 @@ def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
             yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 
 
-def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], worst: Mapping[tuple[str, str], float]) -> None:
+def _draw_map(
+    axes: Axes,
+    names: Sequence[str],
+    columns: Sequence[str],
+    worst: Mapping[tuple[str, str], float],
+    grey: Sequence[bool],
+) -> None:
     _widen(axes)
     values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
     shades = np.log10(np.clip(values, LOWEST, 1.0))
@@ -191,6 +203,8 @@ def _draw_map(axes: Axes, names: Sequence[str], columns: Sequence[str], worst: M
         colour = "#ffffff" if shades[row, column] > -0.9 else INK
         axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
+    for name, beside in zip(axes.get_yticklabels(), grey, strict=True):
+        name.set_color(FAINT if beside else INK)
     axes.set_xticks(range(len(columns)), [name.replace("_", " ") for name in columns], size=5, rotation=20, ha="right")
     axes.tick_params(length=0)
     axes.grid(False)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,14 +26,13 @@ from dpsco_bench.report.drawing import (
     INK,
     MARKERS,
     TEXT_COLOURS,
-    TONE_COLOURS,
     Panel,
-    words_panel,
 )
+from dpsco_bench.report.labels import mark, small_line, worded_panel
 from dpsco_bench.report.messages import panel_message
-from dpsco_bench.report.numbers import NOTHING, is_number, plain, slope, span
+from dpsco_bench.report.numbers import is_number, plain, slope, span
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
+from dpsco_bench.report.wording import parameter_label, parameter_symbol, quantity_label, symbols
 
 NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
@@ -42,8 +40,6 @@ NOISE_OFF_DECADES = 1.5
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
 LOWEST_END = 0.1
 """An interval that reaches below this part of the lowest mean leaves the axes at the foot."""
-LABEL_CHARACTERS, MOST_LINES = 19, 3
-"""Of the words of a verdict beside a curve: characters of a line, and lines."""
 
 
 @dataclass(frozen=True)
@@ -74,32 +70,6 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
     return Series(places, mean, mean - half, mean + half, log_error, np.array([s.dof for s in found]))
 
 
-def panel_line(score: Score) -> str:
-    """Part, instance and sizes in one line."""
-    part = score.part
-    shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := part.fixed.get(key)) is not None}
-    sizes = setting({key: value for key, value in shown.items() if not isinstance(value, Mapping)})
-    names = [part.id] if part.problem in part.id or not part.problem else [part.id, part.problem]
-    if part.uses and not part.problem:
-        names.append(f"cells of {', '.join(part.uses)}")
-    return "; ".join(filter(None, (", ".join(names), sizes)))
-
-
-def worded_panel(scores: Sequence[Score]) -> Panel:
-    """Verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
-    told = dict.fromkeys(score.reason.partition(";")[0] for score in scores if score.judged)
-    return words_panel(
-        panel_message(scores), "; ".join([*(text for text in told if text != NOTHING), panel_line(scores[0])])
-    )
-
-
-def mark(score: Score) -> list[tuple[str, str]]:
-    """The verdict as a mark with its word, in lines that stand below the name of a curve."""
-    colour = TONE_COLOURS.get(score.tone, FAINT)
-    lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
-    return [(line, colour) for line in lines[:MOST_LINES]]
-
-
 def curve_label(score: Score, y: float) -> EndLabel:
     """What stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
     row, calibration = score.row, score.row.calibration
@@ -128,8 +98,8 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
     if not shown:
         return worded_panel(scores)
     if len({cell.entry.method for cell in _cells(first)}) > 1:
-        return Panel(title, lambda axes: _draw_methods(axes, shown), panel_line(first))
-    return Panel(title, lambda axes: _draw_rate(axes, shown), panel_line(first), symbols=_keys(shown))
+        return Panel(title, lambda axes: _draw_methods(axes, shown), small_line(scores))
+    return Panel(title, lambda axes: _draw_rate(axes, shown), small_line(scores), symbols=_keys(shown))
 
 
 def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
@@ -335,13 +305,13 @@ def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLab
 
 def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Real against claimed epsilon over the sweep."""
-    first, title = scores[0], panel_message(scores)
+    title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := list(score.privacy.cells))]
     if not shown:
         return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
     draw = lambda axes: _draw_privacy(axes, shown)  # noqa: E731
-    return Panel(title, draw, panel_line(first), symbols=tuple(sorted(kinds)))
+    return Panel(title, draw, small_line(scores), symbols=tuple(sorted(kinds)))
 
 
 def reals(score: Score, cells: Sequence[Any]) -> str:

@@ -11,9 +11,9 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.report.axes import EndLabel, at_foot, label_ends, log_x, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel
+from dpsco_bench.report.labels import mark, small_line, worded_panel
 from dpsco_bench.report.messages import panel_message
 from dpsco_bench.report.numbers import count, is_number, number
-from dpsco_bench.report.panels import mark, panel_line, worded_panel
 from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import parameter_label, symbols
 
@@ -29,14 +29,14 @@ _OFFSET, CROWDED = 0.26, 16
 
 def ratio_panel(scores: Sequence[Score]) -> Panel:
     """Means over what they are compared with, whiskers of two standard errors."""
-    first, title = scores[0], panel_message(scores)
+    title = panel_message(scores)
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
         return worded_panel(scores)
     drawn = any((_ratios(score)[0] > 0).any() for score in shown)
     foot = any(_at_foot(score).any() for score in shown)
     symbols = ("ratio",) * drawn + ("foot",) * foot
-    return Panel(title, lambda axes: _draw(axes, shown), panel_line(first), symbols=symbols)
+    return Panel(title, lambda axes: _draw(axes, shown), small_line(scores), symbols=symbols)
 
 
 def grid_panel(scores: Sequence[Score]) -> Panel:
@@ -47,7 +47,7 @@ def grid_panel(scores: Sequence[Score]) -> Panel:
     shown = [score for score in scores if np.isfinite(_ratios(score)[0]).any()]
     if not shown:
         return worded_panel(scores)
-    line = f"{count(max(len(score.row.values) for score in shown))} cells; {panel_line(scores[0])}"
+    line = f"{count(max(len(score.row.values) for score in shown))} cells; {small_line(scores)}"
     return Panel(panel_message(scores), lambda axes: _draw_grid(axes, shown), line, symbols=("ratio",))
 
 

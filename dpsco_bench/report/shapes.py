@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dpsco_bench.report.drawing import Panel
-from dpsco_bench.report.panels import privacy_panel, rate_panel, worded_panel
+from dpsco_bench.report.labels import worded_panel
+from dpsco_bench.report.panels import privacy_panel, rate_panel
 from dpsco_bench.report.ratios import ratio_panel
 from dpsco_bench.report.scores import Score
 
