@@ -241,6 +241,7 @@ def figure(rows: list[Row]) -> Figure:
     ax.set_xlabel("times as good as its goal (crosses miss it)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(y=0.02)
+    fig.suptitle(f"{sum(row['met'] for row in judged)} of {len(judged)} goals of single loops are met", weight="bold")
     return fig
 
 

@@ -32,7 +32,7 @@ NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
 FOOT = 0.02
 """Height of arrows at the lower edge, as a fraction of the axes' height."""
-CHARACTER, TICK_GAP = 0.026, 0.02
+CHARACTER, TICK_GAP = 0.026, 0.035
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
 
@@ -232,7 +232,7 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
         axes.plot(outside, [FOOT] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
 
 
-def at_foot(axes: Axes, x: Sequence[float], colour: str) -> None:
+def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str) -> None:
     """Hollow arrows at the lower edge for measured values that a logarithmic axis cannot show: 0 and below."""
     if len(x):
         look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}

@@ -119,7 +119,36 @@ def _lines(band: Sequence[Row]) -> list[list[tuple[Row, float]]]:
 
 
 def _height(band: Sequence[Row]) -> float:
-    return LINE * (len(_titles(band)) + 1) + (HEAD + AXES_HEIGHT + FOOT) * len(_lines(band)) + 0.08
+    lines = _lines(band)
+    return LINE * (len(_titles(band)) + 1) + sum(map(_head, lines)) + (AXES_HEIGHT + FOOT) * len(lines) + 0.08
+
+
+def _head(line: Sequence[tuple[Row, float]]) -> float:
+    """Room above the drawing areas of a line: more where noise and verdict stand below each other."""
+    return HEAD + LINE * _stacked(line)
+
+
+def _stacked(line: Sequence[tuple[Row, float]]) -> bool:
+    """Whether the noise and the shortest form of the verdict do not fit beside each other above every area."""
+    return any(
+        len(_noise(row, value)) + len(_shortest(row.score)) + 2 > _width(line) / CHARACTER for row, value in line
+    )
+
+
+def _width(line: Sequence[tuple[Row, float]]) -> float:
+    """Inches of each drawing area of a line."""
+    return (WIDTH - LEFT - RIGHT - GAP * (len(line) - 1)) / len(line)
+
+
+def _noise(row: Row, value: float) -> str:
+    """``Printed noise, n = 256``."""
+    noise = NOISE.get(row.score.row.calibration, row.score.row.calibration)
+    return f"{noise[:1].upper()}{noise[1:]}, {symbols(row.cells[0].entry.parameter)} = {plain(value)}"
+
+
+def _shortest(score: Score) -> str:
+    """The mark of a verdict and its bare word."""
+    return f"{SYMBOLS.get(score.tone, '·')} {score.row.word.replace('_', ' ')}"
 
 
 def _titles(band: Sequence[Row]) -> list[str]:
@@ -182,7 +211,7 @@ def _draw_band(figure: Figure, band: Sequence[Row], upper: float, size: tuple[fl
     limits = _limits(band, timed)
     for line in _lines(band):
         _draw_line(figure, line, upper, size, limits, timed)
-        upper -= HEAD + AXES_HEIGHT + FOOT
+        upper -= _head(line) + AXES_HEIGHT + FOOT
 
 
 def _draw_line(
@@ -195,15 +224,16 @@ def _draw_line(
 ) -> None:
     """Drawing areas beside each other, on the same axes; names stand at the end of the line."""
     width, height = size
-    room = (WIDTH - LEFT - RIGHT - GAP * (len(line) - 1)) / len(line)
-    bottom = (upper - HEAD - AXES_HEIGHT) / height
+    room, stacked = _width(line), _stacked(line)
+    bottom = (upper - _head(line) - AXES_HEIGHT) / height
     for column, (row, value) in enumerate(line):
         axes = figure.add_axes(
             ((LEFT + column * (room + GAP)) / width, bottom, room / width, AXES_HEIGHT / height)
         )  # fmt: skip
         cells = [cell for cell in row.cells if cell.value == value]
         ends = _draw_cell(axes, cells, row, timed)
-        _finish(axes, row, value, limits, column == 0, timed)
+        _finish(axes, row, limits, column == 0, timed)
+        _say(axes, row, value, stacked)
         if column == len(line) - 1:
             label_ends(axes, ends)
 
@@ -267,9 +297,7 @@ def _end(cell: CellEvidence, look: MethodStyle, x: float, y: float) -> EndLabel:
     return EndLabel(y, first, look.colour, tuple((line, look.colour) for line in rest), x)
 
 
-def _finish(
-    axes: Axes, row: Row, value: float, limits: tuple[list[float], list[float]], first: bool, timed: bool
-) -> None:
+def _finish(axes: Axes, row: Row, limits: tuple[list[float], list[float]], first: bool, timed: bool) -> None:
     x, y = limits
     log_y(axes, y, "excess risk F − F*" if first else "")
     axes.set_xscale("log")
@@ -279,16 +307,20 @@ def _finish(
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
     axes.tick_params(labelleft=first)
-    calibration, score = row.score.row.calibration, row.score
-    noise = NOISE.get(calibration, calibration)
-    name = f"{noise[:1].upper()}{noise[1:]}, {symbols(row.cells[0].entry.parameter)} = {plain(value)}"
+
+
+def _say(axes: Axes, row: Row, value: float, stacked: bool) -> None:
+    """Noise and verdict above a drawing area, below each other where they do not fit beside each other."""
+    score, name = row.score, _noise(row, value)
     above: dict[str, Any] = {"transform": axes.transAxes, "va": "bottom", "size": 7}
-    axes.text(0.0, 1.02, name, color=TEXT_COLOURS.get(calibration, INK), **above)
+    at = 1.02 + stacked * LINE / AXES_HEIGHT
+    axes.text(0.0, at, name, color=TEXT_COLOURS.get(score.row.calibration, INK), **above)
     # Where reservations do not fit, the mark in parentheses tells of them.
-    room = axes.get_position().width * WIDTH / CHARACTER - len(name)
-    said = score.verdict if len(score.verdict) + 6 <= room else score.row.word.replace("_", " ")
-    word = f"{SYMBOLS.get(score.tone, '·')} {said}"
-    axes.text(1.0, 1.02, word, ha="right", color=mark_colour(score), **above)
+    room = axes.get_position().width * WIDTH / CHARACTER - (0 if stacked else len(name))
+    whole = f"{SYMBOLS.get(score.tone, '·')} {score.verdict}"
+    word = whole if len(whole) + 4 <= room else _shortest(score)
+    side: dict[str, Any] = {"x": 0.0, "ha": "left"} if stacked else {"x": 1.0, "ha": "right"}
+    axes.text(s=word, y=1.02, color=mark_colour(score), **side, **above)
 
 
 def _key(figure: Figure, rows: Sequence[Row]) -> None:

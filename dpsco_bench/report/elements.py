@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.model import Part
 from dpsco_bench.privacy.ledger import PHRASES
-from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
 from dpsco_bench.report.inputs import Inputs, Job
 from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
@@ -123,10 +123,11 @@ def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
     """A logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
     value_axis(axes, values, label)
     low, high = np.log(axes.get_xlim())
-    shown: list[float] = []
+    apart: list[float] = []
     for value in sorted({float(v) for v in values}, reverse=True):
-        if not shown or math.log(shown[-1] / value) > LEAST_GAP * (high - low):
-            shown.append(value)
+        if not apart or math.log(apart[-1] / value) > LEAST_GAP * (high - low):
+            apart.append(value)
+    shown = legible(apart[::-1], *axes.get_xlim())[::-1]
     axes.xaxis.set_major_locator(FixedLocator(shown))
     axes.xaxis.set_major_formatter(FixedFormatter([tick_text(value) for value in shown]))
 

@@ -39,7 +39,7 @@ NOISE_OFF_DECADES = 1.5
 """Noise-off points farther below the measured ones than this are arrows at the lower edge."""
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
 LOWEST_END = 0.1
-"""An interval that reaches below this part of the lowest mean leaves the axes at the foot."""
+"""An interval that reaches below this part of the lowest mean leaves the axes at the foot; so does a bound's line."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,12 @@ def bound_constant(score: Score) -> float:
     pairs = [(m, b) for m, b, inside in zip(mean, bound, fitted or (), strict=False) if inside]
     good = [(m, b) for m, b in pairs if is_number(m) and is_number(b) and m > 0 and b > 0]
     return math.exp(np.mean([math.log(m / b) for m, b in good])) if good else math.nan
+
+
+def bound_line(score: Score) -> np.ndarray:
+    """The bound times that constant, at every point."""
+    bound = [b if is_number(b) else math.nan for b in score.row.bound]
+    return bound_constant(score) * np.array(bound, dtype=float)
 
 
 def rate_panel(scores: Sequence[Score]) -> Panel:
@@ -212,6 +218,8 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     off = _shown_noise_off(shown)
     start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
+    lines = np.concatenate([bound_line(score) for score, points in shown if _draws_bound(score, points)] or [[]])
+    near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row.parameter))
     ends += _draw_noise_off(axes, off)
@@ -248,8 +256,7 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
         grid = np.geomspace(chosen.min(), chosen.max(), 50)
         axes.plot(grid, np.exp(centre) * grid**score.row.slope, color=colour, zorder=2)
     if _draws_bound(score, points):
-        bound = np.array([b if is_number(b) else math.nan for b in score.row.bound])
-        line = bound_constant(score) * bound
+        line = bound_line(score)
         axes.plot(points.x, line, color=colour, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2, alpha=0.85)
     if score.row.form == "inconclusive (bent)":
         _draw_local_slopes(axes, score, points, fitted)
@@ -257,13 +264,16 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
 
 
 def _draw_local_slopes(axes: Axes, score: Score, points: Series, fitted: np.ndarray) -> None:
-    """The slope between each pair of neighbours, where there is no single one."""
+    """The slope between each pair of neighbours, where there is no single one; of accounted noise below its line."""
+    up = -1 if score.row.calibration == "accounted" else 1
+    side = -up if is_number(score.row.slope) and score.row.slope > 0 else up
     x, mean = points.x[fitted], points.mean[fitted]
     for i, value in enumerate(score.row.local_slopes or ()):
         if i + 1 < len(x) and (mean[i : i + 2] > 0).all():
             middle = math.sqrt(x[i] * x[i + 1]), math.sqrt(mean[i] * mean[i + 1])
             axes.annotate(
-                slope(value), middle, (3, 4), textcoords="offset points", size=5.5,
+                slope(value), middle, (3 * side, 3 * up), textcoords="offset points", size=5.5,
+                ha="left" if side > 0 else "right", va="bottom" if up > 0 else "top",
                 color=TEXT_COLOURS.get(score.row.calibration, FAINT),
             )  # fmt: skip
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,7 +62,11 @@ def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
         bound = np.array(score.row.bound, dtype=float)
         good = np.isfinite(ratios) & (bound > 0)
         calibration = score.row.calibration
-        look = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK), "markersize": GRID_MARKER}
+        look: dict[str, Any] = {
+            "fmt": MARKERS.get(calibration, "D"),
+            "color": COLOURS.get(calibration, INK),
+            "markersize": GRID_MARKER,
+        }
         axes.errorbar(bound[good], ratios[good], whiskers[good], elinewidth=0.6, zorder=3, **look)
         held += [*(ratios + whiskers)[good], *(ratios - whiskers)[good]]
         ends.append(_label(score, len(ratios) - int(good.sum())))
@@ -170,18 +176,23 @@ def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
 
 
 def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
-    """A tick per cell; under each group its parameter and the range of its values."""
+    """A tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
     ticks: list[float] = []
     place = taken = 0
-    for _, name, size in groups:
+    under = axes.get_xaxis_transform()
+    for _, _, size in groups:
         block = values[taken : taken + size]
         ticks += [place + i for i in range(size)]
-        middle, under = place + (size - 1) / 2, axes.get_xaxis_transform()
-        axes.text(middle, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
+        middle = place + (size - 1) / 2
         if len(groups) <= MOST_RANGES:
             ends = " … ".join(dict.fromkeys(map(tick_text, (block[0], block[-1]))))
             axes.text(middle, -0.14, ends, transform=under, ha="center", va="center", size=5.5)
         place, taken = place + size + 1, taken + size
+    start = 0
+    for name, alike in groupby(groups, key=lambda group: group.parameter):
+        room = sum(group.cells + 1 for group in alike)
+        axes.text(start + room / 2 - 1, -0.07, symbols(name), transform=under, ha="center", va="center", size=7)
+        start += room
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(NullFormatter())
     axes.set_xlim(-0.7, place - 1.3)

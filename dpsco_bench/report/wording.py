@@ -126,7 +126,8 @@ def axis_labels(module: str, texts: Mapping[str, str]) -> None:
 
 
 def parameter_label(parameter: str) -> str:
-    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or symbols(parameter.replace("_", " "))
+    """What an axis is called: a formula without a name by its symbols."""
+    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or symbols(parameter).replace("_", " ")
 
 
 def quantity_label(quantity: str) -> str:

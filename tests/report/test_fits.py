@@ -4,9 +4,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from dpsco_bench.report.axes import EndLabel, fitting, label_ends, log_x
+from dpsco_bench.report.curves import _head, _stacked, ordering_rows
 from dpsco_bench.report.drawing import PANEL_WIDTH, Panel, compose, style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.own_figures import FIGURES
+from dpsco_bench.report.ratios import Group, _group_axis
+from dpsco_bench.report.wording import parameter_label
 
 from .legible import faults
 
@@ -80,3 +83,29 @@ def test_all_figures_of_a_run_can_be_read(inputs):
         drawn = {own.name: own.figure(inputs) for paper in inputs.papers for own in FIGURES.of(paper).values()}
         figures |= {name: figure for name, figure in drawn.items() if figure is not None}
         assert {name: found for name, figure in figures.items() if (found := faults(figure))} == {}
+
+
+def test_names_of_neighbouring_groups_do_not_touch():
+    groups = [Group("a", "n", 4), Group("b", "n", 4), Group("c", "p - 1", 3), Group("d", "p - 1", 3)]
+
+    def draw(axes):
+        axes.set_yticks([])
+        _group_axis(axes, groups, list(range(14)))
+        names = [text.get_text() for text in axes.texts]
+        assert names == ["n", "p − 1"]
+
+    with style():
+        assert faults(composed(draw)) == []
+
+
+def test_noise_and_verdict_stand_below_each_other_where_they_do_not_fit(inputs):
+    """A column each at an epsilon; of many columns each is narrow."""
+    with style():
+        (row, *_) = ordering_rows(inputs.claim("wang2017.race"))
+        assert not _stacked([(row, 0.5), (row, 1.0)]) and _stacked([(row, 0.5)] * 4)
+        assert _head([(row, 0.5)] * 4) > _head([(row, 0.5)])
+
+
+def test_an_axis_of_a_formula_has_the_symbols_of_its_field():
+    assert parameter_label("n eps") == "n ε" and parameter_label("p - 1") == "p − 1"
+    assert parameter_label("inner_steps") == "inner steps"

@@ -177,7 +177,7 @@ def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
                     continue
                 measured, bounds = rows[d][n]
                 axes.text(j + 0.5, i + 0.6, number(measured, 2), ha="center", va="center", size=8, color=INK)
-                axes.text(j + 0.5, i + 0.25, f"bounds {number(bounds, 2)}", ha="center", va="center", size=5.5)
+                axes.text(j + 0.5, i + 0.25, number(bounds, 2), ha="center", va="center", size=5.5)
         axes.set_xticks(np.arange(len(sizes)) + 0.5, [tick_text(n) for n in sizes])
         axes.set_yticks(np.arange(len(dimensions)) + 0.5, [tick_text(d) for d in dimensions])
         axes.tick_params(length=0)
@@ -185,7 +185,7 @@ def _map(rows: dict[int, dict[int, tuple[float, float]]]) -> Panel:
         axes.set_xlabel("number of records n")
         axes.set_ylabel("dimension d")
 
-    line = "p = 1.5, ε = 1; orange, above 1: mirror descent; blue: Frank-Wolfe, the paper's n ≥ d"
+    line = "p = 1.5, ε = 1; orange, above 1: mirror descent has less"
     return Panel("Risk of noisy_sfw over that of noisy_smd; small: of their bounds", draw, line)
 
 

@@ -20,7 +20,7 @@ from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import count, is_number, number
 from dpsco_bench.report.own_figures import claim_panels
 from dpsco_bench.report.scores import claim_scores
-from dpsco_bench.report.wording import axis_labels
+from dpsco_bench.report.wording import axis_labels, parameter_symbol
 from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 axis_labels(
@@ -172,11 +172,11 @@ def _slopes(results: ClaimResults) -> list[Panel]:
             axes.plot(bound, slope, MARKERS[calibration], color=COLOURS[calibration], markersize=4, alpha=0.75)
         for parameter in dict.fromkeys(f[3] for f in found):
             bound, slope = next((f[0], f[1]) for f in found if f[3] == parameter)
-            name = {"epsilon": "ε"}.get(parameter, parameter)
+            name = parameter_symbol(parameter)
             above = parameter == "epsilon"
             axes.annotate(
-                name, (bound, slope), (-9 if above else 9, 7 if above else -8), textcoords="offset points", size=7,
-                color=BLACK, ha="center", va="center",
+                name, (bound, slope), (-9 if above else 6, 7 if above else -8), textcoords="offset points", size=7,
+                color=BLACK, ha="center" if above else "left", va="center",
             )  # fmt: skip
         axes.set_xlabel("slope of the bound")
         axes.set_ylabel("measured slope")
