@@ -7,6 +7,7 @@ joins them.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -32,6 +33,8 @@ SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 LOWEST = 1e-4
 """Ratios below this have the palest colour."""
 _RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
+NAME_CHARACTERS = 48
+"""Of the names of all columns of the map of ratios, beside each other."""
 _LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
 """Inches that the map of ratios takes from and gives to its margins."""
 
@@ -205,7 +208,9 @@ def _draw_map(
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
     for name, beside in zip(axes.get_yticklabels(), grey, strict=True):
         name.set_color(FAINT if beside else INK)
-    axes.set_xticks(range(len(columns)), [name.replace("_", " ") for name in columns], size=5, rotation=20, ha="right")
+    room = max(5, NAME_CHARACTERS // len(columns))
+    below = ["\n".join(textwrap.wrap(name.replace("_", " "), room, break_long_words=False)) for name in columns]
+    axes.set_xticks(range(len(columns)), below, size=5)
     axes.tick_params(length=0)
     axes.grid(False)
     for side in axes.spines.values():

@@ -218,7 +218,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     off = _shown_noise_off(shown)
     start = [] if counted or quantity != RISK else _start_risks(first)
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
-    lines = np.concatenate([bound_line(score) for score, points in shown if _draws_bound(score, points)] or [[]])
+    lines = [y for score, points in shown if _draws_bound(score, points) for y in bound_line(score)]
     near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
     value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row.parameter))
