@@ -30,6 +30,8 @@ LEAST_DECADES = 0.5
 """Of a logarithmic x axis, so that it has two numbers."""
 NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
+LOST = 1e-16
+"""Part of the largest value below which others are arrows at the lower edge."""
 FOOT = 0.02
 """Height of arrows at the lower edge, as a fraction of the axes' height."""
 CHARACTER, TICK_GAP = 0.026, 0.035
@@ -232,8 +234,15 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
         axes.plot(outside, [FOOT] * len(outside), "v", color=colour, transform=edge, clip_on=False, markersize=3)
 
 
+def beyond_log(values: np.ndarray) -> np.ndarray:
+    """Which values no logarithmic axis shows: 0 and below, and what is lost beside the largest in double precision."""
+    with np.errstate(invalid="ignore"):
+        largest = np.max(values, initial=0.0, where=np.isfinite(values))
+    return np.asarray(values <= LOST * max(largest, 0.0))
+
+
 def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str) -> None:
-    """Hollow arrows at the lower edge for measured values that a logarithmic axis cannot show: 0 and below."""
+    """Hollow arrows at the lower edge for measured values that a logarithmic axis cannot show (`beyond_log`)."""
     if len(x):
         look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}
         axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)

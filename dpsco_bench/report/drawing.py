@@ -40,7 +40,7 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "both": ("mean, 95 % interval; ratios ± 2 s.e.", {"marker": "o"}),
     "fit": ("fitted line", {"linestyle": "-"}),
     "bound": ("bound × a constant", {"linestyle": (0, (3.5, 2)), "linewidth": 0.9}),
-    "foot": ("0 or below (at the edge)", {"marker": "v", "markerfacecolor": "white"}),
+    "foot": ("edge: ≤ 0, or ≤ 10⁻¹⁶ of the largest", {"marker": "v", "markerfacecolor": "white"}),
     "off": ("noise off (arrow: below the axis)", {"marker": "o", "color": GREY, "markersize": 3}),
     "exact": ("exact value", {"marker": "o"}),
     "lower": ("lower bound", {"marker": "^"}),

@@ -18,7 +18,7 @@ from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
-from dpsco_bench.report.axes import EndLabel, at_foot, below_axis, label_ends, log_x, log_y, value_axis
+from dpsco_bench.report.axes import EndLabel, at_foot, below_axis, beyond_log, label_ends, log_x, log_y, value_axis
 from dpsco_bench.report.drawing import (
     COLOURS,
     FAINT,
@@ -116,7 +116,7 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
         "hollow": any((points.mean[~fitted_cells(score, points)] > 0).any() for score, points in shown),
         "fit": any(_draws_fit(score, points) for score, points in shown),
         "bound": any(_draws_bound(score, points) for score, points in shown),
-        "foot": any((~(points.mean > 0)).any() for _, points in shown),
+        "foot": any(beyond_log(points.mean).any() for _, points in shown),
         "off": bool(_shown_noise_off(shown)),
     }
     return tuple(name for name, there in drawn.items() if there)
@@ -139,8 +139,8 @@ def _draws_fit(score: Score, points: Series) -> bool:
 def _draws_bound(score: Score, points: Series) -> bool:
     """Whether there is a line of the bound: a value for every point, at least two points."""
     bound, fitted = score.row.bound or (), score.row.fitted or ()
-    if fitted and not any(fitted):
-        return False  # it would pass through points of which none is meant to follow it
+    if (fitted and not any(fitted)) or beyond_log(points.mean).any():
+        return False  # it would pass through points that are not meant to follow it, or are not shown
     return len(bound) == len(points.x) > 1 and sum(map(is_number, bound)) > 1 and math.isfinite(bound_constant(score))
 
 
@@ -229,7 +229,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
 
 def visible(points: Series) -> np.ndarray:
     """What an axis has to hold: every mean, and the ends of intervals but those far below the lowest mean."""
-    good = np.isfinite(points.mean) & (points.mean > 0)
+    good = np.isfinite(points.mean) & ~beyond_log(points.mean)
     means, ends = points.mean[good], np.concatenate([points.low[good], points.high[good]])
     least = LOWEST_END * means.min() if means.size else 0.0
     return np.concatenate([means, ends[np.isfinite(ends) & (ends > least)]])
@@ -238,7 +238,7 @@ def visible(points: Series) -> np.ndarray:
 def _draw_series(axes: Axes, score: Score, points: Series) -> list[EndLabel]:
     calibration = score.row.calibration
     colour = COLOURS.get(calibration, INK)
-    good = points.mean > 0
+    good = ~beyond_log(points.mean)
     x, mean = points.x[good], points.mean[good]
     at_foot(axes, points.x[~good], colour)
     if not len(x):

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.report.axes import EndLabel, at_foot, label_ends, log_x, log_y, tick_text, value_axis
+from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.labels import mark, small_line, worded_panel
 from dpsco_bench.report.messages import panel_message
@@ -35,7 +35,7 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
         return worded_panel(scores)
-    drawn = any((_ratios(score)[0] > 0).any() for score in shown)
+    drawn = any((~_at_foot(score)).any() for score in shown)
     foot = any(_at_foot(score).any() for score in shown)
     symbols = ("ratio",) * drawn + ("foot",) * foot
     return Panel(title, lambda axes: _draw(axes, shown), small_line(scores), symbols=symbols)
@@ -101,8 +101,8 @@ def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _at_foot(score: Score) -> np.ndarray:
-    """Cells whose measured value is 0 or below, and so off a logarithmic axis."""
-    return np.array(score.row.mean, dtype=float) <= 0
+    """Cells whose measured value is 0 or below, or so far below its bound that no logarithmic axis shows it."""
+    return (np.array(score.row.mean, dtype=float) <= 0) | beyond_log(np.append(_ratios(score)[0], 1.0))[:-1]
 
 
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
@@ -148,7 +148,7 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
     ratios, whiskers = _ratios(score)
     calibration = score.row.calibration
     colour, marker = COLOURS.get(calibration, INK), MARKERS.get(calibration, "D")
-    positive = np.isfinite(ratios) & (ratios > 0)
+    positive = np.isfinite(ratios) & ~_at_foot(score)
     x, ratios, bars = places[positive], ratios[positive], whiskers[positive]
     at_foot(axes, places[_at_foot(score)], colour)
     small = 2.4 if len(places) > CROWDED else 3.6

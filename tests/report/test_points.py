@@ -13,7 +13,7 @@ from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds, get_kind
 from dpsco_bench.claims.model import Part
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.report.axes import FOOT
+from dpsco_bench.report.axes import FOOT, beyond_log
 from dpsco_bench.report.drawing import LINE_CHARACTERS, compose, cut, style
 from dpsco_bench.report.figures import _panel, claim_figures, claim_panels
 from dpsco_bench.report.panels import Series, visible
@@ -142,3 +142,10 @@ def test_a_point_outside_is_found():
     axes.plot([1, 2], [1, 5], "o")
     axes.set_ylim(0, 3)
     assert outside(axes) == [[2.0, 5.0]]
+
+
+def test_what_is_lost_beside_the_largest_stands_at_the_edge():
+    assert beyond_log(np.array([1.0, 1e-15, 1e-17, 0.0, -1.0])).tolist() == [False, False, True, True, True]
+    assert beyond_log(np.array([0.0, -1.0])).all() and not beyond_log(np.array([np.inf, 1.0])).any()
+    axes = drawn(ratio_panel([judged("explicit", mean=(1.0, 1e-20, 1e-9), bound=(2.0, 2.0, 2.0))]))
+    assert len(markers(axes)) == 2 and at_foot(axes) == 1 and axes.get_ylim()[0] > 1e-12
