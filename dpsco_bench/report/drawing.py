@@ -48,8 +48,8 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
-TITLE_CHARACTERS, LINE_CHARACTERS = 56, 72
-"""Of a panel: characters of a line of its title, and of the one line of small text."""
+HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
+"""Of a panel: characters of a line of the figure's header above it, of its title, and of its one line of small text."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def compose(
     width = PANEL_WIDTH * columns
     rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]
     heights = [_row_height(row) for row in rows]
-    title = textwrap.wrap(header, 50 * columns)
+    title = textwrap.wrap(header, HEADER_CHARACTERS * columns)
     legend_columns = min(len(handles), 2 * columns)
     origin = [cut(source, LINE_CHARACTERS * columns)] if source else []
     top = 0.15 * len(title) + 0.12 * len(origin) + 0.1 if title else 0.05

@@ -109,3 +109,11 @@ def test_noise_and_verdict_stand_below_each_other_where_they_do_not_fit(inputs):
 def test_an_axis_of_a_formula_has_the_symbols_of_its_field():
     assert parameter_label("n eps") == "n ε" and parameter_label("p - 1") == "p − 1"
     assert parameter_label("inner_steps") == "inner steps"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_header_of_wide_letters_stays_in_its_figure(count):
+    text = "The lower bound of Theorem 15 is shown, not judged; the rows of Table 1 could not have come out otherwise"
+    with style():
+        panel = Panel("what it says", lambda axes: axes.plot([1, 2], [1, 2]))
+        assert faults(compose([panel] * count, text)) == []
