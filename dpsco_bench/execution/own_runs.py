@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import update_wrapper
 from typing import Any
 
@@ -56,9 +57,12 @@ class WatchedRun:
             raise ChangedPlan(self.found)
         before = _handed(plan, mechanism)
         try:
-            output = self.run(objective, plan, mechanism)
+            with _kept(mechanism, self.where):
+                output = self.run(objective, plan, mechanism)
+        except ChangedPlan as error:
+            self.found = str(error)  # raised below
         finally:
-            self.found = self._changed(before, plan, mechanism)
+            self.found = self.found or self._changed(before, plan, mechanism)
             if self.found:
                 raise ChangedPlan(self.found)
         self._check_inside(objective, output)
@@ -96,6 +100,50 @@ class WatchedRun:
             return ""
         key, was, now = (" ".join(str(item).split()) for item in found)
         return f"{self.where}: {key} = {now}: must be {was}, {CHANGED}"
+
+
+@contextmanager
+def _kept(mechanism: Any, where: str) -> Iterator[None]:
+    """Refuse changes of a mechanism's scales and plan while a run has it, also those that it takes back."""
+    cls, scales = type(mechanism), getattr(mechanism, "scales", None)
+    if not isinstance(scales, dict):
+        yield
+        return
+
+    def refuse(self: Any, name: str, value: Any) -> None:
+        if name in ("scales", "plan", "__class__"):
+            raise ChangedPlan(f"{where}: {name} of its mechanism = another one: must be {CHANGED}")
+        object.__setattr__(self, name, value)
+
+    mechanism.scales = Kept(scales, where)
+    mechanism.__class__ = type(
+        cls.__name__, (cls,), {**_said(cls), "__setattr__": refuse, "__module__": cls.__module__}
+    )
+    try:
+        yield
+    finally:
+        object.__setattr__(mechanism, "__class__", cls)
+        mechanism.scales = scales
+
+
+def _said(cls: type) -> dict[str, Any]:
+    """What a class says for itself alone."""
+    return {"answers_steps": vars(cls)["answers_steps"]} if "answers_steps" in vars(cls) else {}
+
+
+class Kept(dict[str, float]):
+    """Noise scales that are read alone."""
+
+    def __init__(self, scales: Mapping[str, float], where: str) -> None:
+        super().__init__(scales)
+        self._where = where
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        key = f"noise scale of {args[0]}" if args and isinstance(args[0], str) else "noise scales"
+        value = f" = {args[1]}" if len(args) > 1 else ""
+        raise ChangedPlan(f"{self._where}: {key}{value}: must be {CHANGED}")
+
+    __setitem__ = __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = _refuse
 
 
 def _handed(plan: Plan, mechanism: Any) -> tuple[PlanRecord, dict[str, float]]:

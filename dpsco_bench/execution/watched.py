@@ -1,5 +1,7 @@
 """What no plugin brought is checked like one: what installed papers and notebooks register, when it is asked for.
 
+And nobody else's paper takes a name that ships: its owner is looked for before the name is given away.
+
 The registry's code is in every key. So this stands beside it, and changes no key.
 """
 
@@ -8,9 +10,9 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.declared import check_declared, check_left_out
-from dpsco_bench.registry import Registry, papers, say_once
+from dpsco_bench.registry import Registry, attempt, modules_in, papers, roots, say_once, source
 
 CHECKED = ("algorithm", "problem", "fused run")
 """Kinds of entries that are checked."""
@@ -24,7 +26,14 @@ def watch() -> None:
 
     What is wrong stops whatever needs it. Where all names are listed, it is said in a line and left out.
     """
-    find, names = Registry.find, Registry.names
+    add, find, names = Registry.add, Registry.find, Registry.names
+
+    @wraps(add)
+    def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
+        top = module.split(".")[0]
+        if top != OURS and top in roots():
+            _check_free(self, name, top)
+        return add(self, name, entry, module)
 
     @wraps(find)
     def checked(self: Registry[Any], name: str) -> Any:
@@ -49,7 +58,25 @@ def watch() -> None:
                     say_once(error)
         return names(self)
 
-    Registry.find, Registry.names = checked, usable  # type: ignore[method-assign]
+    Registry.add, Registry.find, Registry.names = unclaimed, checked, usable  # type: ignore[method-assign]
+
+
+def _check_free(registry: Registry[Any], name: str, top: str) -> None:
+    """Refuse a name of another paper, or of an entry that ships, to a paper in the package `top`."""
+    key = f"{registry.kind} {'id' if registry.kind == 'algorithm' else 'name'}"
+    prefix, _, last = name.rpartition(".")
+    home = papers().get(prefix, "")
+    if home and home.split(".")[0] != top:
+        raise InputError(key, name, f"one without the name of another paper ({prefix})")
+    shipped = [package for package in papers().values() if package.split(".")[0] == OURS]
+    folders = [f"{package}.{registry.folder}" for package in shipped] + [f"{OURS}.{registry.core}"] * bool(
+        registry.core
+    )
+    for module in (module for folder in folders for module in modules_in(folder)):
+        if module.rpartition(".")[2] == last or f'"{last}"' in source(module):
+            attempt(module)
+    if registry.registered().get(name, "").split(".")[0] == OURS:
+        raise InputError(key, name, f"one that no other {registry.kind} has")
 
 
 def _is_foreign(name: str, module: str) -> bool:

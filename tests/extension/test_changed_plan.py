@@ -6,6 +6,7 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.own_runs import ChangedPlan
 from dpsco_bench.execution.plugins import load_plugins
 
@@ -89,3 +90,48 @@ def test_the_code_and_the_place_of_a_run_stay_reachable(dpsco):
     run = get_algorithm("mine.noisy_gd").run_function
     assert run.__name__ == "noisy_gd" and run.__code__.co_filename.endswith("own_method.py")
     assert run.__module__ == get_algorithm("mine.noisy_gd").module
+
+
+GONE = "        mechanism.scales['gradient'], was = 0.0, mechanism.scales['gradient']\n"
+BACK = "        mechanism.scales['gradient'] = was\n"
+
+
+@pytest.mark.parametrize("verb", [("run", "replicates=2"), ("check",)], ids=["run", "check"])
+@pytest.mark.parametrize("how", ["an entry", "all of them"])
+def test_a_change_that_is_taken_back_is_seen(dpsco, verb, how):
+    """No release is made without its noise."""
+    text = Path(METHOD).read_text()
+    line = next(line for line in text.splitlines(keepends=True) if "mechanism.release(" in line)
+    gone, back = GONE, BACK
+    if how == "all of them":
+        gone = "        was, mechanism.scales = mechanism.scales, {'gradient': 0.0}\n"
+        back = "        mechanism.scales = was\n"
+    Path(METHOD).write_text(text.replace(line, gone + line + back))
+    method = "mine.noisy_gd" if verb[0] == "check" else "algorithm=mine.noisy_gd"
+    found = dpsco(verb[0], method, *WHERE, *verb[1:], "--plugin", METHOD)
+    assert found.code == 2 and "its run changes what it is handed" in found.err and "scale" in found.err
+
+
+def test_what_a_run_was_handed_is_itself_again(dpsco):
+    """A mechanism that others go on with has its class and its scales."""
+    load_plugins([METHOD])
+    watched = get_algorithm("mine.noisy_gd").run_function
+    seen = []
+
+    class Handed:
+        answers_steps = False
+
+        def __init__(self):
+            self.scales, self.plan = {"gradient": 1.0}, None
+
+    def run(objective, plan, mechanism):
+        seen.append((type(mechanism), dict(mechanism.scales), mechanism.answers_steps))
+        mechanism.noted = 1
+        return objective
+
+    mechanism, (_, plan) = Handed(), Cell("wang2017.dp_gd", "ridge_logistic", 64, 1.0, 1e-6, 3).plan("accounted", 0)
+    mechanism.plan = plan
+    type(watched)(run, "mine.noisy_gd")(None, plan, mechanism)
+    ((kind, scales, answers),) = seen
+    assert issubclass(kind, Handed) and scales == {"gradient": 1.0} and not answers
+    assert type(mechanism) is Handed and type(mechanism.scales) is dict and mechanism.noted == 1

@@ -94,6 +94,40 @@ def test_a_paper_that_ships_stays_and_the_other_is_named(site, declare, call):
     assert found.returncode == 0 and "mywang-dp 1.0 (left out: mywang)" in line
 
 
+TAKEN = {
+    "a problem": ("problems.py", '"sign_mean"', '"linear_ball"', "problem name = 'linear_ball'"),
+    "an algorithm": (
+        "algorithms.py",
+        '"example2026.one_step"',
+        '"zhang2022.dp_otb"',
+        "algorithm id = 'zhang2022.dp_otb'",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", ["installed", "its folder"])
+@pytest.mark.parametrize("what", TAKEN)
+def test_a_name_that_ships_stays_where_it_is(site, declare, call, what, how):
+    """Whatever is loaded first: the paper that takes it is the one that is named, and shipped numbers are as before."""
+    shutil.copytree(EXAMPLE, site / "example2026")
+    file, old, new, said = TAKEN[what]
+    text = (site / "example2026" / file).read_text()
+    assert old in text
+    (site / "example2026" / file).write_text(text.replace(old, new))
+    given = ("--plugin", str(site / "example2026"))
+    if how == "installed":
+        declare("theirs-dp", "example2026", "example2026")
+        given = ()
+    listed = call("list", file.removesuffix(".py"), *given)
+    assert said in listed.stderr and listed.stderr.count("\n") == 1 and "paper = 'dpsco_bench" not in listed.stderr
+    assert listed.returncode == (0 if how == "installed" else 2)
+    if how == "installed":
+        asked = ("account", "zhang2022.dp_otb", "problem=linear_ball", "n=64", "d=3")
+        beside = call(*asked)
+        shutil.rmtree(site)
+        assert beside.returncode == 0 and beside.stdout == call(*asked).stdout
+
+
 @pytest.mark.parametrize("how", ["installed", "its folder"])
 def test_an_error_in_a_papers_code_is_one_line_with_its_place(site, declare, call, how):
     shutil.copytree(EXAMPLE, site / "example2026")
