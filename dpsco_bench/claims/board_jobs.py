@@ -25,6 +25,7 @@ from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.rounds import NO_ROUNDS
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.registry import say_once
 
 CALIBRATION, SILENT = "accounted", "none"
 REFERENCE = "without_privacy"
@@ -215,7 +216,13 @@ class Unfit(DpscoError):
 
 
 def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
-    """A cell and its plan. Raises Unfit where it cannot be held against the others."""
+    """A cell and its plan; a value of a board's own options that a method does not take is said in a line.
+
+    Raises
+    ------
+    Unfit
+        Where it cannot be held against the others.
+    """
     measure = get_algorithm(draft.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
@@ -226,6 +233,10 @@ def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
         cell.problem_entry.check_records(cell.n)
         lacking = [t.value for t in cell.algorithm_entry.needs if t not in cell.problem_entry.properties]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
+    except InputError as error:
+        if error.key in draft.options:  # a value of the file itself, which another instance may take
+            say_once(DpscoError(f"left out: {draft.method}: {error}"))
+        raise Unfit("refused", str(error), _brief(error, lacking)) from error
     except DpscoError as error:
         raise Unfit("refused", str(error), _brief(error, lacking)) from error
     leaks = [text for text in (plan.unprotected, *plan.leaks) if text]

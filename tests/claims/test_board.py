@@ -408,3 +408,14 @@ def test_references_without_privacy_are_sample_minimisers(common):
     assert {cell.algorithm for cell in silent} == closed
     instances = {cell.method.partition("/")[0] for cell in silent}
     assert {"linear-linf", "heavy", "strong-ball"} <= instances
+
+
+def test_a_value_that_a_method_does_not_take_is_said(capfd):
+    """The other points and settings are run: another instance may take it."""
+    method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
+    search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
+    entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**RIDGE, "searches": [search]}])
+    said = capfd.readouterr().err
+    assert "left out: ridge/zero: steps = 0: must be an integer >= 1" in said
+    assert "left out: ridge/dp_gd#0: steps = 0: must be an integer >= 1" in said
+    assert {cell.method for job in entry.jobs for cell in job.cells} >= {"ridge/dp_gd", "ridge/dp_gd#1"}
