@@ -19,6 +19,7 @@ The standing is the first that applies:
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone. Where the paper
    cites the noise of a source, and its constants are from memory (`Verdict.recalled`), it is ``holds as recalled``.
+   Where an erratum here corrects the noise (`Verdict.corrected`), it is ``holds as corrected``.
 5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
    not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's
    noise has, a yes under the paper's noise leads to 6 or 7, and what is undecided under it to 9.
@@ -47,6 +48,7 @@ from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
 from dpsco_bench.plain import Plain
 
 AS_PRINTED, AS_RECALLED, WITH_OURS = "holds as printed", "holds as recalled", "holds with private noise"
+AS_CORRECTED = "holds as corrected"
 NOT_SHOWN, NOT_PRIVATE = "holds, not shown private", "holds, not private"
 WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", heard.UNDECIDED, heard.VACUOUS
 BY_CONSTRUCTION = "by construction"
@@ -56,6 +58,9 @@ STANDINGS: dict[str, Word] = {
     AS_RECALLED: Word(
         "confirms",
         "it holds with the noise of a source that the paper cites, proven private, whose constants are from memory",
+    ),
+    AS_CORRECTED: Word(
+        "confirms", "it holds with the paper's own noise as an erratum here corrects it, proven private; not as printed"
     ),
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
     NOT_SHOWN: Word("confirms", "it holds only with noise that nothing proves private, and nothing refutes"),
@@ -157,6 +162,7 @@ def headline(standings: Iterable[str]) -> str:
     found = Counter(standing for standing in standings if standing != AUDITED)
     printed, recalled, ours = found[AS_PRINTED], found[AS_RECALLED], found[WITH_OURS]
     cited = f"{recalled} with that of a source that it cites, as recalled; " if recalled else ""
+    cited += f"{found[AS_CORRECTED]} with its own as an erratum corrects it; " if found[AS_CORRECTED] else ""
     first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {cited}{ours} with ours alone"
     others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
     rest = f". Of the others {', '.join(others)}" if others else ""
@@ -195,7 +201,7 @@ def _standing(printed: Regime, ours: Regime, silent: str) -> str:
     holds = [own for own in (printed, ours) if own.says == YES and own.topics and printed.topics <= own.topics]
     for own in holds:
         if own.private:
-            return WITH_OURS if own is ours else AS_RECALLED if printed.recalled else AS_PRINTED
+            return WITH_OURS if own is ours else _with_own(printed.recalled, printed.corrected)
     if not holds and printed.says != YES and ours.says == YES and ours.topics and not ours.private:
         holds = [ours]
     if holds:
@@ -207,6 +213,11 @@ def _standing(printed: Regime, ours: Regime, silent: str) -> str:
     if YES in (printed.says, ours.says, silent):
         return WITHOUT_NOISE
     return VACUOUS
+
+
+def _with_own(recalled: bool, corrected: str) -> str:
+    """Standing of what holds with private noise of the paper's."""
+    return AS_CORRECTED if corrected else AS_RECALLED if recalled else AS_PRINTED
 
 
 def _silence(rows: Sequence[Verdict]) -> Answer:
@@ -230,7 +241,7 @@ def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
         return Answer(BY_CONSTRUCTION, answer_text.BY_DESIGN)
     noise = worst_of(row for row in judged if row.says == says)
     recalled = any(row.verdict.recalled for row in printed)
-    holds = WITH_OURS if not printed else AS_RECALLED if recalled else AS_PRINTED
+    holds = _with_own(recalled, "") if printed else WITH_OURS
     standing = {YES: holds, NO: FAILS, UNDECIDED: UNDECIDED}[says]
     whose = answer_text.printed_noise(recalled) if printed else "the accounted noise"
     return Answer(standing, answer_text.on_privacy(judged, says, noise, whose, scopes))

@@ -76,7 +76,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     scopes : mapping of str to str
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
-    found, of_paper = "", printed_noise(printed.recalled)
+    found, of_paper = "", printed_noise(printed.recalled, printed.corrected)
     for brief, most in enumerate((LONGEST, TOO_LONG, 0)):
         silent = [row for row in others if row.verdict.calibration == "none"]
         clauses = [
@@ -91,8 +91,10 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     return found
 
 
-def printed_noise(recalled: bool) -> str:
-    """What noise of the calibration ``paper`` is called; ``recalled`` as of `Verdict`."""
+def printed_noise(recalled: bool, corrected: str = "") -> str:
+    """What noise of the calibration ``paper`` is called; ``recalled`` and ``corrected`` as of `Verdict`."""
+    if corrected:
+        return f"the printed noise as erratum {corrected} corrects it"
     return "the noise recalled of its source" if recalled else "the printed noise"
 
 

@@ -120,6 +120,11 @@ class Regime:
         return any(row.verdict.recalled for row in self.rows)
 
     @property
+    def corrected(self) -> str:
+        """Errata whose corrections its noise has; empty where it is as printed."""
+        return ", ".join(dict.fromkeys(row.verdict.corrected for row in self.rows if row.verdict.corrected))
+
+    @property
     def refuted(self) -> bool:
         """Whether the noise is known not to be private."""
         return self.noise is not None and self.noise.status == "exceeds_claim"

@@ -109,6 +109,7 @@ class ClaimJudge:
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
             recalled=True if noise and calibration == "paper" and self._recalled(case) else None,
+            corrected=self._corrected(case) if noise and calibration == "paper" else None,
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -127,6 +128,11 @@ class ClaimJudge:
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
         sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
         return bool(sources) and all(FROM_MEMORY in source for source in sources)
+
+    def _corrected(self, case: Case) -> str | None:
+        """The errata whose corrections its noise has, where the parts that ran it say so."""
+        own = [self.claim.part(part).amended for part, calibration in case.sources if calibration == case.calibration]
+        return ", ".join(dict.fromkeys(filter(None, own))) or None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

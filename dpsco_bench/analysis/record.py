@@ -40,6 +40,7 @@ _KEPT = (
         "beside",
         "scope",
         "recalled",
+        "corrected",
         "replicates",
     ),
 )

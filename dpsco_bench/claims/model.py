@@ -122,6 +122,8 @@ class Part(Record):
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str, what a reader must know beside the verdict
+    amended : str
+        Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
     noted : list of str, calibrations that the note is about; empty for all of them
     beside : str
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
@@ -171,6 +173,7 @@ class Part(Record):
     reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     noted: list[str] = field(default_factory=list)
+    amended: str = ""
     beside: str = ""
     noiseless: str = ""
 

@@ -18,6 +18,7 @@ RUNS = "Runs that could refute privacy"
 HOLDS: Mapping[str, str] = {
     standings.AS_PRINTED: "holds in runs whose printed noise is private",
     standings.AS_RECALLED: "holds in runs whose noise, recalled of its source, is private",
+    standings.AS_CORRECTED: "holds in runs whose noise, corrected by an erratum, is private",
     standings.WITH_OURS: "holds with accounted noise",
     standings.NOT_SHOWN: "holds in runs whose noise is not shown to be private",
     standings.NOT_PRIVATE: "holds in runs whose noise is not private",

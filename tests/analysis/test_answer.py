@@ -125,7 +125,14 @@ def test_every_combination_has_one_standing_that_its_rows_allow():
             assert "yes not private" in (printed, ours) and "yes not shown" not in (printed, ours)
         if found.standing == "holds, not shown private":
             assert "yes not shown" in (printed, ours) and "yes private" not in (printed, ours)
-    assert reached == set(STANDINGS) - {"holds as recalled", "vacuous", "by construction", "shown", "audited"}
+    assert reached == set(STANDINGS) - {
+        "holds as recalled",
+        "holds as corrected",
+        "vacuous",
+        "by construction",
+        "shown",
+        "audited",
+    }
 
 
 def test_neither_order_nor_number_of_rows_matters():
@@ -428,7 +435,16 @@ def test_the_headline_has_every_claim_once():
     assert one.endswith(". 1 holds only with noise that is not shown to be private")
     numbers = [int(word) for word in headline(list(STANDINGS)).split() if word.isdigit()]
     theorems = len(STANDINGS) - 1  # what is audited is none
-    assert numbers[0] == theorems and sum(numbers[1:5]) + sum(numbers[6:]) == theorems
+    assert numbers[0] == theorems and sum(numbers[1:6]) + sum(numbers[7:]) == theorems
+
+
+def test_noise_that_an_erratum_corrects_is_not_the_printed_one():
+    found = answer([rate("yes", noise="private", corrected="E1")])
+    assert found.standing == "holds as corrected"
+    assert "with the printed noise as erratum E1 corrects it, which is private" in found.text
+    refuted = answer([rate("yes", noise="not private", corrected="E1"), rate("yes", "accounted", noise="private")])
+    assert refuted.standing == "holds with private noise"
+    assert "1 with its own as an erratum corrects it" in headline(["holds as corrected", "holds as printed"])
 
 
 def test_noise_recalled_of_a_source_is_not_the_paper_s():

@@ -121,3 +121,14 @@ def test_a_remark_on_the_printed_noise_stands_beside_its_own_rows():
             assert part.note_on("paper") == part.note and not part.note_on("accounted"), part.id
         elif not part.noted:
             assert {part.note_on(calibration) for calibration in part.calibrations} == {part.note}
+
+
+def test_a_part_whose_noise_an_erratum_corrects_says_so():
+    """Of methods whose printed noise is another variant: a part that does not ask for that one runs a corrected one."""
+    for claim in map(read_claim, claim_ids()):
+        for part in claim.parts:
+            smd = [one for one in part.methods if one.algorithm == "bassily2021.noisy_smd"]
+            asked = smd and "paper" in part.calibrations and all(one.variant is None for one in smd)
+            if asked and part.rules.runs(part) and part.kind not in ("shown", "complexity", "audit"):
+                assert part.amended == "E1", (claim.id, part.id)
+            assert not part.amended or part.amended in claim.errata
