@@ -63,7 +63,10 @@ STANDINGS: dict[str, Word] = {
         "confirms", "it holds with the paper's own noise as an erratum here corrects it, proven private; not as printed"
     ),
     WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
-    NOT_SHOWN: Word("confirms", "it holds only with noise that nothing proves private, and nothing refutes"),
+    NOT_SHOWN: Word(
+        "confirms",
+        "it holds only with noise that nothing proves private, and nothing refutes on the data that it ran on",
+    ),
     NOT_PRIVATE: Word("confirms", "it holds only with noise whose real epsilon is known to be above the claim"),
     WITHOUT_NOISE: Word(
         "confirms",
@@ -114,10 +117,19 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     contrary = sum(Row(row).says == NO for row in rows if row.beside)
     if found.standing == SHOWN:
         found = replace(found, text=answer_text.with_others(found.text, [row.beside for row in rows if row.beside]))
+    if _risk_is_shown(rows, stated):
+        found = replace(found, text=f"{found.text} The risk is shown, not judged.")
     if contrary and STANDINGS[found.standing].outcome == "confirms":
         found = replace(found, text=answer_text.with_contrary(found.text, contrary))
     partly = scopes and STANDINGS[found.standing].outcome == "confirms"
     return replace(found, standing=UNDECIDED) if partly else found
+
+
+def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[Row]) -> bool:
+    """Whether counts alone are judged, and risks stand beside them without a criterion."""
+    said = [row for row in stated if row.says]
+    shown = any(row.kind == "shown" and row.risk_kind for row in rows)
+    return bool(said) and all(row.counts for row in said) and shown
 
 
 def _of_the_statement(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:

@@ -106,7 +106,7 @@ class WatchedRun:
 def _kept(mechanism: Any, where: str) -> Iterator[None]:
     """Refuse changes of a mechanism's scales and plan while a run has it, also those that it takes back."""
     cls, scales = type(mechanism), getattr(mechanism, "scales", None)
-    if not isinstance(scales, dict):
+    if not isinstance(scales, dict) or isinstance(scales, Kept):  # of a run within a run
         yield
         return
 
@@ -119,11 +119,13 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
     mechanism.__class__ = type(
         cls.__name__, (cls,), {**_said(cls), "__setattr__": refuse, "__module__": cls.__module__}
     )
+    before, kept = dict(scales), mechanism.scales
     try:
         yield
     finally:
+        now = vars(mechanism).get("scales")
         object.__setattr__(mechanism, "__class__", cls)
-        mechanism.scales = scales
+        mechanism.scales = scales if now is kept and dict(kept) == before else dict(now or {})
 
 
 def _said(cls: type) -> dict[str, Any]:
@@ -137,6 +139,9 @@ class Kept(dict[str, float]):
     def __init__(self, scales: Mapping[str, float], where: str) -> None:
         super().__init__(scales)
         self._where = where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         key = f"noise scale of {args[0]}" if args and isinstance(args[0], str) else "noise scales"

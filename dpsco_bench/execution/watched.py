@@ -65,15 +65,15 @@ def _check_free(registry: Registry[Any], name: str, top: str) -> None:
     """Refuse a name of another paper, or of an entry that ships, to a paper in the package `top`."""
     key = f"{registry.kind} {'id' if registry.kind == 'algorithm' else 'name'}"
     prefix, _, last = name.rpartition(".")
-    home = papers().get(prefix, "")
-    if home and home.split(".")[0] != top:
-        raise InputError(key, name, f"one without the name of another paper ({prefix})")
+    owner = next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
+    if owner and papers()[owner].split(".")[0] != top:
+        raise InputError(key, name, f"one without the name of another paper ({owner})")
     shipped = [package for package in papers().values() if package.split(".")[0] == OURS]
     folders = [f"{package}.{registry.folder}" for package in shipped] + [f"{OURS}.{registry.core}"] * bool(
         registry.core
     )
     for module in (module for folder in folders for module in modules_in(folder)):
-        if module.rpartition(".")[2] == last or f'"{last}"' in source(module):
+        if module.rpartition(".")[2] == last or f'"{last}"' in source(module) or f'"{name}"' in source(module):
             attempt(module)
     if registry.registered().get(name, "").split(".")[0] == OURS:
         raise InputError(key, name, f"one that no other {registry.kind} has")

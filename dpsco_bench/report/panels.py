@@ -216,7 +216,8 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     seen = np.concatenate([visible(points) for _, points in shown])
     seen = seen if seen.size else np.ones(1)
     off = _shown_noise_off(shown)
-    start = [] if counted or quantity != RISK else _start_risks(first)
+    starts = [] if counted or quantity != RISK else [_start_risks(score) for score, _ in shown]
+    start = starts[0] if starts and all(one == starts[0] for one in starts) else []  # signals may differ between noises
     near = [y for _, y in off if 10**-NOISE_OFF_DECADES * seen.min() <= y < math.inf]
     lines = [y for score, points in shown if _draws_bound(score, points) for y in bound_line(score)]
     near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
@@ -328,7 +329,8 @@ def reals(score: Score, cells: Sequence[Any]) -> str:
     """``≥ 12 900``: real epsilons of a sweep with their sign."""
     if all(math.isnan(cell.real) for cell in cells):
         return "not known"
-    return f"{symbols(SIGNS.get(cells[0].kind, '='))} {span(cell.real for cell in cells)}"
+    worst = max((cell for cell in cells if not math.isnan(cell.real)), key=lambda cell: cell.real / cell.claimed)
+    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(cell.real for cell in cells)}"
 
 
 def _draw_privacy(axes: Axes, shown: Sequence[tuple[Score, list[Any]]]) -> None:

@@ -135,3 +135,23 @@ def test_what_a_run_was_handed_is_itself_again(dpsco):
     ((kind, scales, answers),) = seen
     assert issubclass(kind, Handed) and scales == {"gradient": 1.0} and not answers
     assert type(mechanism) is Handed and type(mechanism.scales) is dict and mechanism.noted == 1
+
+
+PAST = {
+    "object": "object.__setattr__(mechanism, 'scales', {'gradient': 0.0})\n",
+    "vars": "vars(mechanism)['scales'] = {'gradient': 0.0}\n",
+    "dict": "dict.__setitem__(mechanism.scales, 'gradient', 0.0)\n",
+}
+
+
+@pytest.mark.parametrize("change", PAST.values(), ids=PAST)
+def test_a_change_past_the_mechanism_is_seen_too(dpsco, change):
+    found = write(dpsco, change)("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", "--plugin", METHOD)
+    stopped(found, "noise scale of gradient = 0.0: must be ")
+
+
+def test_scales_may_be_copied_and_a_method_may_run_another(dpsco):
+    change = "import copy, pickle\n    was = pickle.loads(pickle.dumps(copy.deepcopy(mechanism.scales)))\n"
+    change += "    assert was == mechanism.scales\n"
+    found = write(dpsco, change)("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", "--plugin", METHOD)
+    assert found.code == 0, found.err

@@ -96,6 +96,7 @@ def test_a_paper_that_ships_stays_and_the_other_is_named(site, declare, call):
 
 TAKEN = {
     "a problem": ("problems.py", '"sign_mean"', '"linear_ball"', "problem name = 'linear_ball'"),
+    "a bound": ("bounds.py", '"example2026.', '"gopi2022_law.', "bound name = 'gopi2022_law."),
     "an algorithm": (
         "algorithms.py",
         '"example2026.one_step"',
@@ -118,7 +119,7 @@ def test_a_name_that_ships_stays_where_it_is(site, declare, call, what, how):
     if how == "installed":
         declare("theirs-dp", "example2026", "example2026")
         given = ()
-    listed = call("list", file.removesuffix(".py"), *given)
+    listed = call("list", {"bounds.py": "claims"}.get(file, file.removesuffix(".py")), *given)
     assert said in listed.stderr and listed.stderr.count("\n") == 1 and "paper = 'dpsco_bench" not in listed.stderr
     assert listed.returncode == (0 if how == "installed" else 2)
     if how == "installed":
