@@ -24,6 +24,7 @@ from dpsco_bench.report.wording import TONES, symbols
 COLOURS = {
     standings.AS_PRINTED: "#00664b",
     standings.AS_RECALLED: "#9bd6bd",
+    standings.AS_CORRECTED: "#c3e6d6",
     standings.WITH_OURS: "#4a9fd6",
     standings.NOT_SHOWN: "#e9a820",
     standings.NOT_PRIVATE: "#bf6900",
