@@ -38,7 +38,19 @@ COLOURS = {
     standings.NOT_RUN: "#f4f4f4",
 }
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
-LIGHT = ("#9bd6bd", "#4a9fd6", "#e9a820", "#f5e38c", "#c4c4c4", "#d6d6d6", "#dedede", "#e6e6e6", "#ededed", "#f4f4f4")
+LIGHT = (
+    "#9bd6bd",
+    "#c3e6d6",
+    "#4a9fd6",
+    "#e9a820",
+    "#f5e38c",
+    "#c4c4c4",
+    "#d6d6d6",
+    "#dedede",
+    "#e6e6e6",
+    "#ededed",
+    "#f4f4f4",
+)
 RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 UNPROVEN = {
