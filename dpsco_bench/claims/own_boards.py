@@ -43,7 +43,9 @@ def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
             board = parse_board(_located(complete(read_yaml(Path(file), "boards"), Path(file).stem), Path(file).parent))
             _check_numbers(board)
         except DpscoError as error:
-            raise error if str(file) in str(error) else DpscoError(f"{file}: {error}") from error
+            if str(file) in str(error):
+                raise  # an error that is its own cause has no end
+            raise DpscoError(f"{file}: {error}") from error
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
         found[board.id] = board

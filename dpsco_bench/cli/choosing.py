@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.analysis.choice import Choice, Chosen, NotRun
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.choice import Point, candidates, contestants, make_point, twin_of
@@ -221,7 +221,8 @@ def references(found: Choice) -> Iterator[str]:
     known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
     yield labelled("without privacy", f"{known}{held.get('without_privacy', '')}", 18)
     bound = found.lower_bound
-    value = f"{number(bound.value, 3)}, {bound.kind}: " if bound.value is not None else "none: "
+    cut = "cut at the trivial solution, " * (bound.value is not None and bound.value >= found.trivial)
+    value = f"{number(bound.value, 3)}, {cut}{bound.kind}: " if bound.value is not None else "none: "
     yield labelled("lower bound", value + bound.source, 18)
 
 
@@ -279,6 +280,9 @@ def notes(found: Choice) -> Iterator[str]:
         yield "Synthetic records, made from public facts alone: ranks on your data can differ."
     if any(method.held_out for method in found.methods):
         yield "The held-out numbers, and those of the starting point and without privacy, are not private either."
+    modules = ALGORITHMS.registered()
+    for id in (m.algorithm for m in found.methods if not modules[m.algorithm].startswith("dpsco_bench.")):
+        yield f"{id} is charged for what it declares: `dpsco check {id} --plugin FILE` tries whether it keeps to that."
     long = [item for item in found.refused if item.status in ("too_long", "stopped")]
     if long:
         names = ", ".join(item.method for item in long)

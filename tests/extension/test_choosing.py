@@ -132,3 +132,16 @@ def test_a_reason_has_numbers_of_four_digits():
     reason = "tau = 1.3447071068499755e-07: must be at least 0.25 of 4294967296 steps, or 12.3456789"
     (line,) = not_run([NotRun("m", "p.m", "refused", reason)])
     assert " ".join(line.split()) == "m tau = 1.345e-07: must be at least 0.25 of 4294967296 steps, or 12.35"
+
+
+def test_an_own_method_is_charged_for_what_it_declares(dpsco, examples):
+    found = dpsco(*POINT, "--limit", "2", "--plugin", str(examples / "own_method.py"))
+    assert found.code == 0, found.err
+    told = " ".join(found.out.split())
+    if "noisy_gd" in told.partition("not run")[0]:
+        assert "mine.noisy_gd is charged for what it declares: `dpsco check mine.noisy_gd --plugin FILE`" in told
+
+
+def test_a_bound_that_is_cut_says_so(dpsco):
+    found = dpsco("choose", "problem=logistic_glm", "domain=l2_ball", "n=100", "d=64", "epsilon=0.25", "--limit", "2")
+    assert "cut at the trivial solution" in " ".join(found.out.split())
