@@ -164,3 +164,9 @@ def test_mistakes_in_ones_own_claim_name_the_file_and_the_key(dpsco, old, new, n
     assert refused(outcome, f"dpsco: {CLAIM}: claim mine.", named, allowed), outcome.err
     outcome = dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]")
     assert refused(outcome, CLAIM, named, allowed), outcome.err
+
+
+def test_a_slip_in_a_boards_file_ends_in_its_line_beside_a_plugin_too(dpsco):
+    Path("slip.yaml").write_text("a: [1\n")
+    found = dpsco("leaderboard", "slip.yaml", "--plugin", METHOD)
+    assert found.code == 2 and found.err.count("\n") == 1 and "must be a YAML file" in found.err
