@@ -31,6 +31,8 @@ The standing is the first that applies:
 11. ``vacuous``: nothing is left but bounds that no run could exceed.
 12. ``by construction``: nothing is left but the privacy of accounted noise.
 
+Where counts alone are judged and risks are shown beside them, the answer says that the risk is not judged.
+
 What would hold is ``undecided`` where the profile runs only some of the values that the statement names
 (`Verdict.scope`).
 """
@@ -128,7 +130,7 @@ def answer(rows: Sequence[Verdict]) -> Answer:
 def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[Row]) -> bool:
     """Whether counts alone are judged, and risks stand beside them without a criterion."""
     said = [row for row in stated if row.says]
-    shown = any(row.kind == "shown" and row.risk_kind for row in rows)
+    shown = any(row.kind == "shown" and row.noise for row in rows)
     return bool(said) and all(row.counts for row in said) and shown
 
 

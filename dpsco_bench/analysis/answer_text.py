@@ -94,7 +94,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
 def printed_noise(recalled: bool, corrected: str = "") -> str:
     """What noise of the calibration ``paper`` is called; ``recalled`` and ``corrected`` as of `Verdict`."""
     if corrected:
-        return f"the printed noise as erratum {corrected} corrects it"
+        return f"the printed noise corrected by {corrected}"
     return "the noise recalled of its source" if recalled else "the printed noise"
 
 

@@ -264,6 +264,14 @@ def test_counts_need_no_noise():
     assert answer([count("match"), by_schedule]).standing == "holds without noise"
 
 
+def test_risks_that_are_shown_beside_counts_are_not_said_to_hold():
+    counts, shown = rate("match", kind="complexity"), rate("shown", noise="private", kind="shown")
+    found = answer([counts, shown])
+    assert found.standing == "holds without noise" and found.text.endswith("The risk is shown, not judged.")
+    assert "shown" not in answer([counts]).text
+    assert "shown" not in answer([counts, shown, rate("yes", noise="private")]).text
+
+
 def test_counts_at_one_size_are_in_nothing_and_are_no_evidence_on_noise():
     """Measured counts, with noise that was charged."""
     rows = [rate("match", name, "private", kind="complexity") for name in ("paper", "accounted")]
@@ -441,7 +449,7 @@ def test_the_headline_has_every_claim_once():
 def test_noise_that_an_erratum_corrects_is_not_the_printed_one():
     found = answer([rate("yes", noise="private", corrected="E1")])
     assert found.standing == "holds as corrected"
-    assert "with the printed noise as erratum E1 corrects it, which is private" in found.text
+    assert "with the printed noise corrected by E1, which is private" in found.text
     refuted = answer([rate("yes", noise="not private", corrected="E1"), rate("yes", "accounted", noise="private")])
     assert refuted.standing == "holds with private noise"
     assert "1 with its own as an erratum corrects it" in headline(["holds as corrected", "holds as printed"])
