@@ -175,8 +175,8 @@ def headline(standings: Iterable[str]) -> str:
     """
     found = Counter(standing for standing in standings if standing != AUDITED)
     printed, recalled, ours = found[AS_PRINTED], found[AS_RECALLED], found[WITH_OURS]
-    cited = f"{recalled} with that of a source that it cites, as recalled; " if recalled else ""
-    cited += f"{found[AS_CORRECTED]} with its own as an erratum corrects it; " if found[AS_CORRECTED] else ""
+    cited = f"{recalled} as recalled of its source; " if recalled else ""
+    cited += f"{found[AS_CORRECTED]} as corrected; " if found[AS_CORRECTED] else ""
     first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {cited}{ours} with ours alone"
     others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
     rest = f". Of the others {', '.join(others)}" if others else ""
