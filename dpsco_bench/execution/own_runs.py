@@ -71,10 +71,11 @@ class WatchedRun:
     def _check_inside(self, objective: Any, output: Any) -> None:
         """Stop a method whose output leaves the domain: its risk may be below the least of the domain."""
         domain = getattr(objective, "domain", None)
-        if domain is None or getattr(output, "shape", None) != objective.start.shape:
+        project = getattr(domain, "project", None)  # a polytope has none
+        if project is None or getattr(output, "shape", None) != objective.start.shape:
             return
         xp = array_namespace(output)
-        beyond = float(xp.max(xp.abs(output - domain.project(output))))
+        beyond = float(xp.max(xp.abs(output - project(output))))
         if beyond > OUTSIDE * float(xp.max(xp.abs(output))):
             name = getattr(domain, "name", type(domain).__name__)
             allowed = (
