@@ -130,7 +130,7 @@ def answer(rows: Sequence[Verdict]) -> Answer:
 def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[Row]) -> bool:
     """Whether counts alone are judged, and risks stand beside them without a criterion."""
     said = [row for row in stated if row.says]
-    shown = any(row.kind == "shown" and row.noise for row in rows)
+    shown = any(row.word == SHOWN and row.noise for row in rows)
     return bool(said) and all(row.counts for row in said) and shown
 
 

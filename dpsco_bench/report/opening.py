@@ -24,7 +24,7 @@ from dpsco_bench.report.wording import TONES, symbols
 COLOURS = {
     standings.AS_PRINTED: "#00664b",
     standings.AS_RECALLED: "#9bd6bd",
-    standings.AS_CORRECTED: "#c3e6d6",
+    standings.AS_CORRECTED: "#4a7d3a",
     standings.WITH_OURS: "#4a9fd6",
     standings.NOT_SHOWN: "#e9a820",
     standings.NOT_PRIVATE: "#bf6900",
@@ -40,7 +40,7 @@ COLOURS = {
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
 LIGHT = (
     "#9bd6bd",
-    "#c3e6d6",
+    "#4a7d3a",
     "#4a9fd6",
     "#e9a820",
     "#f5e38c",
