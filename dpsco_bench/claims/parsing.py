@@ -45,6 +45,9 @@ def parse_claim(entry: Plain) -> Claim:
     if len(set(ids)) != len(ids):
         raise InputError(f"{where}: parts", ids, "distinct ids")
     for part in claim.parts:
+        if part.amended and part.amended not in claim.errata:
+            allowed = "one of the claim's errata" + f" ({', '.join(claim.errata) or 'it has none'})"
+            raise InputError(f"{where}, part {part.id}: amended", part.amended, allowed)
         _check_uses(claim, part, f"{where}, part {part.id}")
     return claim
 
@@ -110,6 +113,8 @@ def _check_part(part: Part, where: str) -> None:
     _check_profiles(part, where)
     if part.plans and (part.sweep is None or not part.methods or not part.problem):
         raise InputError(f"{where}: sweep, algorithm, problem", "missing", "given")
+    if not set(part.noted) <= set(part.calibrations):
+        raise InputError(f"{where}: noted", part.noted, f"calibrations of the part ({', '.join(part.calibrations)})")
     if not set(part.reservations) <= set(part.calibrations):
         raise InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
     if part.evaluation not in part.rules.evaluations:

@@ -40,7 +40,6 @@ COLOURS = {
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
 LIGHT = (
     "#9bd6bd",
-    "#4a7d3a",
     "#4a9fd6",
     "#e9a820",
     "#f5e38c",

@@ -71,6 +71,8 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
 
 
 WRONG_PARTS = [
+    ({"noted": ["papr"]}, "noted = .*papr.*: must be calibrations of the part"),
+    ({"amended": "E99"}, "amended = 'E99': must be one of the claim's errata"),
     ({"kind": "guess"}, "kind = 'guess': must be one of audit, band, complexity"),
     ({"kind": None}, "kind = 'missing': must be given"),
     ({"calibrations": None}, "calibrations = 'missing': must be given"),
