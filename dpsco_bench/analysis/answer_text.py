@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, Regime, Row
 from dpsco_bench.analysis.noise import LAW_NEITHER, Noise
@@ -15,9 +15,10 @@ from dpsco_bench.privacy.ledger import STATUS_CLAUSES
 TOLD = (YES, BY_SCHEDULE, VACUOUS, UNDECIDED, NO)
 """Answers in the order of a sentence."""
 LONGEST = 30
-"""Words of a sentence where it can be; a longer one leaves out at which point noise is worst."""
-TOO_LONG = 45
-"""Words of a sentence that leaves out besides what is vacuous in a yes, and asides on privacy."""
+"""Words of a sentence where it can be; see `BRIEFS`."""
+BRIEFS = ("whole", "apart", "no place", "no share")
+"""What a text with a longer sentence becomes, one after the other: what noise is stands in a sentence of its own; the
+point at which it is worst is left out; so is what is vacuous in a yes, and what the target law is not."""
 MOST_NAMED = 3
 """Of more parts than this the number is told, and not their names."""
 MOST_PLACES = 5
@@ -25,8 +26,6 @@ MOST_PLACES = 5
 ROWS = re.compile(r"(?<=\d) rows(?=\)| vacuous\))")
 """What `_share` counts, behind its numbers."""
 BY_DESIGN = "Only our noise was checked; it is private by construction, which confirms nothing."
-Clause = tuple[Sequence[Row], str]
-"""Rows, and the noise that they ran with in words."""
 Answers = tuple[tuple[str, str], ...]
 """Answers of one topic, one of `TOLD` each, and where: ``(("yes", " in n"), ("no", " in d (1 of 2 rows)"))``."""
 VERBS = {
@@ -37,6 +36,30 @@ VERBS = {
     NO: ("fails", "fail"),
 }
 """Answer -> verb of one topic, and of several."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """Rows, and the noise that they ran with in words.
+
+    Attributes
+    ----------
+    noise : str, such as ``with the printed noise``
+    status : str, such as ``is private (eps <= 1, claimed 2)``; empty where it needs no telling
+    """
+
+    rows: Sequence[Row]
+    noise: str
+    status: str = ""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.noise}, which {self.status}" if self.status else self.noise
+
+    @property
+    def aside(self) -> str:
+        """The status in words of their own; empty without one."""
+        return f"{self.noise.removeprefix('with ')} {self.status}" if self.status else ""
 
 
 def words(text: str) -> int:
@@ -58,7 +81,7 @@ def with_others(said: str, reasons: Sequence[str]) -> str:
 
 def with_contrary(said: str, rows: int) -> str:
     """An answer with a sentence on rows beside the statement that go against it."""
-    return f"{said} {'1 row' if rows == 1 else f'{rows} rows'} beside the statement contradict{'s' * (rows == 1)} it."
+    return f"{said} {'1 row' if rows == 1 else f'{rows} rows'} beside the statement say{'s' * (rows == 1)} otherwise."
 
 
 def sentences(text: str) -> list[str]:
@@ -77,16 +100,16 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
     found, of_paper = "", printed_noise(printed.recalled, printed.corrected)
-    for brief, most in enumerate((LONGEST, TOO_LONG, 0)):
-        silent = [row for row in others if row.verdict.calibration == "none"]
+    silent = [row for row in others if row.verdict.calibration == "none"]
+    for brief in range(len(BRIEFS)):
         clauses = [
-            (printed.rows, f"with {of_paper}{_which(printed, brief)}" if printed.run_with else "as printed"),
-            (ours.rows, _called(ours, brief)),
-            (silent, "without noise"),
+            Clause(printed.rows, f"with {of_paper}" if printed.run_with else "as printed", _which(printed, brief)),
+            _of_ours(ours, brief),
+            Clause(silent, "without noise"),
         ]
-        told = _told_together([(rows, phrase) for rows, phrase in clauses if rows], brief)
+        told = _told_together([clause for clause in clauses if clause.rows], brief)
         found = _rows_told_once(" ".join(map(sentence, [*told, *_limits(scopes)])))
-        if max(map(words, sentences(found)), default=0) <= most:
+        if max(map(words, sentences(found)), default=0) <= LONGEST:
             break
     return found
 
@@ -143,27 +166,27 @@ def _limits(scopes: Mapping[str, str]) -> list[str]:
     return [f"the {of} is measured at {at}" for at, of in scopes.items()]
 
 
-def _called(ours: Regime, brief: int) -> str:
-    """Our noise in words; its epsilon is the claim's, and needs no telling."""
-    if not ours.run_with:
-        return "in the private version"
+def _of_ours(ours: Regime, brief: int) -> Clause:
+    """Rows with our noise; its epsilon is the claim's, and needs no telling."""
+    if not ours.run_with or ours.private:
+        return Clause(ours.rows, "with private noise" if ours.run_with else "with accounted noise")
     if brief and ours.run_with.nominal:
-        return "with noise accounted for nominal constants"
-    return "with private noise" if ours.private else f"with the accounted noise{_which(ours, brief)}"
+        return Clause(ours.rows, "with noise accounted for nominal constants")
+    return Clause(ours.rows, "with the accounted noise", _which(ours, brief))
 
 
 def _which(regime: Regime, brief: int) -> str:
     """Whether the noise that rows ran with is private, and that of rows on privacy where it is worse."""
     own, most = regime.run_with, regime.noise
-    if brief and own:
-        own = replace(own, place="")
-    short = regime.calibration == "accounted" or (brief and own and own.nominal)
-    told = own.status_told if own and short else _is(own, False).removeprefix("is ")
-    which = "" if brief and told.startswith("not ") else "which is "
+    if not own:
+        return ""
     if brief > 1:
-        return f", {which}{told.replace(LAW_NEITHER, STATUS_CLAUSES['unproven'])}"
-    worse = own and most and own.status != most.status
-    return f", {which}{told}{f' and elsewhere {_is(most, False)}' if worse else ''}"
+        own = replace(own, place="")
+    short = regime.calibration == "accounted" or (brief > 1 and own.nominal)
+    told = f"is {own.status_told}" if short else _is(own, False)
+    if brief > 2:
+        return told.replace(LAW_NEITHER, STATUS_CLAUSES["unproven"])
+    return f"{told} and elsewhere {_is(most, False)}" if most and own.status != most.status else told
 
 
 def _is(noise: Noise | None, private: bool) -> str:
@@ -175,18 +198,21 @@ def _is(noise: Noise | None, private: bool) -> str:
 
 def _told_together(clauses: Sequence[Clause], brief: int) -> list[str]:
     """A sentence a noise, those with the same answers in one; the first begins with what it answers."""
-    same: dict[tuple[tuple[str, Answers], ...], list[str]] = {}
-    for rows, phrase in clauses:
-        same.setdefault(tuple(_answers(rows, brief).items()), []).append(phrase)
+    same: dict[tuple[tuple[str, Answers], ...], list[Clause]] = {}
+    for clause in clauses:
+        same.setdefault(tuple(_answers(clause.rows, brief).items()), []).append(clause)
     told: list[str] = []
-    for answers, phrases in same.items():
+    for answers, own in same.items():
+        phrases = [clause.noise if brief else clause.whole for clause in own]
         said, noise = _answered(dict(answers)), _noises(phrases)
+        begun = f"{said}{',' * (', and the ' in said)} "
         if told:
             told.append(f"{noise}{',' * (',' in noise)} {said}")
-            continue
-        begun = f"{said}{',' * (', and the ' in said)} "
-        together = words(begun + noise) <= LONGEST or len(phrases) == 1
-        told += [begun + noise] if together else [begun + phrases[0], f"it is the same {_noises(phrases[1:])}"]
+        elif words(begun + noise) <= LONGEST or len(phrases) == 1:
+            told.append(begun + noise)
+        else:
+            told += [begun + phrases[0], f"it is the same {_noises(phrases[1:])}"]
+        told += [clause.aside for clause in own if brief and clause.status]
     return told
 
 
@@ -228,7 +254,7 @@ def _of_topic(rows: Sequence[Row], brief: int) -> Answers:
     told: dict[str, list[tuple[str, str]]] = {}
     for place, own in places.items():
         worst = min((row.says for row in own), key=WEIGHT.index)
-        told.setdefault(worst, []).append((place, "" if brief > 1 and worst == YES else _share(worst, own)))
+        told.setdefault(worst, []).append((place, "" if brief > 2 and worst == YES else _share(worst, own)))
     return tuple((said, _where(told[said])) for said in TOLD if said in told)
 
 

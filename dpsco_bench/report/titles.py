@@ -133,8 +133,8 @@ def _without_noise(rows: Sequence[Row]) -> str:
         failed = {row.verdict.calibration for row in rows if row.says == NO}
         ran = {row.verdict.calibration for row in rows}
         if "paper" in failed or not failed:
-            return "is as stated" + " in the private version" * ("paper" not in ran)
-        return "is as stated for the printed method, not for the private version"
+            return "is as stated" + " with accounted noise" * ("paper" not in ran)
+        return "is as stated for the printed method, not with accounted noise"
     risks = [row for row in rows if not row.counts]
     if all(row.verdict.calibration == "none" for row in risks):
         return "holds without noise"

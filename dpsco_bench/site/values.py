@@ -88,6 +88,7 @@ class RowsAsked:
     Attributes
     ----------
     claims, parts : list of str, verdicts of these alone, where they are given
+    recalled : bool, whether only those on noise recalled of a cited source are counted
     distinct : bool, whether claims are counted that have such a verdict, in place of verdicts
     """
 
@@ -97,6 +98,7 @@ class RowsAsked:
     reserved: str = ""
     claims: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    recalled: bool = False
     distinct: bool = False
 
     def __contains__(self, row: Verdict) -> bool:
@@ -105,6 +107,7 @@ class RowsAsked:
             and (not self.words or row.word in self.words)
             and self.calibration in ("", row.calibration)
             and (not self.reserved or self.reserved in row.reserved)
+            and (not self.recalled or bool(row.recalled))
             and (not self.claims or row.id in self.claims)
             and (not self.parts or row.part in self.parts)
         )

@@ -98,7 +98,7 @@ def row(word, kind, part="a", calibration="paper", **more):
         ([row("match", "complexity")], "The gradient count of Theorem 1 is as stated"),
         (
             [row("match", "complexity"), row("fails", "complexity", calibration="accounted")],
-            "The gradient count of Theorem 1 is as stated for the printed method, not for the private version",
+            "The gradient count of Theorem 1 is as stated for the printed method, not with accounted noise",
         ),
         (
             [row("match", "rate", parameter="n", noise=BROKEN), row("fails", "complexity", slope=2.0, parameter="n")],
