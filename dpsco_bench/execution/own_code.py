@@ -204,7 +204,11 @@ def _is_union(kind: Any) -> bool:
 
 
 def _signature(function: Any) -> str:
-    return str(inspect.signature(function)) if callable(function) else type(function).__name__
+    """Its arguments; the type of what has none, which a function may stand for (``__wrapped__``)."""
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):
+        return type(getattr(function, "__wrapped__", function)).__name__
 
 
 def _are_calibrations(names: Any) -> bool:

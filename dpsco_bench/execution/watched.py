@@ -1,13 +1,17 @@
 """What no plugin brought is checked like one: what installed papers and notebooks register, when it is asked for.
 
-And nobody else's paper takes a name that ships: its owner is looked for before the name is given away.
+And nobody else's paper takes a name that ships, or a name with another paper's in front: its owner is looked for
+before the name is given away. Whose an entry is, the code that registers it says, and not the entry: what wraps a
+function that ships has its module too (`functools.wraps`).
 
 The registry's code is in every key. So this stands beside it, and changes no key.
 """
 
 from __future__ import annotations
 
-from functools import wraps
+import inspect
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 from dpsco_bench.errors import DpscoError, InputError
@@ -30,9 +34,15 @@ def watch() -> None:
 
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
+        if self.kind in (*CHECKED, "bound") and module.split(".")[0] == OURS and (registrar := _registrar()):
+            module = registrar
+            if isinstance(getattr(entry, "module", None), str):
+                object.__setattr__(entry, "module", module)  # what its results are found again by
         top = module.split(".")[0]
         if top != OURS and top in roots():
             _check_free(self, name, top)
+        elif top != OURS:
+            _check_prefix(self, name, partial(find, self))
         return add(self, name, entry, module)
 
     @wraps(find)
@@ -61,11 +71,38 @@ def watch() -> None:
     Registry.add, Registry.find, Registry.names = unclaimed, checked, usable  # type: ignore[method-assign]
 
 
+def _registrar() -> str:
+    """Module of the code that registers something, empty where that ships."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.split(".")[0] != OURS:
+            return module
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module that ships, not a function of one
+            return ""
+        frame = frame.f_back
+    return ""
+
+
+def _owner(name: str) -> str:
+    """The paper in the prefix of a name; empty if there is none."""
+    prefix = name.rpartition(".")[0]
+    return next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
+
+
+def _check_prefix(registry: Registry[Any], name: str, find: Callable[[str], Any]) -> None:
+    """Refuse a name with a paper's in front to a file of one's own; one that the paper has is refused by `add`."""
+    if (owner := _owner(name)) and find(name) is None:
+        raise InputError(_key(registry), name, f"one without the name of a paper ({owner})")
+
+
+def _key(registry: Registry[Any]) -> str:
+    return f"{registry.kind} {'id' if registry.kind == 'algorithm' else 'name'}"
+
+
 def _check_free(registry: Registry[Any], name: str, top: str) -> None:
     """Refuse a name of another paper, or of an entry that ships, to a paper in the package `top`."""
-    key = f"{registry.kind} {'id' if registry.kind == 'algorithm' else 'name'}"
-    prefix, _, last = name.rpartition(".")
-    owner = next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
+    key, last, owner = _key(registry), name.rpartition(".")[2], _owner(name)
     if owner and papers()[owner].split(".")[0] != top:
         raise InputError(key, name, f"one without the name of another paper ({owner})")
     shipped = [package for package in papers().values() if package.split(".")[0] == OURS]

@@ -14,6 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 METHOD = "example2026.one_step"
 METADATA = "Metadata-Version: 2.1\nName: theirs-dp\nVersion: 1.0\n"
 POINTS = "[dpsco_bench.papers]\nexample2026 = example2026\n"
+WRAPS = """import functools
+
+from dpsco_bench.papers.bassily2021.algorithms.noisy_sgd import plan as shipped
+
+
+"""
 FIXED = "class Q(GaussianQuery):\n    def answer(self, value, noise):\n        return value\n\n\n"
 HARMLESS = "class Q(GaussianQuery):\n    pass\n\n\n"
 LOCAL = "    class Q(GaussianQuery):\n        pass\n\n"
@@ -29,7 +35,7 @@ def installed(tmp_path):
     """Install the example with a change to its method; a process of its own runs there."""
     site = tmp_path / "site"
 
-    def install(before="", within="", old="= GaussianQuery(", new="= Q("):
+    def install(before="", within="", old="= GaussianQuery(", new="= Q(", above=""):
         shutil.copytree(ROOT / "examples" / "paper" / "example2026", site / "example2026")
         folder = site / "theirs_dp-1.0.dist-info"
         folder.mkdir()
@@ -37,6 +43,7 @@ def installed(tmp_path):
         (folder / "entry_points.txt").write_text(POINTS)
         file = site / "example2026" / "algorithms.py"
         text = file.read_text().replace("@algorithm(", f"{before}@algorithm(").replace(old, new)
+        text = text.replace("def plan(", f"{above}def plan(")
         file.write_text(text.replace("    c, n = given", f"{within}    c, n = given"))
 
     def call(*arguments):
@@ -67,6 +74,16 @@ def test_so_it_is_by_the_api(installed):
     assert done.returncode == 1 and done.stderr.splitlines()[-1].endswith(
         "leaves answer as it is: no accountant sees that"
     )
+
+
+def test_what_wraps_a_function_that_ships_is_no_part_of_what_ships(installed):
+    """Neither its checks nor what its results are found again by go by the function that it wraps."""
+    install, call = installed
+    install(WRAPS + FIXED, above="@functools.wraps(shipped.plan_function, ('__module__',), ())\n")
+    done = call("-m", "dpsco_bench", *ACCOUNT)
+    assert refused(done, ANSWERS), done.stderr
+    text = "from dpsco_bench.algorithms.registry import ALGORITHMS as a; a.load(); print(a.registered()[{!r}])"
+    assert call("-c", text.format(METHOD)).stdout.strip() == "example2026.algorithms"
 
 
 def test_a_class_within_its_plan_is_refused_and_another_is_not(installed):

@@ -38,6 +38,12 @@ PLANS = [
 FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
     ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
+    (
+        '@algorithm("mine.noisy_gd"',
+        '@algorithm("wang2017.mine"',
+        "id = 'wang2017.mine'",
+        "the name of a paper (wang2017)",
+    ),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
     (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(c, n, d, privacy, *, variant, steps=None)", "plan = 'takes (c, n, d, privacy", "(setting, *, ...)"),
@@ -123,6 +129,7 @@ BOUND = '@bound("mine.noisy_gd"'
 BOUNDS = [
     (BOUND, '@bound("mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
     (BOUND, '@bound("wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
+    (BOUND, '@bound("wang2017.mine"', "bound name = 'wang2017.mine'", "one without the name of a paper (wang2017)"),
     (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
     ("def rate(c)", "def rate()", "bound mine.noisy_gd = ", "one BoundContext"),
 ]
