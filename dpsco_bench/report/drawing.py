@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.report.placed import place
 
 PANEL_WIDTH, AXES_HEIGHT = 3.5, 1.8
 """Inches: the column width of the papers, and the height of the area that holds the data."""
@@ -204,9 +204,9 @@ def _plain_fonts() -> Iterator[None]:
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
     svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
-    write_atomic(svg, svg_text(figure))
+    place(svg, svg_text(figure))
     stream = io.BytesIO()
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    write_atomic(pdf, stream.getvalue())
+    place(pdf, stream.getvalue())
     return [svg, pdf]

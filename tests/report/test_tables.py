@@ -15,7 +15,7 @@ from dpsco_bench.report.papers import cells_table, errata_table, orderings_table
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
-from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown
+from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown, write_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 SAMPLE = Table(
@@ -45,6 +45,14 @@ def test_csv_round_trips_raw_values():
     rows = list(csv.DictReader(io.StringIO(to_csv(SAMPLE))))
     assert [row["name"] for row in rows] == [AWKWARD, "[plain]", "third"]
     assert [row["value"] for row in rows] == ["1.5", "", "inf"]
+
+
+def test_a_folder_in_place_of_a_file_is_set_aside_in_one_line(tmp_path, capsys):
+    (tmp_path / "sample.csv" / "of_somebody").mkdir(parents=True)
+    assert all(path.is_file() for path in write_table(SAMPLE, tmp_path))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"dpsco: {tmp_path / 'sample.csv'} is damaged (a folder stands in its place)")
+    assert [path.name for path in tmp_path.glob("*/of_somebody")] == ["of_somebody"]
 
 
 def test_latex_escapes_and_aligns():
