@@ -17,6 +17,7 @@ from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import list_problems
+from tests.marks import rest_at_night
 
 KNOWN = {"algorithms": list_algorithms, "problems": list_problems, "claims": claim_ids}
 
@@ -130,9 +131,12 @@ def test_ledger_of_wang2017_has_all_sixteen():
 REFUSED_COMMANDS = {"wang2017.E4": "theta = 0.05: must be", "zhang2022.E13": "norm = inf: must be p in (1, 2]"}
 """Errata whose command is meant to be refused, with what the refusal says; all others exit with 0."""
 ERRATA = [entry for paper in errata_papers() for entry in load_errata(paper) if entry.command]
+BY_DAY = rest_at_night(ERRATA, *range(0, len(ERRATA), 3))
 
 
-@pytest.mark.parametrize("entry", ERRATA, ids=[f"{e.paper}.{e.id}" for e in ERRATA])
+@pytest.mark.parametrize(
+    "entry", rest_at_night(ERRATA, *range(0, len(ERRATA), 3)), ids=[f"{e.paper}.{e.id}" for e in ERRATA]
+)
 def test_the_command_of_an_erratum_works(dpsco, entry):
     program, *arguments = shlex.split(entry.command)
     assert program == "dpsco"

@@ -15,6 +15,7 @@ import pytest
 from dpsco_bench.analysis import choice
 from dpsco_bench.analysis.choice import NotRun
 from dpsco_bench.cli.choosing import not_run
+from tests.marks import rest_at_night
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,9 @@ def busy_machine(monkeypatch):
     monkeypatch.setattr(choice, "SLACK", 1000.0)
 
 
-@pytest.mark.parametrize(("command", "shown"), SHOWN)
-def test_what_the_page_and_the_readme_show_is_what_is_printed(dpsco, examples, command, shown):
+@pytest.mark.parametrize("case", rest_at_night(SHOWN, 0))
+def test_what_the_page_and_the_readme_show_is_what_is_printed(dpsco, examples, case):
+    command, shown = case
     outcome = dpsco(*shlex.split(command))
     assert outcome.code == 0, outcome.err
     printed = without_seconds(outcome.out)

@@ -68,6 +68,7 @@ def run(project):
     return call
 
 
+@pytest.mark.long
 def test_results_are_neither_lost_nor_mistaken(run):
     row, tables = run("without")
     assert row["verdict"] == "skipped: data absent: `touch marker`" and not tables

@@ -18,6 +18,8 @@ from dpsco_bench.execution.packs import STEPS
 from tests.marks import rest_at_night
 
 pytestmark = pytest.mark.slow
+LONG = pytest.mark.long
+"""Also of a file of which half is missing: of one that is sealed, one comparison sees that and a flipped bit."""
 BOARD = """
 title: a tiny leaderboard
 delta: 1.0e-5
@@ -138,6 +140,7 @@ def test_whatever_is_damaged_is_named_once_and_its_conclusions_are_due(project):
     assert {name: content for name, (_, content) in contents(project).items()} == before
 
 
+@LONG
 def test_a_dry_run_changes_nothing_and_the_next_run_makes_everything_anew(project, whole):
     paths = [first(project, pattern) for pattern in (KINDS | DRAWN)]
     for path in paths:
@@ -180,11 +183,9 @@ def test_what_is_missing_below_what_was_concluded_is_made_again(project, targets
     assert project.snakemake().returncode == 0  # what these targets do not ask for, for the next test
 
 
-LONG = pytest.mark.long
-"""Of a file that is sealed it is one comparison that sees a flipped bit and a missing half."""
-
-
-@pytest.mark.parametrize("way", ["flipped", pytest.param("truncated", marks=LONG), "folder"])
+@pytest.mark.parametrize(
+    "way", ["flipped", pytest.param("truncated", marks=LONG), "folder"]
+)  # one comparison sees a flipped bit and a missing half
 @pytest.mark.parametrize("name", rest_at_night(LEFT, 0))
 def test_what_a_run_leaves_besides_is_named_once_set_aside_and_made_anew(project, name, way):
     path, kept = project.root / name, contents(project)

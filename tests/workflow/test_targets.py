@@ -118,6 +118,7 @@ def test_snakemake_report(project):
     assert "wang2017.alpha" in page and "two tiny rates" in page
 
 
+@pytest.mark.long
 def test_gc_removes_what_the_plan_does_not_name(project):
     kept = {path for path in (project.root / "results").rglob("*") if path.is_file()}
     stale = [

@@ -11,12 +11,13 @@ from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_l
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels, prefix_nodes
 from dpsco_bench.report.computed import computed_table
+from tests.marks import rest_at_night
 
 ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
 
 
 @pytest.mark.parametrize("id", ZHANG)
-@pytest.mark.parametrize("profile", ["ci", "full"])
+@pytest.mark.parametrize("profile", rest_at_night(["ci", "full"], 0))
 def test_a_stated_rho_claims_its_exact_epsilon(id, profile):
     claim, settings = load_claim(id, profile)
     parts = [part for part in claim.parts_of(profile) if part.plans]
