@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, Regime, Row
-from dpsco_bench.analysis.noise import LAW_NEITHER, Noise
+from dpsco_bench.analysis.noise import LAW_NEITHER, Noise, number
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.privacy.ledger import STATUS_CLAUSES
@@ -184,6 +184,8 @@ def _which(regime: Regime, brief: int) -> str:
         own = replace(own, place="")
     short = regime.calibration == "accounted" or (brief > 1 and own.nominal)
     told = f"is {own.status_told}" if short else _is(own, False)
+    if told.endswith(")") and number(regime.largest_claim) != number(own.epsilon_claimed):
+        told = f"{told[:-1]}; claims up to {number(regime.largest_claim)})"
     if brief > 2:
         return told.replace(LAW_NEITHER, STATUS_CLAUSES["unproven"])
     return f"{told} and elsewhere {_is(most, False)}" if most and own.status != most.status else told

@@ -125,6 +125,11 @@ class Regime:
         return ", ".join(dict.fromkeys(row.verdict.corrected for row in self.rows if row.verdict.corrected))
 
     @property
+    def largest_claim(self) -> float:
+        """The largest epsilon that is claimed where a row's noise is worst; 0 where none was charged."""
+        return max((row.verdict.noise.epsilon_claimed for row in self.rows if row.verdict.noise), default=0.0)
+
+    @property
     def refuted(self) -> bool:
         """Whether the noise is known not to be private."""
         return self.noise is not None and self.noise.status == "exceeds_claim"

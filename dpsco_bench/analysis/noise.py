@@ -69,7 +69,7 @@ class Noise(Record):
     @property
     def shown_severity(self) -> tuple[int, float]:
         """The same from the numbers as they are shown, so that a record and the run that it is of agree in it."""
-        real, claimed = (float(_number(value).replace(",", "")) for value in (self.epsilon_real, self.epsilon_claimed))
+        real, claimed = (float(number(value).replace(",", "")) for value in (self.epsilon_real, self.epsilon_claimed))
         return SEVERITY.index(self.status), -1.0 if math.isnan(real) else real / claimed
 
     @property
@@ -103,7 +103,7 @@ class Noise(Record):
         if math.isnan(self.epsilon_real):
             return clause
         sign = SIGNS.get(self.epsilon_real_kind, "=")
-        value = f"eps {sign} {_number(self.shown_epsilon)}, claimed {_number(self.epsilon_claimed)}"
+        value = f"eps {sign} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
@@ -155,8 +155,8 @@ def worst(noises: Iterable[Noise]) -> Noise | None:
     return max(noises, key=lambda noise: noise.severity, default=None)
 
 
-def _number(value: float) -> str:
-    """Three digits, whole numbers from 1000 with commas."""
+def number(value: float) -> str:
+    """Of an epsilon: three digits, whole numbers from 1000 with commas."""
     if 1000 <= value < 1e6:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
@@ -174,7 +175,7 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 def _recorded_line(verdict: Verdict) -> str:
     row = verdict.to_json()
     kept = (*_NAMES, *_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
-    return dumps_canonical({key: _rounded(row[key]) for key in kept if key in row})
+    return dumps_canonical({key: _bound_rounded(key, row[key], row) for key in kept if key in row})
 
 
 def _rounded(value: Any) -> Any:
@@ -188,8 +189,14 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: _bound_rounded(key, item, value) for key, item in value.items()}
     return value
+
+
+def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
+    """A real epsilon that is a bound stays one; everything else is `_rounded`."""
+    kind = beside.get(f"{key}_kind")
+    return outward(value, kind, DIGITS) if kind and isinstance(value, float) else _rounded(value)
 
 
 def read_record(path: str | os.PathLike[str]) -> list[Verdict]:

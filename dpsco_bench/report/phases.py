@@ -63,24 +63,26 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 def winners_text(rows: Sequence[Standing]) -> str:
     """Who has the least risk at most decided points: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
 
-    Where some of these are ties, it says so: there the least mean cannot be told from others.
+    A method that cannot be told from the least mean is counted too, and then it says so: ``has the least risk or ties``.
     """
     decided = [row for row in rows if row.runner_up is not None and not row.contenders]
     rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
     if not decided:
         return f"No point of {len(rows)} is decided"
-    (winner, count), *_ = Counter(row.winner for row in decided).most_common()
+    firsts = Counter(row.winner for row in decided)
+    shares = Counter(name for row in decided for name in {row.winner, *row.tied})
+    winner, count = max(shares.items(), key=lambda item: (item[1], firsts[item[0]], item[0]))
     points = f"{count} of {len(decided)} point{'s' * (len(decided) > 1)}"
     if winner == TRIVIAL:
         return f"Nothing beats the start at {points}{rest}"
-    tied = any(len(row.tied) > 1 for row in decided if row.winner == winner)
+    tied = any(len(row.tied) > 1 for row in decided if winner in row.tied)
     return f"{winner.replace('_', ' ')} has the least risk{' or ties' * tied} at {points}{rest}"
 
 
 def board_message(board: BoardResults) -> str:
     """How many methods share the first places of a board."""
     decided = [row for row in measured(board) if row.runner_up is not None and not row.contenders]
-    winners = {row.winner for row in decided} - {TRIVIAL}
+    winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
     first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
     title = board.board.title
     return f"{title}{'' if title.endswith('?') else ':'} {first} of {len(decided)} decided points"

@@ -13,7 +13,7 @@ from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Noise, Verdict
 from dpsco_bench.paths import shared_dir
 
-from .made_up import BROKEN, WORDS, is_told, longest, privacy, rate
+from .made_up import BROKEN, PROVEN, WORDS, is_told, longest, privacy, rate
 
 
 def test_the_epsilon_of_a_sentence_is_of_cells_that_its_rows_ran():
@@ -132,6 +132,16 @@ def test_what_noise_is_stands_in_a_sentence_of_its_own_where_one_is_too_long():
         f"{whole.removesuffix('.')} and with the accounted noise. The printed noise is {LAW_NEITHER} (eps <= 8.46, "
         f"claimed 1, at n = 4,096, d = 10). The accounted noise is {LAW_NEITHER}."
     )
+
+
+def test_the_largest_claim_is_told_where_the_worst_noise_has_a_smaller_one():
+    at_large = replace(PROVEN, epsilon_real=200.0, epsilon_claimed=2_351.0)
+    rows = [rate("yes", noise="private"), replace(rate("yes", noise="private", parameter="d"), noise=at_large)]
+    assert answer(rows).text == (
+        "The rate holds in n and d with the printed noise, which is private (eps <= 0.25, claimed 1; claims up to "
+        "2,350)."
+    )
+    assert "claims" not in answer(rows[:1]).text
 
 
 def test_the_answer_does_not_depend_on_the_order_of_rows():

@@ -1,5 +1,6 @@
 """Every recorded word that differs from the earlier record has a line that says why."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,20 @@ def test_lines_begin_with_the_word_of_the_earlier_record():
     folder = RECORDED / "changes"
     before = read_before(folder)
     assert all(before.get(line.place) == line.old != line.new for line in read_changes(folder))
+
+
+def test_replicates_that_a_reason_names_are_those_of_the_record():
+    ran = {
+        (row.profile, row.id, row.part, row.calibration): row.replicates
+        for profile in PROFILES
+        for row in read_record(RECORDED / f"{profile}.json")
+    }
+    named = [
+        (line.place, int(found[1]))
+        for line in read_changes(RECORDED / "changes")
+        if (found := re.match(r"(\d+) replicates", line.reason)) and ran.get(line.place)
+    ]
+    assert named and [pair for pair in named if ran[pair[0]] != pair[1]] == []
 
 
 def test_what_got_a_reservation_by_a_rule_is_what_the_record_says():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import compare, merge, moved, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
@@ -198,6 +199,18 @@ def test_a_recorded_number_is_shown_as_the_run_shows_it(tmp_path, value):
     record(tmp_path / "ci.json", [row("match", slope=value)])
     (found,) = read_record(tmp_path / "ci.json")
     assert f"{found.slope:.3g}" == f"{value:.3g}" and found.slope == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "shown"),
+    [(8_939.63, "lower", ">= 8,930"), (8_940.4, "upper", "<= 8,950"), (8_939.63, "exact", "= 8,940")],
+)
+def test_a_recorded_bound_is_still_one(tmp_path, value, kind, shown):
+    """8,939.63 rounded to four digits is 8,940, which is no lower bound."""
+    fresh = row("fails", noise=Noise("exceeds_claim", value, kind, 1.0))
+    record(tmp_path / "ci.json", [fresh])
+    (found,) = read_record(tmp_path / "ci.json")
+    assert f"eps {shown}," in found.noise.said and found.noise.said == fresh.noise.said
 
 
 def test_recording_a_record_changes_nothing(tmp_path):
