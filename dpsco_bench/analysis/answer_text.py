@@ -99,7 +99,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     scopes : mapping of str to str
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
-    found, of_paper = "", printed_noise(printed.recalled, printed.corrected)
+    found, of_paper = "", printed_noise(printed.recalled, printed.corrected_somewhere, printed.corrected_in_part)
     silent = [row for row in others if row.verdict.calibration == "none"]
     for brief in range(len(BRIEFS)):
         clauses = [
@@ -114,10 +114,10 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     return found
 
 
-def printed_noise(recalled: bool, corrected: str = "") -> str:
+def printed_noise(recalled: bool, corrected: str = "", in_part: bool = False) -> str:
     """What noise of the calibration ``paper`` is called; ``recalled`` and ``corrected`` as of `Verdict`."""
     if corrected:
-        return f"the printed noise corrected by {corrected}"
+        return f"the printed noise{', in part' if in_part else ''} corrected by {corrected}"
     return "the noise recalled of its source" if recalled else "the printed noise"
 
 

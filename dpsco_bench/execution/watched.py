@@ -34,7 +34,7 @@ def watch() -> None:
 
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
-        if self.kind in (*CHECKED, "bound") and module.split(".")[0] == OURS and (registrar := _registrar()):
+        if module.split(".")[0] == OURS and (registrar := _registrar()):
             module = registrar
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
@@ -86,7 +86,7 @@ def _registrar() -> str:
 
 def _owner(name: str) -> str:
     """The paper in the prefix of a name; empty if there is none."""
-    prefix = name.rpartition(".")[0]
+    prefix = name.partition(".")[0] if "." in name else ""
     return next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
 
 

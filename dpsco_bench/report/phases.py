@@ -63,7 +63,7 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 def winners_text(rows: Sequence[Standing]) -> str:
     """Who has the least risk at most decided points: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
 
-    A method that cannot be told from the least mean is counted too, and then it says so: ``has the least risk or ties``.
+    A method that cannot be told from the least mean is counted too; then it says so: ``has the least risk or ties``.
     """
     decided = [row for row in rows if row.runner_up is not None and not row.contenders]
     rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""

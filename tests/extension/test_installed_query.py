@@ -86,6 +86,25 @@ def test_what_wraps_a_function_that_ships_is_no_part_of_what_ships(installed):
     assert call("-c", text.format(METHOD)).stdout.strip() == "example2026.algorithms"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("claim_panels('wang2017.thm4.1')(lambda inputs: [])", "without the name of another paper (wang2017)"),
+        (
+            "claim_panels('wang2017.fig1')(functools.wraps(real_epsilon_figure)(lambda inputs: []))",
+            "without the name of another paper (wang2017)",
+        ),
+    ],
+    ids=["a name with two dots", "what wraps a function that ships"],
+)
+def test_figures_and_panels_take_no_name_of_another_paper(installed, line, said):
+    install, call = installed
+    head = "import functools\nfrom dpsco_bench.report.elements import real_epsilon_figure\n"
+    install(f"{head}from dpsco_bench.report.own_figures import claim_panels\n{line}\n\n\n")
+    done = call("-m", "dpsco_bench", *ACCOUNT)
+    assert done.returncode == 2 and all(said in line for line in done.stderr.splitlines()), done.stderr
+
+
 def test_a_class_within_its_plan_is_refused_and_another_is_not(installed):
     install, call = installed
     install(within=LOCAL)

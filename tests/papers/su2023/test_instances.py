@@ -119,9 +119,9 @@ def test_heavy_linear_t():
 
 
 def heavy_tailed_plans(part):
-    """Of the cells of profile ci, at the largest signal."""
+    """Of the cells of profile ci, or of full where that alone has them, at the largest signal."""
     method, largest = part.methods[0], part.problem_options["largest"]
-    for number, value in enumerate(part.sweep.values["ci"]):
+    for number, value in enumerate(part.sweep.values.get("ci") or part.sweep.values["full"]):
         cell = dict(part.fixed) | {part.sweep.parameter: value}
         cell |= {name: values["ci"][number] for name, values in part.along.items()}
         n, d, privacy = cell["n"], cell["d"], PrivacySpec(cell["epsilon"], cell["delta"])
@@ -144,7 +144,7 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
 @pytest.mark.parametrize(
     ("claim", "id", "ends", "slope"),
     [("su2023.thm10", "n", (4.0, 2.21), -0.41), ("su2023.thm11", "n", (4.0, 1.95), -0.26)]
-    + [("su2023.thm11", "d", (2.66, 3.58), 0.14)],
+    + [("su2023.thm11", "d", (2.66, 3.58), 0.14), ("su2023.thm11", "d_large_n", (1.34, 1.495), 0.053)],
 )
 def test_what_the_smoothness_adds_to_the_noise_of_truncated_mirror_descent(claim, id, ends, slope):
     """``(1 + beta M/lambda)^2``, and the slope that it makes, as the notes of these claims say."""
@@ -152,7 +152,7 @@ def test_what_the_smoothness_adds_to_the_noise_of_truncated_mirror_descent(claim
     factors, axis = [], []
     for n, d, privacy, made in heavy_tailed_plans(part):
         factors.append((made.threshold / made.truncation) ** 2)
-        axis.append(d if id == "d" else n * privacy.epsilon)
+        axis.append(d if part.sweep.parameter == "d" else n * privacy.epsilon)
     assert (factors[0], factors[-1]) == pytest.approx(ends, abs=0.01)
     assert math.log(factors[-1] / factors[0]) / math.log(axis[-1] / axis[0]) == pytest.approx(slope, abs=0.005)
 
