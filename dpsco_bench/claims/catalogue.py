@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -17,9 +18,34 @@ from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
 
 def conf_files(pattern: str) -> list[Path]:
-    """Files of the configuration tree and of the folders ``conf`` of papers that bring their own."""
-    roots = [conf_dir(), *(folder / "conf" for folder in paper_folders().values())]
-    return [path for root in roots for path in sorted(root.glob(pattern))]
+    """Files of the configuration tree and of the folders ``conf`` of papers that bring their own.
+
+    A paper has claims, tables, errata and words of its own alone: a file there of another paper is named in one line
+    and left out. Raises InputError instead where the paper was given in this call.
+    """
+    found = sorted(conf_dir().glob(pattern))
+    for paper, folder in paper_folders().items():
+        for path in sorted((folder / "conf").glob(pattern)):
+            owner = _OWNERS.get(pattern.partition("/")[0], lambda path: "")(path)
+            if owner in ("", paper):
+                found.append(path)
+                continue
+            error = InputError(
+                f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}"
+            )
+            if is_given(paper):
+                raise error
+            say_once(error)
+    return found
+
+
+_OWNERS: dict[str, Callable[[Path], str]] = {
+    "claim": lambda path: path.parent.name,
+    "table": lambda path: path.parent.name,
+    "errata": lambda path: path.stem,
+    "paper": lambda path: path.stem,
+}
+"""Folder of the configuration tree -> the paper that a file in it is of."""
 
 
 def claim_files() -> dict[str, Path]:
@@ -60,7 +86,21 @@ def _parsed(path: Path) -> Claim:
 
 @cache
 def _parsed_once(path: Path, changed: int, size: int) -> Claim:
-    return parse_claim(read_shipped(path))
+    claim = parse_claim(read_shipped(path))
+    check_id(claim.id, path)
+    return claim
+
+
+def check_id(id: str, path: Path) -> None:
+    """A claim is called as its file is.
+
+    Raises
+    ------
+    InputError
+        Naming the file.
+    """
+    if id != (called := f"{path.parent.name}.{path.stem}"):
+        raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
 
 def read_claims() -> list[Claim]:

@@ -17,6 +17,7 @@ from dpsco_bench.claims.board import board_ids, load_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
+    check_id,
     claim_file,
     claim_files,
     claim_ids,
@@ -137,6 +138,8 @@ def load_claim(
         known, own = claim_files(), own_claims(config["claims"])
         id = find_claim_id(id, [*known, *own])
         config["claim"] = own[id] if id in own else read_shipped(known[id])
+        if id not in own:
+            check_id(str(config["claim"].get("id", id)), known[id])
     with errors_of(id, config["claims"]):
         claim = parse_claim(config["claim"])
         _check_errata(claim)

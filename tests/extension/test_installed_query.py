@@ -105,6 +105,39 @@ def test_figures_and_panels_take_no_name_of_another_paper(installed, line, said)
     assert done.returncode == 2 and all(said in line for line in done.stderr.splitlines()), done.stderr
 
 
+TAKEN = [
+    ("claim/zhang2022/thm3.yaml", ("show", "zhang2022.thm3"), "makes the conversion private"),
+    ("errata/wang2017.yaml", ("show", "wang2017.E1"), "wang2017.E1"),
+    ("table/wang2017/table1.yaml", ("list", "tables"), "wang2017.table1"),
+]
+
+
+@pytest.mark.parametrize(("file", "arguments", "kept"), TAKEN, ids=[file for file, *_ in TAKEN])
+def test_files_of_another_paper_are_left_out_in_one_line(installed, file, arguments, kept):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    before = call("-m", "dpsco_bench", *arguments)
+    target = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf" / file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text((ROOT / "conf" / file).read_text().replace("private", "stolen").replace("noise", "stolen"))
+    done = call("-m", "dpsco_bench", *arguments)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("dpsco: file of paper example2026 = ") and file in line
+    assert done.stdout == before.stdout and kept in done.stdout and done.returncode == 0
+
+
+def test_a_claim_is_called_as_its_file_is(installed):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    folder = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf" / "claim"
+    shutil.copy(folder / "example2026" / "thm1.yaml", folder / "example2026" / "thm9.yaml")
+    said = "thm9.yaml: id = 'example2026.thm1': must be example2026.thm9, as its file is called"
+    assert refused(call("-m", "dpsco_bench", "claim", "example2026.thm9", "--profile", "smoke"), said)
+    listed = call("-m", "dpsco_bench", "list", "claims")
+    (line,) = listed.stderr.splitlines()
+    assert said in line and listed.stdout.count("example2026.thm1") == 1 and "example2026.thm9" not in listed.stdout
+
+
 def test_a_class_within_its_plan_is_refused_and_another_is_not(installed):
     install, call = installed
     install(within=LOCAL)
