@@ -129,7 +129,6 @@ BOUND = '@bound("mine.noisy_gd"'
 BOUNDS = [
     (BOUND, '@bound("mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
     (BOUND, '@bound("wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
-    (BOUND, '@bound("wang2017.thm4.mine"', "bound name = 'wang2017.thm4.mine'", "one without the name of a paper"),
     (BOUND, '@bound("wang2017.mine"', "bound name = 'wang2017.mine'", "one without the name of a paper (wang2017)"),
     (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
     ("def rate(c)", "def rate()", "bound mine.noisy_gd = ", "one BoundContext"),
