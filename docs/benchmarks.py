@@ -78,8 +78,8 @@ def page(rows: list[Row]) -> str:
         if own[0]["machine"]["processor"] != about["processor"]:
             lines += [f"Measured on one core of {own[0]['machine']['processor']}, which other work shared.", ""]
         lines += [
-            "| case | against | ours, ns | other, ns | ratio | goal | met |",
-            "| --- | --- | ---: | ---: | ---: | --- | --- |",
+            "| case | against | ns of a | ours | other | ratio | goal | met |",
+            "| --- | --- | --- | ---: | ---: | ---: | --- | --- |",
         ]
         lines += [line(row) for row in own]
     return "\n".join(lines) + "\n"
@@ -214,9 +214,9 @@ def _expected() -> float:
 def line(row: Row) -> str:
     """A row of a table; times are nanoseconds per unit of work."""
     if row["reason"]:
-        return f"| {row['case']} | {row['peer']} | | | | | not measured: {row['reason']} |"
+        return f"| {row['case']} | {row['peer']} | {row['unit']} | | | | | not measured: {row['reason']} |"
     goal = "" if row["goal"] is None else f"{row['sense']} {row['goal']:g}"
-    cells = [row["case"], row["peer"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns", "ratio"))]
+    cells = [row["case"], row["peer"], row["unit"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns", "ratio"))]
     told = WORDS[row["met"]] + (f": {row['limit']}" if row["limit"] else "")
     return f"| {' | '.join([*cells, goal, told])} |"
 

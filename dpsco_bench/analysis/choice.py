@@ -176,6 +176,11 @@ class Choice(Record):
         """The method of least risk whose privacy is proven; None where none does better than the starting point."""
         return next((method for method in self.methods if method.ranked and method.method == self.tied[0]), None)
 
+    @property
+    def late(self) -> list[NotRun]:
+        """Methods that accept the point and did not run for lack of time; any might be better than those that ran."""
+        return [item for item in self.refused if item.status in ("too_long", "stopped")]
+
     @cached_property
     def key(self) -> str:
         """Digest of the point and of all that was found there but times."""

@@ -27,7 +27,7 @@ def to_decide(row: Standing) -> float:
 def decided_text(rows: Sequence[Standing]) -> str:
     """The largest n at which a point is decided, and what it takes above it, in a sentence; empty without points.
 
-    A point is decided, be it by a tie, where no method is left out that might be the best.
+    A point is decided, be it by a tie, where a method can win and none is left out that might be the best.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def decided_text(rows: Sequence[Standing]) -> str:
     """
     if not rows:
         return ""
-    largest = max((row.n for row in rows if not row.contenders), default=0)
+    largest = max((row.n for row in rows if row.runner_up is not None and not row.contenders), default=0)
     above = sorted((row for row in rows if row.n > largest), key=lambda row: (row.n, row.d, row.epsilon))
     first = f"The largest n at which a point is decided is {largest:,}" if largest else "No point is decided"
     if not above:

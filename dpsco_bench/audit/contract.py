@@ -1,7 +1,7 @@
 """What every private algorithm must satisfy, checked on one's own: declared = drawn, planned = counted, no peeking.
 
-And it minimises what it is given, the class of the losses is what their problem declares, and an epsilon that is called
-exact is attained.
+And it minimises what it is given, class and constants of the losses are what their problem declares, and an epsilon
+that is called exact is attained.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import attaining, long_run, loss_class, released, seldom
+from dpsco_bench.audit import attaining, drawn_constants, long_run, loss_class, released, seldom
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
 from dpsco_bench.audit.search import Found, search
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
@@ -119,6 +119,7 @@ def findings(subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None 
         "a released value is the exposed one with the noise that was charged": made.check_released,
         "given the released values the output does not depend on the data": made.check_post_processing,
         "the losses are of the class that their problem declares": made.check_loss_class,
+        "drawn records keep to the constants that their problem declares": made.check_constants,
         "without noise and with a long schedule it goes half of the way to the minimum": made.check_long_run,
         "an epsilon that is called exact is attained on this problem": made.check_attained,
     }
@@ -342,6 +343,14 @@ class Checks:
             if gap > loss_class.TOLERANCE:
                 return _finding(False, f"declared: {loss_class.CLASSES[name]}; off by {gap:.1e} of a gradient")
         return _finding(True, "; ".join(loss_class.CLASSES[name] for name in declared))
+
+    def check_constants(self) -> Finding:
+        """Gradients of drawn records at a few points."""
+        reason = drawn_constants.nothing_declared(self.subject)
+        if reason:
+            return _finding(None, reason)
+        found = drawn_constants.exceeded(self.subject)
+        return _finding(not found, found or "their gradients are within them at the points tried")
 
     def check_attained(self) -> Finding:
         """A pair of records, its gradients and what it changes."""

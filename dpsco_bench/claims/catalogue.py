@@ -30,9 +30,7 @@ def conf_files(pattern: str) -> list[Path]:
             if owner in ("", paper):
                 found.append(path)
                 continue
-            error = InputError(
-                f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}"
-            )
+            error = InputError(f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}")
             if is_given(paper):
                 raise error
             say_once(error)

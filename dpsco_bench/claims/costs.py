@@ -13,6 +13,7 @@ from dpsco_bench.execution.predict import looked_at, predicted_seconds
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.forms import form_of
 
 LEAST_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""
@@ -81,10 +82,13 @@ class Costs:
     def seconds(self, cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
         """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
 
-        What was measured ran fused where it could.
+        What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is
+        the model's unless that loss was measured.
         """
-        terms = self.families.get(cell.algorithm, {}).get(family(cell)) or self.methods.get(cell.algorithm)
-        if terms is None or (not fused and has_steps(cell.algorithm)):
+        own = self.families.get(cell.algorithm, {}).get(family(cell))
+        listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
+        terms = None if listed else own or self.methods.get(cell.algorithm)
+        if terms is None:
             return predicted_seconds(cell, plan, replicates, fused)
         does = amounts(cell, plan, replicates)
         return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)

@@ -190,23 +190,37 @@ def _says(found: Choice, method: Chosen) -> str:
 
 def verdict(found: Choice) -> str:
     """Which method is best in a sentence."""
-    names = [name for name in found.tied if name != TRIVIAL]
+    names, rest = [name for name in found.tied if name != TRIVIAL], without_time(found)
+    if not any(method.ranked for method in found.methods):
+        return f"No method whose privacy is proven ran{unbounded(found)}{rest}."
     if found.tied[0] == TRIVIAL and not names:
-        return "No method of proven privacy does better than the trivial solution."
+        return f"No method of proven privacy does better than the trivial solution{rest}."
     if len(found.tied) > 1:
         also = ", and no better than the trivial solution" if TRIVIAL in found.tied else ""
-        return f"Tied for the least risk: {', '.join(names)}{also}."
+        return f"Tied for the least risk: {', '.join(names)}{also}{rest}."
     if math.isnan(found.margin):
-        return f"{names[0]} alone was run."
+        return f"{names[0]} alone was run{rest}."
     low, high = (100 * end for end in found.margin_ci)
     id = next(method.algorithm for method in found.methods if method.method == names[0])
     share = f"{100 * found.margin:.0f} % [{low:.0f}, {high:.0f}]"
-    return f"{id} has the least risk of proven privacy, {share} below the next{without_time(found)}."
+    return f"{id} has the least risk of proven privacy, {share} below the next{rest}."
+
+
+def unbounded(found: Choice) -> str:
+    """What makes privacy provable on own data whose bounds were computed from them; empty elsewhere."""
+    computed = [warning for warning in found.warnings if "computed from the data" in warning]
+    options = problem_class(found.point.problem).options
+    keys = [
+        f"{key}="
+        for key, of in (("clip", "rows"), ("label_clip", "labels"))
+        if key in options and any(of in warning for warning in computed)
+    ]
+    return f": bounds were computed from the data, give {' and '.join(keys)}" if keys else ""
 
 
 def without_time(found: Choice) -> str:
     """How many methods that accept the point did not run for lack of time, any of which might be better."""
-    count = sum(method.status in ("too_long", "stopped") for method in found.refused)
+    count = len(found.late)
     return f"; {count} other method{'s' * (count > 1)} had no time" if count else ""
 
 
@@ -283,7 +297,7 @@ def notes(found: Choice) -> Iterator[str]:
     modules = ALGORITHMS.registered()
     for id in (m.algorithm for m in found.methods if not modules[m.algorithm].startswith("dpsco_bench.")):
         yield f"{id} is charged for what it declares: `dpsco check {id} --plugin FILE` tries whether it keeps to that."
-    long = [item for item in found.refused if item.status in ("too_long", "stopped")]
+    long = found.late
     if long:
         names = ", ".join(item.method for item in long)
         yield f"Not within the limit, and perhaps better: {names}; --limit SECONDS gives more time."

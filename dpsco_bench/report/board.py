@@ -64,7 +64,7 @@ def kind_text(row: Standing) -> str:
 def winner_text(row: Standing) -> str:
     """The winner, or those that cannot be told apart from it."""
     if row.runner_up is None:
-        return "no method was run"
+        return "no method whose privacy is proven was run" if row.methods else "no method was run"
     if row.contenders:
         return f"undecided; least of those run: {row.winner}; {contenders_text(row)}"
     if len(row.tied) == 1:

@@ -103,17 +103,16 @@ def _write_heading(drawn: Figure, found: Choice, height: float) -> None:
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
     title = textwrap.shorten(message(found), 84, placeholder=" …")
     drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
-    told = (
-        f"{point.problem}{told_options}; {where}; {point.replicates} replicates; {len(found.refused)} methods not run"
-    )
+    rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
+    told = f"{where}; {point.replicates} replicates; {rest}; {point.problem}{told_options}"
     drawn.text(0.01, 1 - 0.22 / height, cut(told, 110), va="top", size=6.5, color=FAINT)
 
 
 def message(found: Choice) -> str:
     """Who is best, and how far ahead."""
-    if not found.tied:
-        return "No method of proven privacy ran"
     names = [name for name in found.tied if name != TRIVIAL]
+    if not any(method.ranked for method in found.methods):
+        return "No method whose privacy is proven ran"
     if not names:
         return "No method of proven privacy beats the trivial solution"
     if len(found.tied) > 1:

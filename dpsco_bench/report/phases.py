@@ -241,7 +241,7 @@ def _paper(row: Standing) -> str:
 def name_text(row: Standing) -> str:
     """What a region is named by: its winner; the candidates where the point is undecided."""
     if row.runner_up is None:
-        return "no method\nrun here"
+        return "none proven\nprivate ran" if row.methods else "no method\nrun here"
     if row.contenders:
         least = "the start" if row.winner == TRIVIAL else row.winner
         least, others = _broken(least), len(row.contenders)

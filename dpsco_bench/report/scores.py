@@ -60,12 +60,17 @@ class Score:
 
     @property
     def measured(self) -> str:
-        """What was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians."""
+        """What was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
+
+        Of an audit it is its own lower bound, and not the accountant's epsilon, which it is held against.
+        """
         row = self.row
         if is_number(row.slope):
             return f"slope {self.slope}"
         if is_number(row.worst_ratio):
             return f"ratio {number(row.worst_ratio)}"
+        if self.kind.aside and is_number((row.own or {}).get("epsilon_lower")):
+            return f"ε {epsilon_text(self.own('epsilon_lower'), 'lower')}"
         if is_number(row.epsilon_real):
             return f"ε {epsilon_text(row.epsilon_real, row.epsilon_real_kind or '')}"
         return self._orderings or self._own or NOTHING

@@ -28,6 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
+    import numpy as np
+
     from dpsco_bench.audit.auditor import make_audit_cell
     from dpsco_bench.audit.by_hand import audit
     from dpsco_bench.audit.foreseen import foreseen_runs
@@ -41,7 +43,8 @@ def execute(args: argparse.Namespace) -> int:
     cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
     asked = None if args.runs is None else parse_value(args.runs), args.statistic, parse_value(args.seed)
     pace = AuditPace(foresee=partial(foreseen_runs, cell, calibration, *asked))
-    with Ticker(pace, say, f"audit {algorithm}"):
+    # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
+    with Ticker(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
         result = audit(
             cell,
             calibration,

@@ -108,7 +108,7 @@ def _winner(row: Standing) -> Row:
         **_place(row),
         "first": _first(row),
         "risk": number(risks.get(row.winner, row.trivial), 3),
-        "margin": "-" if row.contenders else f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]",
+        "margin": "-" if row.contenders or row.runner_up is None else f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]",
         "search": number(row.search.risk, 3) if row.search else "-",
         "trivial": number(row.trivial, 3),
     }
@@ -118,6 +118,8 @@ def _first(row: Standing) -> str:
     """The winner and how many are tied with it; the names of all stand below the table."""
     if row.contenders:
         return "undecided"
+    if row.runner_up is None:
+        return "none proven private"
     return row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
 
 
@@ -127,6 +129,9 @@ def _told(row: Standing) -> list[str]:
     if row.contenders:
         left = "; ".join(f"{one.method} takes {one.cost}" for one in row.contenders)
         return [place, labelled("  undecided", f"{' = '.join(row.tied)} of those run; {left}")]
+    if row.runner_up is None:
+        ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
+        return [place, labelled("  not compared", f"no method whose privacy is proven ran; {ran}")]
     return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
 
 

@@ -1,0 +1,65 @@
+"""Whether the records that a problem draws keep to the constants that it declares, which noise is scaled by.
+
+A search for neighbours takes unit records where a problem is of a shipped kind. So a bound that the drawn ones exceed
+would show nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpsco_bench.audit.subject import Subject, points_of
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.problems.base import Draws, Trait
+
+RECORDS = 64
+ROUNDING, FAR = 1e-6, 1e-3
+"""Of a constant, and how far points are from each other, as a share of the farthest, whose gradients are compared."""
+
+
+def exceeded(subject: Subject) -> str:
+    """The first declared constant that drawn records exceed, in words; empty where none does.
+
+    Gradients of some records at points of the domain are held against `Constants.lipschitz`, differences of two
+    records' against `Constants.gradient_range`, and of one record's at two points against `Constants.smoothness`.
+    """
+    for name, declared, found in _compared(subject):
+        if found > declared * (1.0 + ROUNDING):
+            return f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
+    return ""
+
+
+def nothing_declared(subject: Subject) -> str:
+    """Why there is nothing to hold records against; empty where there is."""
+    if subject.problem.data_dependent_constants:
+        return "constants are computed from the data"
+    return "constants are nominal" if subject.problem.constants.status == "nominal" else ""
+
+
+def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
+    """Name of a constant, its value, and the largest that some records have."""
+    c, traits, points = subject.problem.constants, subject.problem.traits, points_of(subject)
+    gradients, q = _gradients(subject, points), dual_exponent(c.norm)
+    if Trait.LIPSCHITZ in traits:
+        yield "lipschitz", c.lipschitz, float(lp_norm(gradients, q).max())
+    if c.gradient_range:
+        apart = gradients[:, :, None] - gradients[:, None, :]
+        yield "gradient_range", c.gradient_range, float(np.linalg.norm(apart, axis=-1).max())
+    if Trait.SMOOTH in traits:
+        moved = lp_norm(gradients[:, None] - gradients[None, :], q).max(axis=(2, 3))
+        far = lp_norm(points[:, None] - points[None, :], c.norm)[..., 0]
+        distinct = far > FAR * far.max()
+        if distinct.any():
+            yield "smoothness", c.smoothness, float((moved[distinct] / far[distinct]).max())
+
+
+def _gradients(subject: Subject, points: np.ndarray) -> np.ndarray:
+    """Gradients of some drawn records' losses, ``(points, records, d)``."""
+    problem, data = subject.problem, subject.data
+    if problem.draws_per_replicate:
+        data = problem.sample(data.n, Draws(subject.streams(np), 0, 1))
+    rows = min(RECORDS, data.n)
+    return np.stack([to_numpy(problem.record_gradients(x[None, :], data, 0, rows))[0] for x in points])
