@@ -141,6 +141,8 @@ def _refuse_text(values: Sequence[Any], name: str, drop: str, path: Path, kind: 
     shown = "a number as text" if record is None else str(values[record])
     if sum(numbers) > len(values) / 2:
         advice = f"nearly all others are numbers: mend it, or drop={drop}"
+    elif number_in(shown.replace(",", ".")) is not None:
+        advice = f"a decimal comma is a point here: mend it, or drop={drop}"
     elif len(set(map(str, values))) == len(values) >= LEAST_IDS:
         advice = f"an id has no meaning for a model: drop={drop}"
     else:

@@ -193,8 +193,9 @@ def _csv(path: Path, header: bool | None, spared: int | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in _suffixes(path) else ","
     first, records = _first_line(path)
     fields = next(csv.reader([first], delimiter=delimiter), [])
-    if len(fields) == 1 and ";" in first:
-        raise InputError("path", str(path), "a CSV with commas between the fields; this one has semicolons")
+    if len(fields) == 1 and (other := next((sign for sign in _OTHERS if sign in first), "")):
+        allowed = f"a CSV with commas between the fields; this one has {_OTHERS[other]}"
+        raise InputError("path", str(path), allowed + ", give it as .tsv" * (other == "\t"))
     if header is None:
         header = not any(number_in(field) is not None for field in fields)
     _check_size(records, len(fields), path, spared)
@@ -296,6 +297,10 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     return _frozen(Records(np.column_stack(columns), labels, tuple(names[i] for i in kept), names[position]))
 
 
+_OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""What else stands between fields, in words."""
+
+
 def _position(names: list[str], label: str | int | None, path: Path) -> int:
     if isinstance(label, int) and not isinstance(label, bool):
         named, placed = str(label) in names, -len(names) <= label < len(names)
@@ -311,7 +316,8 @@ def _position(names: list[str], label: str | int | None, path: Path) -> int:
     if isinstance(label, str) and label in names:
         check_columns(names, [i for i, name in enumerate(names) if name == label], path)
         return names.index(label)
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    shown = ", ".join(repr(name) if name != name.strip() else name for name in names[:12])
+    shown += ", ..." if len(names) > 12 else ""
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)
 

@@ -104,11 +104,12 @@ def _place(row: Standing) -> Row:
 def _winner(row: Standing) -> Row:
     risks = {method.method: method.risk for method in row.methods}
     low, high = row.margin_ci
+    decided = row.runner_up is not None and not row.contenders
     return {
         **_place(row),
         "first": _first(row),
         "risk": number(risks.get(row.winner, row.trivial), 3),
-        "margin": "-" if row.contenders or row.runner_up is None else f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]",
+        "margin": f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]" if decided else "-",
         "search": number(row.search.risk, 3) if row.search else "-",
         "trivial": number(row.trivial, 3),
     }
