@@ -284,6 +284,8 @@ def notes(found: Choice) -> Iterator[str]:
         data = "this one data set" if sets == 1 else f"{sets} data sets"
         noise = "speak of the noise alone" if sets == 1 else "speak of data and noise"
         yield f"Intervals are of {point.replicates} replicates on {data}: they {noise}."
+    if point.delta >= 1 / point.n:
+        yield f"delta = {point.delta:g} is not below 1/n: publishing a record at random would be as private."
     for warning in found.warnings:
         yield f"Of every run here: {warning}."
     if cls.file_options:
