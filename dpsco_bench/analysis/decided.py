@@ -37,10 +37,16 @@ def decided_text(rows: Sequence[Standing]) -> str:
     if not rows:
         return ""
     largest = max((row.n for row in rows if row.runner_up is not None and not row.contenders), default=0)
-    above = sorted((row for row in rows if row.n > largest), key=lambda row: (row.n, row.d, row.epsilon))
+    above = sorted(
+        (row for row in rows if row.n > largest and row.contenders), key=lambda row: (row.n, row.d, row.epsilon)
+    )
     first = f"The largest n at which a point is decided is {largest:,}" if largest else "No point is decided"
     if not above:
-        return f"{first}, which is the largest that was run."
+        whole = largest == max(row.n for row in rows)
+        if whole:
+            return f"{first}, which is the largest that was run."
+        why = "no method of proven privacy ran."
+        return f"{first}; at larger n {why}" if largest else f"{first}, since {why}"
     known = sorted((row for row in above if not math.isnan(to_decide(row))), key=to_decide)
     if not known:
         return f"{first}; what deciding one would take is not known."

@@ -1,17 +1,23 @@
 """`choose`: equal seeds give equal numbers, the ranking is that of a leaderboard, and nothing is lost on the way."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pyarrow.compute as pc
 import pytest
 
 import dpsco_bench
 from dpsco_bench import choose
-from dpsco_bench.analysis.standings import compare
+from dpsco_bench.analysis.choice import NotRun
+from dpsco_bench.analysis.standings import TRIVIAL, compare
 from dpsco_bench.claims import choice as planning
 from dpsco_bench.claims.settings import Settings
+from dpsco_bench.cli.choosing import verdict
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.abreast import make_abreast
 from dpsco_bench.execution.results import FINAL
+from dpsco_bench.report.choice import message
 
 POINT = {"n": 150, "d": 3, "replicates": 6, "domain": "l2_ball"}
 FEW = ("app_objp", "objp", "noisy_sfw", "dp_accmd", "dp_gd", "noisy_sgd")
@@ -97,6 +103,22 @@ def test_ones_own_method_that_fails_is_told_and_ends_nothing(store, tmp_path):
     (item,) = [item for item in found.refused if item.method == "fails"]
     assert item.status == "failed" and "undefined" in item.reason and "own.py, line 16" in item.reason
     assert len(found.methods) == len(FEW) - 1
+
+
+def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
+    late = tuple(NotRun(name, f"p.{name}", status, "") for name, status in (("a", "too_long"), ("b", "stopped")))
+    rest = "; 2 other methods had no time"
+    short, start = replace(found, refused=late), {"tied": (TRIVIAL,)}
+    assert verdict(short).endswith(f"below the next{rest}.") or f"{rest}." in verdict(short)
+    assert verdict(replace(short, **start)).endswith(f"than the trivial solution{rest}.")
+    assert verdict(replace(short, tied=("dp_accmd", "objp"))).endswith(f"dp_accmd, objp{rest}.")
+    assert verdict(replace(short, margin=math.nan)).endswith(f"alone was run{rest}.") or len(short.tied) > 1
+    none = replace(short, methods=tuple(replace(m, ranked=False) for m in found.methods), **start)
+    assert verdict(none) == f"No method whose privacy is proven ran{rest}."
+    assert message(none) == "No method whose privacy is proven ran"
+    own = replace(none, point=replace(none.point, problem="data_file", options={"path": "x.csv"}))
+    computed = "norms of the rows bounded by the largest one, computed from the data: not private"
+    assert verdict(replace(own, warnings=(computed,), refused=())).endswith("computed from the data, give clip=.")
 
 
 def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):

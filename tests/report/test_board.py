@@ -156,7 +156,8 @@ def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
     assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("dp gd", "−50\u2009%")
     assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("dp gd", "= 1 more")
     assert name_text(ROWS[3]) == "nothing beats\nthe start"
-    assert name_text(replace(ROWS[3], runner_up=None)) == "no method\nrun here"
+    assert name_text(replace(ROWS[3], runner_up=None)) == "none proven\nprivate ran"
+    assert name_text(replace(ROWS[3], runner_up=None, methods=())) == "no method\nrun here"
     assert sum(tile_colour(ROWS[1])) < sum(tile_colour(ROWS[0])), "a larger margin is darker"
 
 
