@@ -200,7 +200,7 @@ _COUNTED = (
     (FAILS, ("fails", "fail")),
     (UNDECIDED, ("is undecided", "are undecided")),
     (VACUOUS, ("is vacuous", "are vacuous")),
-    (BY_CONSTRUCTION, ("has noise that is private by construction", "have noise that is private by construction")),
+    (BY_CONSTRUCTION, ("is private by construction", "are private by construction")),
     (SHOWN, ("is only shown", "are only shown")),
     (NOT_RUN, ("was not run", "were not run")),
 )
