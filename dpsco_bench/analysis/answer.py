@@ -19,7 +19,7 @@ The standing is the first that applies:
 3. ``undecided``: so without noise.
 4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone. Where the paper
    cites the noise of a source, and its constants are from memory (`Verdict.recalled`), it is ``holds as recalled``.
-   Where an erratum here corrects the noise of what tells of noise (`Verdict.corrected`), it is ``holds as corrected``.
+   Where an erratum here corrects the noise, or some of it (`Verdict.corrected`), it is ``holds as corrected``.
 5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
    not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's
    noise has, a yes under the paper's noise leads to 6 or 7, and what is undecided under it to 9.

@@ -99,7 +99,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
     scopes : mapping of str to str
         Values that alone were run -> what speaks of no others, of `kinds_scoped`.
     """
-    found, of_paper = "", printed_noise(printed.recalled, printed.corrected_somewhere, printed.corrected_in_part)
+    found, of_paper = "", printed_noise(printed.recalled, printed.corrected, printed.corrected_in_part)
     silent = [row for row in others if row.verdict.calibration == "none"]
     for brief in range(len(BRIEFS)):
         clauses = [

@@ -121,13 +121,8 @@ class Regime:
 
     @property
     def corrected(self) -> str:
-        """Errata whose corrections its noise has, by rows that tell of noise; empty where it is as printed."""
-        return _errata(row for row in self.rows if not row.noiseless)
-
-    @property
-    def corrected_somewhere(self) -> str:
-        """The same by all rows: that of a row which the schedule alone makes is told of too."""
-        return _errata(self.rows)
+        """Errata whose corrections its noise, or some of it, has; empty where it is as printed."""
+        return ", ".join(dict.fromkeys(row.verdict.corrected for row in self.rows if row.verdict.corrected))
 
     @property
     def corrected_in_part(self) -> bool:
@@ -143,10 +138,6 @@ class Regime:
     def refuted(self) -> bool:
         """Whether the noise is known not to be private."""
         return self.noise is not None and self.noise.status == "exceeds_claim"
-
-
-def _errata(rows: Iterable[Row]) -> str:
-    return ", ".join(dict.fromkeys(row.verdict.corrected for row in rows if row.verdict.corrected))
 
 
 def worst_of(rows: Iterable[Row]) -> Noise | None:
