@@ -9,6 +9,7 @@ from typing import Any
 
 from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence
 from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS
@@ -354,7 +355,7 @@ def _kind(cell: Charged) -> str:
 
 
 def _real(row: LedgerRow) -> str:
-    shown = span(cell.real for cell in row.cells)
+    shown = span(outward(cell.real, cell.kind) for cell in row.cells)
     return shown if shown == NOTHING else symbols(f"{SIGNS[row.first.kind]} {shown}")
 
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.axes import axis_value
 from dpsco_bench.claims.model import RISK
@@ -330,7 +331,7 @@ def reals(score: Score, cells: Sequence[Any]) -> str:
     if all(math.isnan(cell.real) for cell in cells):
         return "not known"
     worst = max((cell for cell in cells if not math.isnan(cell.real)), key=lambda cell: cell.real / cell.claimed)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(cell.real for cell in cells)}"
+    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(outward(cell.real, cell.kind) for cell in cells)}"
 
 
 def _draw_privacy(axes: Axes, shown: Sequence[tuple[Score, list[Any]]]) -> None:

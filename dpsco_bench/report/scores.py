@@ -147,12 +147,16 @@ class Score:
             for warning in cell.warnings:
                 alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
         more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
-        return [found[0] + more[kind] for kind, found in alike.items()]
+        return [found[0].replace(OUTSIDE, "outside the theorem:") + more[kind] for kind, found in alike.items()]
 
     @property
     def has_interval(self) -> bool:
         """Whether the verdict rests on a slope with a 95 % interval."""
         return self.kind.has_interval and bool(interval(self.row.ci))
+
+
+OUTSIDE = "outside_theorem:"
+"""How a plan's warning begins where a cell does not meet a condition of its theorem."""
 
 
 class Group(NamedTuple):
