@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.answer import NOT_PRIVATE, NOT_SHOWN, UNDECIDED, WITH_OURS
 from dpsco_bench.claims.bounds.glossary import symbols_in
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.report.address import address
+from dpsco_bench.report.elsewhere import refuted_elsewhere
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import claims_table
@@ -41,6 +43,8 @@ from dpsco_bench.site.markdown import (
 SUFFIXES = ("", ".curves", ".time")
 """Figures of a claim, behind its id."""
 IN_FILES = ("csv", "parquet")
+NOISE_MATTERS = (NOT_SHOWN, NOT_PRIVATE, WITH_OURS, UNDECIDED)
+"""Standings beside which it is told that the printed noise is refuted elsewhere."""
 LEAST_SHOWN = 60
 """Comparisons of an ordering that a page shows; more stand in its files."""
 
@@ -86,6 +90,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
+        _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
         *(() if content.short else _figures(content, claim.id)),
@@ -94,6 +99,18 @@ def _claim(content: Content, results: ClaimResults) -> str:
         *(() if content.short else _evidence(content, results)),
     ]
     return "\n".join(filter(None, pieces))
+
+
+def _elsewhere(content: Content, results: ClaimResults) -> str:
+    """Which other claims refute the printed noise; empty where none does."""
+    if content.claims[results.id].standing not in NOISE_MATTERS:
+        return ""
+    found = refuted_elsewhere(results, content.scores)
+    links = [link(code(score.row.id), address(score.row.id)) for score in found]
+    where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
+    return f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n" * bool(
+        found
+    )
 
 
 def _evidence(content: Content, results: ClaimResults) -> list[str]:
