@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
-from dpsco_bench.claims.model import RISK
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.titles import claim_title
-from dpsco_bench.report.wording import parameter_symbol, quantity_label, symbols
+from dpsco_bench.report.wording import parameter_symbol, symbols
 
 NOISE = {"paper": "printed noise", "accounted": "accounted noise", "none": "noise off"}
 
@@ -59,7 +58,7 @@ def phrase(score: Score) -> str:
     if not found:
         return f"{score.kind.title}: {score.verdict}"
     falls = _falls(score)
-    what = "risk" if score.part.quantity == RISK else quantity_label(score.part.quantity)
+    what = score.quantity.removeprefix("excess ")
     one = "" if _is_plural(what) else "s"
     words = {
         "what": f"the {what}",

@@ -134,7 +134,8 @@ def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
     curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
     first = next(iter(scores.values()))
     private = first.kind.judges_noise
-    label = "real ε at the claimed δ" if private else "excess risk"
+    measured = " or ".join(dict.fromkeys(score.quantity for score in scores.values()))
+    label = "real ε at the claimed δ" if private else measured
     log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
     value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row.parameter))
     ends = []

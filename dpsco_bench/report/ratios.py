@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from dpsco_bench.claims.model import RISK
 from dpsco_bench.report.axes import EndLabel, at_foot, beyond_log, label_ends, log_x, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.labels import mark, small_line, worded_panel
@@ -116,8 +115,8 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
         apart = places + _OFFSET * offset if groups else places * _stretch(places) ** offset
         everything += _points(axes, score, apart)
         stands += apart.tolist()
-    label, quantity = labels.get("ratio", "ratio"), shown[0].part.quantity
-    log_y(axes, everything, label if quantity == RISK else label.replace("excess risk", "measured"), room=0.1)
+    label = labels.get("ratio", "ratio").replace("excess risk", shown[0].quantity)
+    log_y(axes, everything, label, room=0.1)
     if groups:
         _group_axis(axes, groups, list(longest.row.values))
     else:

@@ -10,17 +10,18 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
-from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Privacy, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
 from dpsco_bench.report.tables import Column, Raw, Table
-from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, symbols
+from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, quantity_label, symbols
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,16 @@ class Score:
     @cached_property
     def privacy(self) -> Privacy:
         return charged_cells(self.results, self.row.part, self.row.calibration)
+
+    @property
+    def quantity(self) -> str:
+        """What was measured: ``excess risk``, the measure of its methods, or what runs noted."""
+        if self.part.quantity != RISK:
+            return quantity_label(self.part.quantity)
+        known = self.results.parts
+        parts = [self.part, *(known[used] for used in self.part.uses if used in known)]
+        measures = {get_algorithm(method.algorithm).measure for part in parts for method in part.methods}
+        return measures.pop().replace("_", " ") if len(measures) == 1 else "excess risk"
 
     @property
     def verdict(self) -> str:

@@ -29,7 +29,15 @@ def score(part, kind="rate", calibration="none", problem="quad", parameter="n", 
                "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
     found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
     made = Part(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
-    return SimpleNamespace(row=found, kind=get_kind(kind), part=made, results=results, verdict=found.said, tone="good")
+    return SimpleNamespace(
+        row=found,
+        kind=get_kind(kind),
+        part=made,
+        results=results,
+        verdict=found.said,
+        tone="good",
+        quantity="excess risk",
+    )
 
 
 def test_variants_of_one_sweep_belong_together():

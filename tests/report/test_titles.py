@@ -139,13 +139,12 @@ def test_every_standing_is_told_of_a_quantity_or_of_noise():
 def test_a_quantity_in_the_plural_takes_a_verb_in_the_plural():
     def said(quantity, word="match"):
         found = row(word, "rate", parameter="n", slope=1.0)
-        return phrase(SimpleNamespace(row=found, kind=get_kind("rate"), part=SimpleNamespace(quantity=quantity)))
+        return phrase(SimpleNamespace(row=found, kind=get_kind("rate"), quantity=quantity))
 
-    found = SimpleNamespace(
-        row=row("match", "complexity"), kind=get_kind("complexity"), part=SimpleNamespace(quantity="value_queries")
-    )
+    found = SimpleNamespace(row=row("match", "complexity"), kind=get_kind("complexity"), quantity="value queries")
     assert phrase(found) == "value queries are as stated"
-    assert said("risk") == "the risk grows as the bound says"
-    assert said("value_queries") == "the value queries grow as the bound says"
-    assert said("chain_risk").startswith("the excess risk, means of chains grows")
-    assert said("value_queries", "inconclusive (bent)") == "the value queries follow no power law"
+    assert said("excess risk") == "the risk grows as the bound says"
+    assert said("mean squared gradient") == "the mean squared gradient grows as the bound says"
+    assert said("value queries") == "the value queries grow as the bound says"
+    assert said("excess risk, means of chains").startswith("the risk, means of chains grows")
+    assert said("value queries", "inconclusive (bent)") == "the value queries follow no power law"
