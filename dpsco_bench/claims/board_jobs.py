@@ -1,8 +1,12 @@
-"""From a leaderboard to resolved jobs; what a method refuses, or what takes too long, is kept with its reason."""
+"""From a leaderboard to resolved jobs; what a method refuses, or what takes too long, is kept with its reason.
+
+A job is a method on an instance: an edit of the method makes its own jobs due, and no other's.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,11 +33,11 @@ from dpsco_bench.registry import say_once
 
 CALIBRATION, SILENT = "accounted", "none"
 REFERENCE = "without_privacy"
-"""Part of the runs without noise, and their name among the methods."""
+"""Name of the runs without noise among the methods."""
 SEARCH_MARK = "#"
 """Between the name of a searched method and the number of its setting."""
-WHOLE = "full"
-"""The profile in which every instance has a job of its own."""
+OF, SEARCHED = "+", "search"
+"""Between an instance, a method and `SEARCHED` in the name of a job, which all settings of a search share."""
 RISK_MEASURE = "excess_risk"
 QUADRATIC = 11 / 6
 """Counts that grow by a larger power of n are of order n^2.
@@ -70,7 +74,7 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
         for entrant in instance.entrants:
             _check_entrant(entrant, f"{board.id}, instance {instance.id}, {entrant.name}")
         for calibration, cell in board_cells(board, instance, profile):
-            name = (_part(instance, profile, calibration), calibration)
+            name = (_part(cell), calibration)
             job = jobs.setdefault(name, _job(board, *name, profile, settings))
             ours = cells.setdefault(name, [])
             found = _left_out(board, instance, cell, job)
@@ -155,11 +159,12 @@ def _variant(entrant: Entrant | Search) -> str | None:
     return variant
 
 
-def _part(instance: Instance, profile: str, calibration: str) -> str:
-    """Name of an instance's job; an instance whose data may be absent shares none."""
-    alone = profile == WHOLE or problem_class(instance.problem).needs_data_root
-    name = instance.id if alone else instance.group
-    return f"{REFERENCE}-{name}" if calibration == SILENT and alone else REFERENCE if calibration == SILENT else name
+def _part(cell: Draft) -> str:
+    """Name of the job of a cell: its instance and its method, in letters that the name of a file may have."""
+    instance, _, name = cell.method.partition("/")
+    method, mark, _ = name.partition(SEARCH_MARK)
+    plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", method)
+    return OF.join([instance, plain, *([SEARCHED] if mark else [])])
 
 
 def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[str, str] | float:
