@@ -20,6 +20,7 @@ from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
+from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.sources import CodeChanged
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
@@ -180,28 +181,33 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
     CodeChanged
         If code that is loaded here is not that of the plan; what was done before stays.
     """
-    failures = []
     measured.sources.check()
-    for piece in pieces:
-        job, begun = find(piece.claim, piece.job), time.monotonic()
-        if step != "calibrate" and measured.calibrations(job) is None:
-            log.write(f"{job.title}: not calibrated")
-            continue
-        log.begin(f"{step} {job.title}", job.seconds)
-        try:
-            check_given(job.plugins)
-            made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
-        except CodeChanged:
+    with sharing():
+        found = [_work(step, find(piece.claim, piece.job), piece, measured, log) for piece in pieces]
+    return [failure for failure in found if failure is not None]
+
+
+def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) -> Failure | None:
+    """Do a step of one job."""
+    begun = time.monotonic()
+    if step != "calibrate" and measured.calibrations(job) is None:
+        log.write(f"{job.title}: not calibrated")
+        return None
+    log.begin(f"{step} {job.title}", job.seconds)
+    try:
+        check_given(job.plugins)
+        made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
+    except CodeChanged:
+        raise
+    except Exception as error:
+        measured.sources.check()  # code that changed may be why
+        if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
             raise
-        except Exception as error:
-            measured.sources.check()  # code that changed may be why
-            if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
-                raise
-            failures.append(_failure(step, job, error))
-            log.write(f"failed: {failures[-1].trace or failures[-1].reason}")
-        else:
-            log.write(f"made in {duration(time.monotonic() - begun)}" if made else "is there")
-    return failures
+        failure = _failure(step, job, error)
+        log.write(f"failed: {failure.trace or failure.reason}")
+        return failure
+    log.write(f"made in {duration(time.monotonic() - begun)}" if made else "is there")
+    return None
 
 
 def _failure(step: str, job: Job, error: Exception) -> Failure:
@@ -237,7 +243,7 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
         worked=time.process_time,
     )
     pace.reach(0)
-    with Ticker(pace, say, todo[0][1].claim if todo else ""):
+    with Ticker(pace, say, todo[0][1].claim if todo else ""), sharing():
         first = 0
         for (step, job, own), count in zip(todo, of, strict=True):
             begun = time.monotonic()
