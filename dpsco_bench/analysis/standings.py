@@ -82,10 +82,10 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
             runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, entry.board, job.profile)])
     rows: list[Standing | Skipped] = []
     for instance in entry.board.instances:
-        if instance.id in skipped:
+        if instance.id in skipped:  # whole: without some of its methods nothing can be said of the others
             rows.append(Skipped(instance.id, instance.title, skipped[instance.id]))
-        else:
-            rows += _empty(entry, instance, {place: left_out[place] for place in left_out if place not in runs})
+            continue
+        rows += _empty(entry, instance, {place: left_out[place] for place in left_out if place not in runs})
         places = sorted(place for place in runs if place[0] == instance.id)
         own = [_row(entry.id, instance, runs[place], left_out.get(place, ())) for place in places]
         rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
