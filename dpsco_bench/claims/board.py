@@ -99,7 +99,6 @@ class Instance(Record):
 
     id: str
     title: str
-    group: str
     problem: str
     problem_options: Options = field(default_factory=dict)
     signals: list[float] = field(default_factory=list)

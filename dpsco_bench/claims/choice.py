@@ -227,7 +227,6 @@ def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> Boar
     instance = Instance(
         id=point.problem,
         title=type(problem).summary,
-        group=ID,
         problem=point.problem,
         problem_options=point.options,
         without_privacy=reference,

@@ -132,7 +132,7 @@ def complete(entry: Any, name: str) -> Plain:
 def _instance(entry: Any) -> Any:
     if not isinstance(entry, Mapping):
         return entry
-    values = {"title": str(entry.get("id", "")), "group": str(entry.get("id", "")), **entry}
+    values = {"title": str(entry.get("id", "")), **entry}
     return {**values, "grids": _by_profile(values["grids"])} if "grids" in values else values
 
 

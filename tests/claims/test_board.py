@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,14 +55,12 @@ BOARD = {
         {
             "id": "ridge",
             "title": "r",
-            "group": "all",
             "problem": "ridge_logistic",
             "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}],
         },
         {
             "id": "linear",
             "title": "l",
-            "group": "all",
             "problem": "cube_iid",
             "problem_options": {"p": 2.0},
             "signals": [1, 4],
@@ -70,7 +69,6 @@ BOARD = {
         {
             "id": "real",
             "title": "c",
-            "group": "all",
             "problem": "covertype",
             "grids": {"smoke": [{"n": [64], "epsilon": [1]}]},
         },
@@ -188,13 +186,31 @@ def test_neither_a_logarithm_nor_a_refused_size_tips_an_order(monkeypatch, count
     assert board_jobs.is_quadratic(draft, None, planned(draft, None)[1]) == quadratic
 
 
-def test_jobs_are_shared_by_group_and_noise_off_runs_lie_apart():
+def test_a_job_is_a_method_on_an_instance_and_noise_off_runs_and_searches_lie_apart():
     jobs = {(job.part, job.calibration): job for job in plan().jobs}
-    assert set(jobs) == {("all", "accounted"), ("without_privacy", "none"), ("real", "accounted")}
-    shared = jobs["all", "accounted"]
-    assert [cell.cell for cell in shared.cells] == list(range(len(shared.cells)))
-    assert {cell.signal for cell in shared.cells} == {None, 1.0, 4.0}
-    assert jobs["real", "accounted"].skipped.startswith("data absent") and not shared.skipped
+    assert len(jobs) == len(plan().jobs)
+    assert ("linear+without_privacy", "none") in jobs and ("linear+noisy_smd", "accounted") in jobs
+    for (part, calibration), job in jobs.items():
+        methods = {cell.method.partition(SEARCH_MARK)[0] for cell in job.cells}
+        assert methods == {part.removesuffix("+search").replace("+", "/", 1)}
+        assert part.endswith("+search") == all(SEARCH_MARK in cell.method for cell in job.cells)
+        assert (calibration == "none") == part.endswith("+without_privacy")
+        assert [cell.cell for cell in job.cells] == list(range(len(job.cells)))
+        assert job.skipped.startswith("data absent") == part.startswith("real+")
+    searched = {cell.method for cell in jobs["ridge+dp_gd+search", "accounted"].cells}
+    assert searched == {f"ridge/dp_gd{SEARCH_MARK}{setting}" for setting in range(4)}
+    assert {cell.signal for cell in jobs["linear+noisy_smd", "accounted"].cells} == {1.0, 4.0}
+
+
+def test_any_name_of_a_method_makes_the_name_of_a_file():
+    """Two names never make one."""
+    labels = ["with a space", "with_a_space", "with+20a+20space", "a/b", "ä", "dp_gd_pl+search"]
+    methods = [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in labels]
+    search = {"algorithm": "wang2017.dp_gd_pl", "grid": {}, "beside": [{"steps": 3}]}
+    found = plan(methods=methods, instances=[{**BOARD["instances"][0], "searches": [search]}])
+    names = [job.name for job in found.jobs]
+    assert len(set(names)) == len(names) == len(labels) + 1
+    assert all(re.fullmatch(r"\w[\w.+-]*", name) for name in names)
 
 
 def test_keys_follow_the_numbers_and_not_the_words():

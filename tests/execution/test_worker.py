@@ -23,6 +23,7 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, timing, worker
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured, item, shard_key
@@ -301,6 +302,31 @@ def test_packs_hold_what_is_lacking_once_and_know_what_they_need(files):
     worker.make_all(plan.claims[0].jobs, measured, lambda line: None)
     assert pack_entries(plan.claims, measured, lambda step, job: 5.0).packs == ()
     assert seconds_left(plan.claims[0].jobs, measured, lambda step, job: 5.0) == 0
+
+
+def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypatch):
+    """Nor do the bytes of their tables depend on it; a job by itself keeps nothing for the next."""
+    other = {**PART, "id": "other", "algorithm": "wang2017.output_perturbation_zhang17"}
+    entry = entry_of({**PART, "id": "gd"}, other)
+    drawn, draw = [], Cell.draw_data
+    monkeypatch.setattr(Cell, "draw_data", lambda *args: drawn.append(args) or draw(*args))
+    worker.make_all(entry.jobs, files.measured, lambda line: None)
+    sizes, jobs = 2, {job.name: job for job in entry.jobs}
+    assert len(jobs) == 6 and len(drawn) == sizes
+    alone = Measured(Store(tmp_path / "alone"))
+    for step in ("calibrate", "run"):
+        for job in entry.jobs:
+            assert worker.make(step, job, alone)
+    assert len(drawn) == (1 + len(jobs)) * sizes
+    together = Measured(Store(tmp_path / "together"))
+    for job in entry.jobs:
+        worker.make("calibrate", job, together)
+    pieces = [*lacking_pieces("run", entry.jobs, together)]
+    with JobLog(tmp_path / "log", "run") as log:
+        assert not worker.work("run", lambda _, name: jobs[name], pieces, together, log)
+    assert len(drawn) == (2 + len(jobs)) * sizes
+    for job in entry.jobs:
+        assert len({where.store.read("runs", job.key) for where in (files.measured, alone, together)}) == 1
 
 
 def test_a_long_run_is_cut_into_shards(files):

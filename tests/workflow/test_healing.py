@@ -25,7 +25,7 @@ title: a tiny leaderboard
 delta: 1.0e-5
 methods: [wang2017.dp_gd_pl]
 instances:
-  - {id: ridge, title: ridge, group: one, problem: ridge_logistic}
+  - {id: ridge, title: ridge, problem: ridge_logistic}
 grids:
   smoke: [{n: [128], d: [3], epsilon: [1.0]}]
 replicates: {smoke: 3}
