@@ -39,15 +39,15 @@ _LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
 """Inches that the map of ratios takes from and gives to its margins."""
 
 
-def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str], list[Score]]:
-    """Verdicts of the variants of each sweep, by sweep and calibration; sweeps with few variants are left out."""
+def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[Score]]:
+    """Verdicts of the variants of each sweep, by sweep, noise and what was measured; few are left out."""
     drawn = [s for s in scores if _is_curve(s) and _points(s) is not None]
     stems = {s.row.part.rpartition("-")[0] for s in drawn} - {""}
-    groups: dict[tuple[str, str], list[Score]] = {}
+    groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in drawn:
         stem = score.row.part if score.row.part in stems else score.row.part.rpartition("-")[0]
         if stem and len({m.label for m in score.part.methods}) <= 1:
-            groups.setdefault((stem, score.row.calibration), []).append(score)
+            groups.setdefault((stem, score.row.calibration, score.quantity), []).append(score)
     return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and _alike(found)}
 
 
@@ -89,8 +89,8 @@ def _cells(score: Score) -> list[CellEvidence]:
 def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
     """A panel per sweep and calibration with the curves of all its variants."""
     groups = variant_groups(scores)
-    for (stem, calibration), found in groups.items():
-        names = [s.row.part for (other, _), same in groups.items() if other == stem for s in same]
+    for (stem, calibration, _), found in groups.items():
+        names = [s.row.part for (other, *_), same in groups.items() if other == stem for s in same]
         yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row.part): s for s in found})
 
 
@@ -134,8 +134,7 @@ def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
     curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
     first = next(iter(scores.values()))
     private = first.kind.judges_noise
-    measured = " or ".join(dict.fromkeys(score.quantity for score in scores.values()))
-    label = "real ε at the claimed δ" if private else measured
+    label = "real ε at the claimed δ" if private else first.quantity
     log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
     value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row.parameter))
     ends = []

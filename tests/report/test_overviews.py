@@ -43,7 +43,7 @@ def score(part, kind="rate", calibration="none", problem="quad", parameter="n", 
 def test_variants_of_one_sweep_belong_together():
     found = [score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")]
     groups = variant_groups([*found, score("priv_n-ogd"), score("priv_n-omd"), score("alone")])
-    assert {key: len(scores) for key, scores in groups.items()} == {("stat_n", "none"): 3}
+    assert {key: len(scores) for key, scores in groups.items()} == {("stat_n", "none", "excess risk"): 3}
     assert grouped_parts(found) == {"stat_n-ogd", "stat_n-omd", "stat_n-ftrl"}
 
 
@@ -53,6 +53,9 @@ def test_the_sweep_itself_joins_its_variants():
 
 
 def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
+    shared = [score("n-a"), score("n-b"), score("n-c")]
+    shared[0].quantity = "threshold signal"
+    assert not variant_groups(shared), "what is measured in other units has another axis"
     assert not variant_groups([score("quad-n"), score("quad-d", parameter="d"), score("quad-e", parameter="epsilon")])
     assert not variant_groups([score("n-a"), score("n-b", problem="other"), score("n-c")])
 
