@@ -172,6 +172,27 @@ class OfCharged:
 
 
 @dataclass(frozen=True)
+class OfSpent:
+    """The largest share of the claimed epsilon that the printed noise of some claims spends, over all their cells."""
+
+    spent: list[str]
+
+    def value(self, content: Content, known: Mapping[str, Value], where: str) -> Value:
+        """See `value_of`."""
+        known_claims = [claim.id for claim in content.inputs.claims]
+        for id in self.spent:
+            if id not in known_claims:
+                raise InputError(f"{where}: spent", id, nearest(id, known_claims))
+        own = [s for s in content.scores if s.row.id in self.spent and s.row.calibration == "paper"]
+        shares = [
+            cell.real / cell.claimed for score in own for cell in score.privacy.cells if not math.isnan(cell.real)
+        ]
+        if not shares:
+            raise NotMeasured(f"{', '.join(self.spent)} have no noise in profile {content.inputs.profile}")
+        return max(shares)
+
+
+@dataclass(frozen=True)
 class OfErrata:
     """How many errata a paper has, or ``all``.
 
@@ -229,11 +250,18 @@ class Over:
 
 
 OfOneBoard = OfBoard | OfWins | OfWinners | OfPoints | OfRan | OfGain | OfUndecided | OfFrontier | OfSearch
-Reference = OfClaim | OfRows | OfOneBoard | OfAccounted | OfCharged | OfErrata | Times | Over
+Reference = OfClaim | OfRows | OfOneBoard | OfAccounted | OfCharged | OfSpent | OfErrata | Times | Over
 FORMS: Mapping[str, type[Reference]] = {
     **{"claim": OfClaim, "rows": OfRows, "board": OfBoard, "wins": OfWins, "winners": OfWinners, "points": OfPoints},
     **{"ran": OfRan, "gain": OfGain, "undecided": OfUndecided, "frontier": OfFrontier, "search": OfSearch},
-    **{"accounted": OfAccounted, "charged": OfCharged, "errata": OfErrata, "times": Times, "over": Over},
+    **{
+        "accounted": OfAccounted,
+        "charged": OfCharged,
+        "spent": OfSpent,
+        "errata": OfErrata,
+        "times": Times,
+        "over": Over,
+    },
 }
 """The key by which a reference says what it reads."""
 
