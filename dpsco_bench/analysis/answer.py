@@ -64,7 +64,10 @@ STANDINGS: dict[str, Word] = {
     AS_CORRECTED: Word(
         "confirms", "it holds with the paper's own noise as an erratum here corrects it, proven private; not as printed"
     ),
-    WITH_OURS: Word("confirms", "it holds with accounted noise, proven private; with the paper's own it does not show"),
+    WITH_OURS: Word(
+        "confirms",
+        "it holds with accounted noise, proven private; with the paper's own it does not show, or its privacy does not",
+    ),
     NOT_SHOWN: Word(
         "confirms",
         "it holds only with noise that nothing proves private, and nothing refutes on the data that it ran on",
@@ -178,9 +181,11 @@ def headline(standings: Iterable[str]) -> str:
     cited = f"{recalled} as recalled of its source; " if recalled else ""
     cited += f"{found[AS_CORRECTED]} as corrected; " if found[AS_CORRECTED] else ""
     first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {cited}{ours} with ours alone"
+    silent = found[WITHOUT_NOISE]
+    first += f"{_unproven(found)}. {silent} {_hold(silent)} {_SILENT}" if silent else _unproven(found)
     others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
     rest = f". Of the others {', '.join(others)}" if others else ""
-    return f"of {found.total()} theorems, rows and figures {first}{_unproven(found)}{rest}"
+    return f"of {found.total()} theorems, rows and figures {first}{rest}"
 
 
 def _unproven(found: Counter[str]) -> str:
@@ -195,8 +200,8 @@ def _hold(count: int) -> str:
     return "holds" if count == 1 else "hold"
 
 
+_SILENT = "where at least half of what is judged is there without noise"
 _COUNTED = (
-    (WITHOUT_NOISE, ("holds where noise plays little or no part", "hold where noise plays little or no part")),
     (FAILS, ("fails", "fail")),
     (UNDECIDED, ("is undecided", "are undecided")),
     (VACUOUS, ("is vacuous", "are vacuous")),

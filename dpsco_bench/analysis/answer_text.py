@@ -184,8 +184,9 @@ def _which(regime: Regime, brief: int) -> str:
         own = replace(own, place="")
     short = regime.calibration == "accounted" or (brief > 1 and own.nominal)
     told = f"is {own.status_told}" if short else _is(own, False)
-    if told.endswith(")") and number(regime.largest_claim) != number(own.epsilon_claimed):
-        told = f"{told[:-1]}; claims up to {number(regime.largest_claim)})"
+    least, largest = map(number, regime.claims)
+    if told.endswith(")") and least != largest:
+        told = f"{told[:-1]}; claims from {least} to {largest})"
     if brief > 2:
         return told.replace(LAW_NEITHER, STATUS_CLAUSES["unproven"])
     return f"{told} and elsewhere {_is(most, False)}" if most and own.status != most.status else told

@@ -130,9 +130,10 @@ class Regime:
         return len({bool(row.verdict.corrected) for row in self.rows if row.verdict.noise}) > 1
 
     @property
-    def largest_claim(self) -> float:
-        """The largest epsilon that is claimed where a row's noise is worst; 0 where none was charged."""
-        return max((row.verdict.noise.epsilon_claimed for row in self.rows if row.verdict.noise), default=0.0)
+    def claims(self) -> tuple[float, float]:
+        """The least and the largest epsilon that is claimed where a row's noise is worst; 0 where none was charged."""
+        found = [row.verdict.noise.epsilon_claimed for row in self.rows if row.verdict.noise]
+        return min(found, default=0.0), max(found, default=0.0)
 
     @property
     def refuted(self) -> bool:

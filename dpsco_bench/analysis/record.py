@@ -195,8 +195,9 @@ def _rounded(value: Any) -> Any:
 
 def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
     """A real epsilon that is a bound stays one; everything else is `_rounded`."""
-    kind = beside.get(f"{key}_kind")
-    return outward(value, kind, DIGITS) if kind and isinstance(value, float) else _rounded(value)
+    kind = str(beside.get(f"{key}_kind"))
+    bound = kind in ("lower", "upper") and isinstance(value, float) and math.isfinite(value)
+    return float(f"{outward(value, kind, DIGITS):.{DIGITS}g}") if bound else _rounded(value)
 
 
 def read_record(path: str | os.PathLike[str]) -> list[Verdict]:

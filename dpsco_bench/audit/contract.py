@@ -335,7 +335,9 @@ class Checks:
 
     def check_loss_class(self) -> Finding:
         """Gradients of a few records at a few points."""
-        declared = loss_class.declared(self.subject)
+        declared, domain = loss_class.declared(self.subject), self.subject.problem.feasible_set
+        if domain is not None and not hasattr(domain, "project"):
+            return _finding(None, "nothing is projected on the domain, and no point of it tried")
         if not declared:
             return _finding(None, "none is declared")
         for name in declared:

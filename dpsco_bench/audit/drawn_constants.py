@@ -15,7 +15,8 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Draws, Trait
 
-RECORDS = 64
+RECORDS, COMPARED = 2048, 64
+"""Records whose gradients are looked at, and those of largest gradients that are compared with each other."""
 ROUNDING, FAR = 1e-6, 1e-3
 """Of a constant, and how far points are from each other, as a share of the farthest, whose gradients are compared."""
 
@@ -23,17 +24,25 @@ ROUNDING, FAR = 1e-6, 1e-3
 def exceeded(subject: Subject) -> str:
     """The first declared constant that drawn records exceed, in words; empty where none does.
 
-    Gradients of some records at points of the domain are held against `Constants.lipschitz`, differences of two
-    records' against `Constants.gradient_range`, and of one record's at two points against `Constants.smoothness`.
+    Gradients of records at points of the domain are held against `Constants.lipschitz`, differences of two records'
+    against `Constants.gradient_range`, and of one record's at two points against `Constants.smoothness`. Between two
+    points the gradient of the objective grows at least as `Constants.strong_convexity` says.
     """
     for name, declared, found in _compared(subject):
         if found > declared * (1.0 + ROUNDING):
             return f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
+    mu = subject.problem.constants.strong_convexity if Trait.STRONGLY_CONVEX in subject.problem.traits else 0.0
+    found = _curvature(subject) if mu else mu
+    if found < mu * (1.0 - ROUNDING):
+        return f"strong_convexity = {mu:.4g}, and between two points the objective has {found:.4g}"
     return ""
 
 
 def nothing_declared(subject: Subject) -> str:
     """Why there is nothing to hold records against; empty where there is."""
+    domain = subject.problem.feasible_set
+    if domain is not None and not hasattr(domain, "project"):
+        return "nothing is projected on the domain, and no point of it tried"
     if subject.problem.data_dependent_constants:
         return "constants are computed from the data"
     return "constants are nominal" if subject.problem.constants.status == "nominal" else ""
@@ -46,7 +55,8 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
     if Trait.LIPSCHITZ in traits:
         yield "lipschitz", c.lipschitz, float(lp_norm(gradients, q).max())
     if c.gradient_range:
-        apart = gradients[:, :, None] - gradients[:, None, :]
+        largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
+        apart = largest[:, :, None] - largest[:, None, :]
         yield "gradient_range", c.gradient_range, float(np.linalg.norm(apart, axis=-1).max())
     if Trait.SMOOTH in traits:
         moved = lp_norm(gradients[:, None] - gradients[None, :], q).max(axis=(2, 3))
@@ -56,10 +66,20 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
             yield "smoothness", c.smoothness, float((moved[distinct] / far[distinct]).max())
 
 
-def _gradients(subject: Subject, points: np.ndarray) -> np.ndarray:
+def _curvature(subject: Subject) -> float:
+    """Least growth of the objective's gradient between two points, ``<g(x) - g(y), x - y>/||x - y||^2``."""
+    problem, points = subject.problem, points_of(subject)
+    mean = _gradients(subject, points, subject.data.n).mean(axis=1) + problem.constants.regularisation * points
+    moved, apart = (v[:, None] - v[None, :] for v in (mean, points))
+    square = np.sum(apart * apart, axis=-1)
+    distinct = square > FAR**2 * square.max()
+    return float((np.sum(moved * apart, axis=-1)[distinct] / square[distinct]).min()) if distinct.any() else np.inf
+
+
+def _gradients(subject: Subject, points: np.ndarray, records: int = RECORDS) -> np.ndarray:
     """Gradients of some drawn records' losses, ``(points, records, d)``."""
     problem, data = subject.problem, subject.data
     if problem.draws_per_replicate:
         data = problem.sample(data.n, Draws(subject.streams(np), 0, 1))
-    rows = min(RECORDS, data.n)
+    rows = min(records, data.n)
     return np.stack([to_numpy(problem.record_gradients(x[None, :], data, 0, rows))[0] for x in points])

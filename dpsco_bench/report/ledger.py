@@ -277,7 +277,7 @@ def privacy_table(inputs: Inputs) -> Table:
         ),
         Column(
             "ε of the law",
-            lambda row: span(cell.law for cell in row.cells if not math.isnan(cell.law)) if _drawn(row) else "",
+            lambda row: span(outward(cell.law, "upper") for cell in row.cells) if _drawn(row) else "",
             {"epsilon_law_max": lambda row: _most(cell.law for cell in row.cells)},
             numeric=True,
         ),
@@ -355,7 +355,7 @@ def _kind(cell: Charged) -> str:
 
 
 def _real(row: LedgerRow) -> str:
-    shown = span(outward(cell.real, cell.kind) for cell in row.cells)
+    shown = span((outward(cell.real, cell.kind) for cell in row.cells), least=row.first.kind == "lower")
     return shown if shown == NOTHING else symbols(f"{SIGNS[row.first.kind]} {shown}")
 
 

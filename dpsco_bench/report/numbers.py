@@ -104,14 +104,14 @@ def seconds(value: object) -> str:
     return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
 
 
-def span(values: Iterable[object], show: Callable[[object], str] = number) -> str:
-    """One number, or the smallest and the largest: ``173 … 14,600``."""
+def span(values: Iterable[object], show: Callable[[object], str] = number, least: bool = False) -> str:
+    """One number, or the smallest and the largest: ``173 … 14,600``; of two that are alike the larger, or ``least``."""
     numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return NOTHING
     low, high = show(numbers[0]), show(numbers[-1])
     alike = low == high or math.isclose(numbers[0], numbers[-1], rel_tol=2e-3)
-    return high if alike else f"{low} … {high}"
+    return (low if least else high) if alike else f"{low} … {high}"
 
 
 def _special(value: float) -> str:

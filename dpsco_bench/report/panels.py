@@ -331,7 +331,8 @@ def reals(score: Score, cells: Sequence[Any]) -> str:
     if all(math.isnan(cell.real) for cell in cells):
         return "not known"
     worst = max((cell for cell in cells if not math.isnan(cell.real)), key=lambda cell: cell.real / cell.claimed)
-    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(outward(cell.real, cell.kind) for cell in cells)}"
+    bounds = (outward(cell.real, cell.kind) for cell in cells)
+    return f"{symbols(SIGNS.get(worst.kind, '='))} {span(bounds, least=worst.kind == 'lower')}"
 
 
 def _draw_privacy(axes: Axes, shown: Sequence[tuple[Score, list[Any]]]) -> None:

@@ -134,11 +134,11 @@ def test_what_noise_is_stands_in_a_sentence_of_its_own_where_one_is_too_long():
     )
 
 
-def test_the_largest_claim_is_told_where_the_worst_noise_has_a_smaller_one():
+def test_from_where_to_where_claims_reach_is_told_where_they_differ():
     at_large = replace(PROVEN, epsilon_real=200.0, epsilon_claimed=2_351.0)
     rows = [rate("yes", noise="private"), replace(rate("yes", noise="private", parameter="d"), noise=at_large)]
     assert answer(rows).text == (
-        "The rate holds in n and d with the printed noise, which is private (eps <= 0.25, claimed 1; claims up to "
+        "The rate holds in n and d with the printed noise, which is private (eps <= 0.25, claimed 1; claims from 1 to "
         "2,350)."
     )
     assert "claims" not in answer(rows[:1]).text

@@ -132,7 +132,7 @@ def _told(row: Standing) -> list[str]:
         return [place, labelled("  undecided", f"{' = '.join(row.tied)} of those run; {left}")]
     if row.runner_up is None:
         ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
-        return [place, labelled("  not compared", f"no method whose privacy is proven ran; {ran}")]
+        return [place, labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
     return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
 
 
