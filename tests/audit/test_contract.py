@@ -55,6 +55,7 @@ def mutant():
         ({"lipschitz": 0.5}, "lipschitz = 0.5, and a drawn record has"),
         ({"smoothness": 0.1}, "smoothness = 0.1, and a drawn record has"),
         ({"gradient_range": 0.5}, "gradient_range = 0.5, and a drawn record has"),
+        ({"strong_convexity": 3.0}, "strong_convexity = 3, and between two points the objective has"),
     ],
     ids=lambda declared: next(iter(declared)) if isinstance(declared, dict) else "",
 )
@@ -65,6 +66,11 @@ def test_constants_that_drawn_records_exceed_are_named(declared, said):
     PROBLEMS.add("mine_understated", own, __name__)
     findings = check_algorithm("wang2017.output_perturbation_zhang17", "mine_understated", d=3)
     assert CONSTANTS in failed(findings) and findings[CONSTANTS].detail.startswith(said)
+
+
+def test_a_domain_on_which_nothing_is_projected_is_no_traceback():
+    findings = check_algorithm("bassily2021.poly_sfw", "cube_vertices", d=6)
+    assert findings[CLASS].passed is findings[CONSTANTS].passed is None and not failed(findings)
 
 
 def after(change):
@@ -173,4 +179,4 @@ def test_the_verb(capsys):
     assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 12
     assert any(line.startswith("-  ") and "called upper" in line for line in lines)
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
-    assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 5
+    assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 6
