@@ -26,15 +26,15 @@ def exceeded(subject: Subject) -> str:
 
     Gradients of records at points of the domain are held against `Constants.lipschitz`, differences of two records'
     against `Constants.gradient_range`, and of one record's at two points against `Constants.smoothness`. Between two
-    points the gradient of the objective grows at least as `Constants.strong_convexity` says.
+    points the objective's gradient grows at least as `Constants.strong_convexity` says, and that of every record's loss
+    as `Constants.gauge_convexity` does.
     """
     for name, declared, found in _compared(subject):
         if found > declared * (1.0 + ROUNDING):
             return f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
-    mu = subject.problem.constants.strong_convexity if Trait.STRONGLY_CONVEX in subject.problem.traits else 0.0
-    found = _curvature(subject) if mu else mu
-    if found < mu * (1.0 - ROUNDING):
-        return f"strong_convexity = {mu:.4g}, and between two points the objective has {found:.4g}"
+    for name, declared, found in _curved(subject):
+        if found < declared * (1.0 - ROUNDING):
+            return f"{name} = {declared:.4g}, and between two points it is {found:.4g}"
     return ""
 
 
@@ -66,14 +66,21 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
             yield "smoothness", c.smoothness, float((moved[distinct] / far[distinct]).max())
 
 
-def _curvature(subject: Subject) -> float:
-    """Least growth of the objective's gradient between two points, ``<g(x) - g(y), x - y>/||x - y||^2``."""
-    problem, points = subject.problem, points_of(subject)
-    mean = _gradients(subject, points, subject.data.n).mean(axis=1) + problem.constants.regularisation * points
-    moved, apart = (v[:, None] - v[None, :] for v in (mean, points))
+def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
+    """Name of a constant, its value, and the least growth of gradients between two points that it speaks of."""
+    problem, c, points = subject.problem, subject.problem.constants, points_of(subject)
+    apart = points[:, None] - points[None, :]
     square = np.sum(apart * apart, axis=-1)
     distinct = square > FAR**2 * square.max()
-    return float((np.sum(moved * apart, axis=-1)[distinct] / square[distinct]).min()) if distinct.any() else np.inf
+    gradients = _gradients(subject, points, subject.data.n)
+    if Trait.STRONGLY_CONVEX in problem.traits and distinct.any():
+        mean = gradients.mean(axis=1) + c.regularisation * points
+        grown = np.sum((mean[:, None] - mean[None, :]) * apart, axis=-1)
+        yield "strong_convexity", c.strong_convexity, float((grown[distinct] / square[distinct]).min())
+    if c.gauge_convexity and problem.feasible_set is not None and distinct.any():
+        gauge = to_numpy(problem.feasible_set.norm(apart))[..., 0] / problem.feasible_set.radius
+        grown = np.einsum("ijrd,ijd->ijr", gradients[:, None] - gradients[None, :], apart).min(axis=-1)
+        yield "gauge_convexity", c.gauge_convexity, float((grown[distinct] / gauge[distinct] ** 2).min())
 
 
 def _gradients(subject: Subject, points: np.ndarray, records: int = RECORDS) -> np.ndarray:

@@ -55,7 +55,7 @@ def mutant():
         ({"lipschitz": 0.5}, "lipschitz = 0.5, and a drawn record has"),
         ({"smoothness": 0.1}, "smoothness = 0.1, and a drawn record has"),
         ({"gradient_range": 0.5}, "gradient_range = 0.5, and a drawn record has"),
-        ({"strong_convexity": 3.0}, "strong_convexity = 3, and between two points the objective has"),
+        ({"strong_convexity": 3.0}, "strong_convexity = 3, and between two points it is"),
     ],
     ids=lambda declared: next(iter(declared)) if isinstance(declared, dict) else "",
 )
@@ -66,6 +66,14 @@ def test_constants_that_drawn_records_exceed_are_named(declared, said):
     PROBLEMS.add("mine_understated", own, __name__)
     findings = check_algorithm("wang2017.output_perturbation_zhang17", "mine_understated", d=3)
     assert CONSTANTS in failed(findings) and findings[CONSTANTS].detail.startswith(said)
+
+
+def test_a_gauge_convexity_that_losses_have_not_is_named():
+    own = type("Own", (problem_class("logistic_glm"),), {"name": "mine_curved"})
+    own.own_constants = property(lambda self: replace(super(own, self).own_constants, gauge_convexity=50.0))
+    PROBLEMS.add("mine_curved", own, __name__)
+    finding = check_algorithm("su2023.app_objp_sc", "mine_curved", d=3, domain="l2_ball")[CONSTANTS]
+    assert finding.passed is False and finding.detail.startswith("gauge_convexity = 50, and between two points it is")
 
 
 def test_a_domain_on_which_nothing_is_projected_is_no_traceback():
