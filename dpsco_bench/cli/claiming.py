@@ -113,14 +113,23 @@ def measure(entry: E, measured: Measured) -> E:
 
 
 def cell_weights(profile: str) -> Weigh:
-    """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps."""
+    """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps.
+
+    Of cells whose plans the model does not see, those of a run take time as their data are large.
+    """
     from dpsco_bench.cli.verbs.gate import predictor
 
     predict = predictor(profile)
 
     def weigh(step: str, job: Job) -> list[float]:
         model = _expected(job)
-        own = [LEAST_SECONDS + seconds for seconds in model] if step == "run" and any(model) else [1.0] * len(job.cells)
+        own = [1.0] * len(job.cells)
+        if step == "run":
+            own = (
+                [LEAST_SECONDS + one for one in model]
+                if any(model)
+                else [cell.n * (cell.d or 1.0) for cell in job.cells]
+            )
         if step == "run":
             known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others))
             total = predict(step, job) if known else sum(own)
