@@ -15,8 +15,8 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Draws, Trait
 
-RECORDS, COMPARED = 2048, 64
-"""Records whose gradients are looked at, and those of largest gradients that are compared with each other."""
+NUMBERS, COMPARED = 1 << 22, 64
+"""Coordinates of gradients that are looked at, and records of largest gradients that are compared with each other."""
 ROUNDING, FAR = 1e-6, 1e-3
 """Of a constant, and how far points are from each other, as a share of the farthest, whose gradients are compared."""
 
@@ -51,7 +51,8 @@ def nothing_declared(subject: Subject) -> str:
 def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
     """Name of a constant, its value, and the largest that some records have."""
     c, traits, points = subject.problem.constants, subject.problem.traits, points_of(subject)
-    gradients, q = _gradients(subject, points), dual_exponent(c.norm)
+    few = max(COMPARED, NUMBERS // points.size)
+    gradients, q = _gradients(subject, points, few), dual_exponent(c.norm)
     if Trait.LIPSCHITZ in traits:
         yield "lipschitz", c.lipschitz, float(lp_norm(gradients, q).max())
     if c.gradient_range:
@@ -83,7 +84,7 @@ def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
         yield "gauge_convexity", c.gauge_convexity, float((grown[distinct] / gauge[distinct] ** 2).min())
 
 
-def _gradients(subject: Subject, points: np.ndarray, records: int = RECORDS) -> np.ndarray:
+def _gradients(subject: Subject, points: np.ndarray, records: int) -> np.ndarray:
     """Gradients of some drawn records' losses, ``(points, records, d)``."""
     problem, data = subject.problem, subject.data
     if problem.draws_per_replicate:

@@ -197,6 +197,8 @@ def verdict(found: Choice) -> str:
         return f"No method of proven privacy does better than the trivial solution{rest}."
     if len(found.tied) > 1:
         also = ", and no better than the trivial solution" if TRIVIAL in found.tied else ""
+        if len(names) == 1:
+            return f"{names[0]} has the least risk of proven privacy{also}{rest}."
         return f"Tied for the least risk: {', '.join(names)}{also}{rest}."
     if math.isnan(found.margin):
         return f"{names[0]} alone was run{rest}."

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
 from dpsco_bench.analysis.ordering import OPEN, compared
+from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
 from dpsco_bench.claims.model import RISK, Part
@@ -312,6 +313,8 @@ def _own_column(name: str, field: Field) -> Column:
     def show(score: Score) -> str:
         value = score.own(name)
         items = value if isinstance(value, list | tuple) else [value]
+        if name.endswith("_lower"):  # it stays a bound
+            items = [outward(item, "lower") if is_number(item) else item for item in items]
         return ", ".join(number(item) if field.is_number else NOTHING if item is None else str(item) for item in items)
 
     return Column(field.title, show, {name: lambda score: score.own(name)}, field.is_number)
