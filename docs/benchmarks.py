@@ -53,8 +53,8 @@ def page(rows: list[Row]) -> str:
         f"Of {len(wanted)} goals of single loops {met[True]} are met, {met[False]} are missed and "
         f"{len(wanted) - len(judged)} were not measured. Goals of whole runs that are met: "
         f"{sum(line.endswith('| yes |') for line in told)} of {len(told)}. "
-        "G1 to G8, P1 to P10 and `site` name them. P2 is G4, and P3 is G1 at every length of rows. G8 is of a card, "
-        "and none was there.",
+        "G1 to G8, P1 to P10, `tests`, `CI` and `site` name them. P2 is G4, and P3 is G1 at every length of rows. "
+        "G8 is of a card, and none was there.",
         f"Where nothing else is said, the times are of one core of {about['processor']}, which other work shared.",
         "A ratio compares processor times of two tasks run in turn in one process. A goal of at most 0.6 means",
         "that ours takes at most 0.6 of the other's time. A goal of at least 3 means that it is at least three times",
@@ -94,7 +94,7 @@ def whole() -> list[str]:
     kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
     pairs = {profile: kept[profile] for profile in ("smoke", "ci") if profile in kept}
     parts = {profile: pair["after"]["cpu"] / pair["before"]["cpu"] for profile, pair in pairs.items()}
-    full = kept["full"]
+    full, commands = kept["full"], kept["commands"]
     figures = {"board": _board_seconds("ci"), "cores": full["cpu"] / full["wall"]}
     figures["faster"] = full["on_faster_cores"]["wall"] / 60
     figures["site"] = kept["site"]["cpu"]
@@ -118,6 +118,10 @@ def whole() -> list[str]:
             0.1,
             kept,
             "costs",
+        ),
+        *(
+            _told(id, f"`{command}`, minutes by the clock on two cores", commands[key]["wall"] / 60, most, kept, key)
+            for id, command, key, most in (("tests", "make test", "test", 8), ("CI", ".ci/run", "ci_run", 15))
         ),
         _told("site", "site of `ci`, seconds by the clock on two cores", kept["site"]["wall"], 15, kept, "site"),
     ]

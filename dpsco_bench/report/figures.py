@@ -21,11 +21,18 @@ from dpsco_bench.report.ratios import grid_panel
 from dpsco_bench.report.scores import Score, claim_scores, scores
 from dpsco_bench.report.wording import symbols
 
-TIME_SUFFIX = ".time"
+TIME_SUFFIX, SHOWN_SUFFIX = ".time", ".shown"
+MOST_SHOWN = 4
+"""More panels of what is measured for information, beside judged ones, have a figure of their own."""
 
 
 def claim_panels(results: ClaimResults) -> list[Panel]:
     """Panels of a claim: those of its study, and of its parts other than measured orderings in the file's order."""
+    return [panel for panel, _ in _panels(results)]
+
+
+def _panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
+    """The same, each with whether nothing in it is judged."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
         by_part.setdefault(score.row.part, []).append(score)
@@ -39,8 +46,9 @@ def claim_panels(results: ClaimResults) -> list[Panel]:
     ]
     panels = [(_panel(scores), scores) for scores in alone if scores[0].kind.shape != "curves"]
     first = [*extra_panels(results), *variant_panels(everything), *([overview] if overview else [])]
-    told = [panel for panel, scores in panels if not (panel.blank and _only_shown(scores))]
-    return [*first, *told] or [panel for panel, _ in panels]
+    told = [(panel, _only_shown(scores)) for panel, scores in panels]
+    kept = [pair for pair in told if not (pair[0].blank and pair[1])]
+    return [*((panel, False) for panel in first), *kept] or told
 
 
 def _only_shown(scores: Sequence[Score]) -> bool:
@@ -75,7 +83,13 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
     if audits and len(audits) == len(claim_scores(results)):
         return {"": audits_figure(audits)}
     curves = curve_figure(results)
-    panels = claim_panels(results)
+    every = _panels(results)
+    aside = [panel for panel, shown in every if shown]
+    apart = len(aside) > MOST_SHOWN and len(aside) < len(every)
+    panels = [panel for panel, shown in every if not (apart and shown)]
+    if apart:
+        told = f"{results.id}: {symbols(results.claim.title)}"
+        figures[SHOWN_SUFFIX] = compose(aside, "Measured for information: no criterion was set", told)
     if curves is not None and not panels:
         figures[""] = curves
     else:

@@ -13,10 +13,11 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import all_kinds
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
+from dpsco_bench.report import figures
 from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
 from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
-from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
+from dpsco_bench.report.figures import SHOWN_SUFFIX, claim_figures, claim_panels, write_figures
 from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
 from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
@@ -223,6 +224,17 @@ def test_unknown_methods_get_different_looks():
     labels = ["dp_gd", *"abcdef"]
     looks = {(look.colour, look.dash) for look in styles_of("wang2017", labels).values()}
     assert len(looks) == len(labels)
+
+
+def test_what_is_measured_for_information_stands_apart_where_it_is_much(inputs, monkeypatch):
+    monkeypatch.setattr(figures, "MOST_SHOWN", 0)
+    apart = {}
+    for claim in inputs.claims:
+        shown = [shown for _, shown in figures._panels(claim)]
+        drawn = claim_figures(claim)
+        assert (SHOWN_SUFFIX in drawn) == (0 < sum(shown) < len(shown))
+        apart |= {claim.id: drawn} if SHOWN_SUFFIX in drawn else {}
+    assert apart and all("no criterion was set" in words(drawn[SHOWN_SUFFIX]) for drawn in apart.values())
 
 
 def test_a_paper_says_how_its_methods_look(inputs):

@@ -33,7 +33,7 @@ def nothing(inputs):
 def test_declared_names_are_those_that_are_drawn_and_no_claims():
     names = figure_names(claim_ids())
     assert len(set(names)) == len(names) == len(ALL)
-    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time")}
+    assert not set(names) & {id + suffix for id in claim_ids() for suffix in ("", ".curves", ".time", ".shown")}
     assert figure_names(["zhang2022.thm4"]) == []
 
 

@@ -22,7 +22,7 @@ SUMMARY = "remove results and figures that no plan names"
 EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has goes too. So do drafts of interrupted
 writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("concluded", "verdicts", "standings", "logs", "benchmarks", "packs", "failures")
-FIGURE_SUFFIXES = ("", ".curves", ".time")
+FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown")
 """What a claim's figures are called besides their claim."""
 FRESH_SECONDS = 3600.0
 """Files younger than this that are half written, or locks, may be in use."""

@@ -40,7 +40,7 @@ from dpsco_bench.site.markdown import (
     toctree,
 )
 
-SUFFIXES = ("", ".curves", ".time")
+SUFFIXES = ("", ".curves", ".time", ".shown")
 """Figures of a claim, behind its id."""
 IN_FILES = ("csv", "parquet")
 NOISE_MATTERS = (NOT_SHOWN, NOT_PRIVATE, WITH_OURS, UNDECIDED)
