@@ -59,6 +59,9 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
         largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
         apart = largest[:, :, None] - largest[:, None, :]
         yield "gradient_range", c.gradient_range, float(np.linalg.norm(apart, axis=-1).max())
+    if c.loss_range and Trait.LIPSCHITZ in traits:
+        largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
+        yield "loss_range", c.loss_range, float(lp_norm(largest[:, :, None] - largest[:, None, :], q).max())
     if Trait.SMOOTH in traits:
         moved = lp_norm(gradients[:, None] - gradients[None, :], q).max(axis=(2, 3))
         far = lp_norm(points[:, None] - points[None, :], c.norm)[..., 0]

@@ -90,7 +90,7 @@ def _parsed_once(path: Path, changed: int, size: int) -> Claim:
 
 
 def check_id(id: str, path: Path) -> None:
-    """A claim is called as its file is.
+    """A claim or table is called as its file is.
 
     Raises
     ------
@@ -117,6 +117,8 @@ def read_claims() -> list[Claim]:
 def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
+    What ships is named by what ships, and a paper that brings its own files names its own claims alone.
+
     Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
     do so in ``conf/profile/<profile>.yaml``.
 
@@ -126,24 +128,38 @@ def profile_claims(profile: str) -> list[str]:
         If the file names an unknown claim, or no list of claims.
     """
     known = claim_ids()
-    files = [*conf_files(f"profile/{profile}.yaml"), *conf_files(f"profile/{profile}/*.yaml")]
-    named = [entry["claims"] for entry in map(read_shipped, files) if "claims" in entry]
-    if not named:
-        return known
-    for claims in named:
-        if not isinstance(claims, list) or not claims:
-            raise InputError(f"claims of profile {profile}", claims, "a list of claims, at least one")
-    chosen = [id for claims in named for id in claims if not absent_paper(id)]
+    theirs = {paper: folder / "conf" for paper, folder in paper_folders().items() if (folder / "conf").is_dir()}
+    shipped = _named(conf_dir(), profile)
+    chosen = shipped or [id for id in known if id.partition(".")[0] not in theirs]
+    for paper, root in theirs.items():
+        own = [id for id in known if id.partition(".")[0] == paper]
+        named = _named(root, profile)
+        for id in named:
+            if id not in own:
+                raise InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
+        chosen = [*chosen, *(named or ([] if shipped else own))]
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))
-    return chosen
+    return list(dict.fromkeys(chosen)) if shipped else sorted(set(chosen))
+
+
+def _named(root: Path, profile: str) -> list[str]:
+    """The claims that a configuration tree names for a profile, those of absent papers left out; empty for none."""
+    files = [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]
+    lists = [entry["claims"] for entry in map(read_shipped, files) if "claims" in entry]
+    for claims in lists:
+        if not isinstance(claims, list) or not claims:
+            raise InputError(f"claims of profile {profile}", claims, "a list of claims, at least one")
+    return [id for claims in lists for id in claims if not absent_paper(id)]
 
 
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id."""
-    found = [parse_table(read_shipped(path)) for path in conf_files("table/*/*.yaml")]
-    return sorted(found, key=lambda text: text.id)
+    found = {path: parse_table(read_shipped(path)) for path in conf_files("table/*/*.yaml")}
+    for path, text in found.items():
+        check_id(text.id, path)
+    return sorted(found.values(), key=lambda text: text.id)
 
 
 def errata_papers() -> list[str]:

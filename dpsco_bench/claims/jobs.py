@@ -27,8 +27,8 @@ from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
-from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.registry import absent_paper, papers
+from dpsco_bench.problems.registry import PROBLEMS, problem_class
+from dpsco_bench.registry import PLUGIN, absent_paper, papers, roots
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -206,11 +206,29 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those that are given, and those of its algorithms and problems."""
     yield from base
     for cell in job.cells:
-        yield from cell.algorithm_entry.modules(cell.options)
-        yield problem_class(cell.problem).__module__
+        entry, problem = cell.algorithm_entry, problem_class(cell.problem)
+        yield from entry.modules(cell.options)
+        yield problem.__module__
+        yield from _foreign(entry.plan_function, entry.run_function, *vars(problem).values())
+        yield from _foreign_names(PROBLEMS.module(cell.problem), ALGORITHMS.module(cell.algorithm))
         observer = job.rounds or cell.algorithm_entry.rounds
         if observer not in ("", NO_ROUNDS):
             yield OBSERVERS.module(observer)
+
+
+def _foreign(*functions: object) -> Iterator[str]:
+    """Modules in which functions are defined that do not ship: a plan's run may stand elsewhere than the plan."""
+    for function in functions:
+        if callable(function):
+            yield from _foreign_names(str(getattr(function, "__module__", "")))
+
+
+def _foreign_names(*modules: str) -> Iterator[str]:
+    """Those of the user's files and of papers that do not ship."""
+    others = roots() - {"dpsco_bench"}
+    for module in modules:
+        if module.startswith(PLUGIN) or module.split(".")[0] in others:
+            yield module
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:

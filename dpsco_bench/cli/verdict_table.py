@@ -74,6 +74,8 @@ def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str])
 
 def _numbers(row: Verdict) -> tuple[str, str]:
     """What was measured and what it is held against: slopes, a ratio and its limit, or the two epsilons."""
+    if get_kind(row.kind).aside and "epsilon_lower" in (row.own or {}):  # an audit's own bound
+        return bounded(float(str(row.own["epsilon_lower"])), "lower", 3), number(row.epsilon_claimed, 3)
     if row.epsilon_real is not None and not math.isnan(row.epsilon_real):
         return bounded(row.epsilon_real, row.epsilon_real_kind or "", 3), number(row.epsilon_claimed, 3)
     if not math.isnan(row.slope):

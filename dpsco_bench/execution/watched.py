@@ -36,14 +36,16 @@ def watch() -> None:
 
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
-        if module.split(".")[0] == OURS and (registrar := _registrar()):
+        if registrar := _registrar():
             module = registrar
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
         top = module.split(".")[0]
+        if top != OURS and self.kind == STYLE:
+            return add(self, name, entry, module)
         if top != OURS and top in roots():
             _check_free(self, name, top)
-        elif top != OURS and self.kind != STYLE:
+        elif top != OURS:
             _check_prefix(self, name, partial(find, self))
         return add(self, name, entry, module)
 
@@ -89,7 +91,11 @@ def _registrar() -> str:
 def _owner(name: str) -> str:
     """The paper in the prefix of a name; empty if there is none."""
     prefix = name.partition(".")[0] if "." in name else ""
-    return next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
+    return (
+        prefix
+        if prefix in papers()
+        else next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
+    )
 
 
 def _check_prefix(registry: Registry[Any], name: str, find: Callable[[str], Any]) -> None:

@@ -110,7 +110,7 @@ class Privacy:
         if self.status == "none":
             return words
         if math.isnan(cell.real) and not math.isnan(cell.law):
-            return f"{words}: target law ε\u00a0=\u00a0{number(cell.law)}, claimed\u00a0{plain(cell.claimed)}"
+            return f"{words}: target law ε\u00a0{epsilon_text(cell.law, 'upper')}, claimed\u00a0{plain(cell.claimed)}"
         if math.isnan(cell.real):
             return f"{words}: no accountant covers it"
         flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""

@@ -20,7 +20,7 @@ from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.registry import absent_paper
+from dpsco_bench.registry import absent_paper, say_once
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.board_values import NotMeasured, Value
 from dpsco_bench.site.content import Content
@@ -133,8 +133,17 @@ class Unsaid:
 
 
 def finding_files() -> dict[str, Path]:
-    """Id of each finding -> its file; the digits in front of a name give the order alone."""
-    return {re.sub(r"^\d+[-_]", "", path.stem): path for path in conf_files("findings/*.yaml")}
+    """Id of each finding -> its file; the digits in front of a name give the order alone.
+
+    One of a paper's own that has the id of another is named in a line and left out.
+    """
+    found: dict[str, Path] = {}
+    for path in conf_files("findings/*.yaml"):
+        id = re.sub(r"^\d+[-_]", "", path.stem)
+        if id in found:
+            say_once(InputError("finding", str(path), "one with an id that no other finding has"))
+        found.setdefault(id, path)
+    return found
 
 
 def read_finding(path: Path, id: str) -> FindingText:

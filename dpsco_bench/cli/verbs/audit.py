@@ -66,7 +66,7 @@ def screen(result: Any) -> Iterator[str]:
     """The verdict, and what it rests on."""
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
-        f"(epsilon >= {number(result.epsilon_lower)}, claimed {number(result.epsilon_claimed)})"
+        f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
     )
     bound = result.bound
     facts = {
