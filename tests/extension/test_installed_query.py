@@ -126,6 +126,35 @@ def test_files_of_another_paper_are_left_out_in_one_line(installed, file, argume
     assert done.stdout == before.stdout and kept in done.stdout and done.returncode == 0
 
 
+def test_a_run_that_stands_elsewhere_than_its_plan_is_in_the_key(installed):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    folder = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip())
+    plan, run = (folder / "algorithms.py").read_text().split("@plan.run\n")
+    (folder / "algorithms.py").write_text(plan)
+    runs = folder / "runs.py"
+    runs.write_text(f"from example2026.algorithms import plan\n\n\n@plan.run\n{run}")
+    with (folder / "__init__.py").open("a") as file:
+        file.write("\nimport example2026.runs\n")
+    text = "from dpsco_bench.claims.compose import claim_plan as p; print(p('example2026.thm1', 'smoke').jobs[0].key)"
+    before = call("-c", text)
+    runs.write_text(runs.read_text().replace("plan.step *", "0.5 * plan.step *"))
+    after = call("-c", text)
+    assert before.returncode == after.returncode == 0 and before.stdout != after.stdout, after.stderr
+
+
+def test_a_profile_of_a_paper_names_its_own_claims_alone(installed):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    text = "from dpsco_bench.claims.catalogue import claim_ids, profile_claims as p; print(p('ci') == claim_ids())"
+    assert call("-c", text).stdout.strip() == "True"
+    folder = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf" / "profile"
+    shutil.copy(folder / "smoke.yaml", folder / "ci.yaml")
+    assert call("-c", text).stdout.strip() == "True"
+    (folder / "ci.yaml").write_text("claims: [wang2017.thm4.1]\n")
+    assert "claims of example2026 in profile ci = 'wang2017.thm4.1'" in call("-c", text).stderr
+
+
 def test_a_claim_is_called_as_its_file_is(installed):
     install, call = installed
     install(new="= GaussianQuery(")
