@@ -36,7 +36,7 @@ def watch() -> None:
 
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
-        if registrar := _registrar():
+        if self.kind != STYLE and (registrar := _registrar()):
             module = registrar
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
