@@ -7,6 +7,7 @@ would show nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from dpsco_bench.problems.base import Draws, Trait
 
 NUMBERS, COMPARED = 1 << 22, 64
 """Coordinates of gradients that are looked at, and records of largest gradients that are compared with each other."""
-ROUNDING, FAR = 1e-6, 1e-3
-"""Of a constant, and how far points are from each other, as a share of the farthest, whose gradients are compared."""
+ROUNDING, FAR = 1e-4, 1e-3
+"""Of a constant, for gradients in single precision too; and how far points are from each other, as a share of the
+farthest, whose gradients are compared."""
 
 
 def exceeded(subject: Subject) -> str:
@@ -55,13 +57,12 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
     gradients, q = _gradients(subject, points, few), dual_exponent(c.norm)
     if Trait.LIPSCHITZ in traits:
         yield "lipschitz", c.lipschitz, float(lp_norm(gradients, q).max())
+    largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
+    apart = largest[:, :, None] - largest[:, None, :]
     if c.gradient_range:
-        largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
-        apart = largest[:, :, None] - largest[:, None, :]
         yield "gradient_range", c.gradient_range, float(np.linalg.norm(apart, axis=-1).max())
     if c.loss_range and Trait.LIPSCHITZ in traits:
-        largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
-        yield "loss_range", c.loss_range, float(lp_norm(largest[:, :, None] - largest[:, None, :], q).max())
+        yield "loss_range", c.loss_range, float(lp_norm(apart, q).max())
     if Trait.SMOOTH in traits:
         moved = lp_norm(gradients[:, None] - gradients[None, :], q).max(axis=(2, 3))
         far = lp_norm(points[:, None] - points[None, :], c.norm)[..., 0]
@@ -73,18 +74,23 @@ def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
 def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
     """Name of a constant, its value, and the least growth of gradients between two points that it speaks of."""
     problem, c, points = subject.problem, subject.problem.constants, points_of(subject)
-    apart = points[:, None] - points[None, :]
-    square = np.sum(apart * apart, axis=-1)
-    distinct = square > FAR**2 * square.max()
-    gradients = _gradients(subject, points, subject.data.n)
-    if Trait.STRONGLY_CONVEX in problem.traits and distinct.any():
-        mean = gradients.mean(axis=1) + c.regularisation * points
-        grown = np.sum((mean[:, None] - mean[None, :]) * apart, axis=-1)
-        yield "strong_convexity", c.strong_convexity, float((grown[distinct] / square[distinct]).min())
-    if c.gauge_convexity and problem.feasible_set is not None and distinct.any():
-        gauge = to_numpy(problem.feasible_set.norm(apart))[..., 0] / problem.feasible_set.radius
-        grown = np.einsum("ijrd,ijd->ijr", gradients[:, None] - gradients[None, :], apart).min(axis=-1)
-        yield "gauge_convexity", c.gauge_convexity, float((grown[distinct] / gauge[distinct] ** 2).min())
+    strong, gauged = Trait.STRONGLY_CONVEX in problem.traits, c.gauge_convexity and problem.feasible_set is not None
+    if not strong and not gauged:
+        return
+    gradients, least = _gradients(subject, points, subject.data.n), [np.inf, np.inf]
+    far = max(float(np.linalg.norm(x - y)) for x, y in combinations(points, 2))
+    for (x, at_x), (y, at_y) in combinations(zip(points, gradients, strict=True), 2):
+        apart, grown = x - y, (at_x - at_y) @ (x - y)
+        square = float(apart @ apart)
+        if square > (FAR * far) ** 2:
+            least[0] = min(least[0], float(grown.mean()) / square + c.regularisation)
+            if problem.feasible_set is not None and gauged:
+                gauge = float(to_numpy(problem.feasible_set.norm(apart))[..., 0]) / problem.feasible_set.radius
+                least[1] = min(least[1], float(grown.min()) / gauge**2)
+    if strong:
+        yield "strong_convexity", c.strong_convexity, least[0]
+    if gauged:
+        yield "gauge_convexity", c.gauge_convexity, least[1]
 
 
 def _gradients(subject: Subject, points: np.ndarray, records: int) -> np.ndarray:

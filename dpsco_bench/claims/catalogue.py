@@ -117,7 +117,8 @@ def read_claims() -> list[Claim]:
 def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
-    What ships is named by what ships, and a paper that brings its own files names its own claims alone.
+    What ships is named by what ships, and a paper that brings its own files names its own claims alone: another's is
+    named in one line and left out, or stops the process where the paper was given in this call.
 
     Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
     do so in ``conf/profile/<profile>.yaml``.
@@ -134,10 +135,13 @@ def profile_claims(profile: str) -> list[str]:
     for paper, root in theirs.items():
         own = [id for id in known if id.partition(".")[0] == paper]
         named = _named(root, profile)
-        for id in named:
-            if id not in own:
-                raise InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
-        chosen = [*chosen, *(named or ([] if shipped else own))]
+        for id in sorted(set(named) - {*own}):
+            error = InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
+            if is_given(paper):
+                raise error
+            say_once(error)
+        kept = [id for id in named if id in own]
+        chosen = [*chosen, *(kept or ([] if shipped else own))]
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))

@@ -205,28 +205,23 @@ def _skip_reason(job: Job) -> str:
 def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those that are given, and those of its algorithms and problems."""
     yield from base
+    for algorithm, problem in sorted({(cell.algorithm, cell.problem) for cell in job.cells}):
+        yield from _outside(algorithm, problem)
     for cell in job.cells:
-        entry, problem = cell.algorithm_entry, problem_class(cell.problem)
-        yield from entry.modules(cell.options)
-        yield problem.__module__
-        yield from _foreign(entry.plan_function, entry.run_function, *vars(problem).values())
-        yield from _foreign_names(PROBLEMS.module(cell.problem), ALGORITHMS.module(cell.algorithm))
+        yield from cell.algorithm_entry.modules(cell.options)
+        yield problem_class(cell.problem).__module__
         observer = job.rounds or cell.algorithm_entry.rounds
         if observer not in ("", NO_ROUNDS):
             yield OBSERVERS.module(observer)
 
 
-def _foreign(*functions: object) -> Iterator[str]:
-    """Modules in which functions are defined that do not ship: a plan's run may stand elsewhere than the plan."""
-    for function in functions:
-        if callable(function):
-            yield from _foreign_names(str(getattr(function, "__module__", "")))
-
-
-def _foreign_names(*modules: str) -> Iterator[str]:
-    """Those of the user's files and of papers that do not ship."""
+def _outside(algorithm: str, problem: str) -> Iterator[str]:
+    """Modules of a method and a problem that do not ship: a run may stand elsewhere than its plan, or a draw."""
+    entry = get_algorithm(algorithm)
+    functions = (entry.plan_function, entry.run_function, *vars(problem_class(problem)).values())
+    named = {str(getattr(function, "__module__", "")) for function in functions if callable(function)}
     others = roots() - {"dpsco_bench"}
-    for module in modules:
+    for module in named | {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}:
         if module.startswith(PLUGIN) or module.split(".")[0] in others:
             yield module
 

@@ -36,13 +36,13 @@ def watch() -> None:
 
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
-        if self.kind != STYLE and (registrar := _registrar()):
+        if self.kind == STYLE:
+            return add(self, name, entry, module)
+        if registrar := _registrar():
             module = registrar
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
         top = module.split(".")[0]
-        if top != OURS and self.kind == STYLE:
-            return add(self, name, entry, module)
         if top != OURS and top in roots():
             _check_free(self, name, top)
         elif top != OURS:
@@ -91,11 +91,8 @@ def _registrar() -> str:
 def _owner(name: str) -> str:
     """The paper in the prefix of a name; empty if there is none."""
     prefix = name.partition(".")[0] if "." in name else ""
-    return (
-        prefix
-        if prefix in papers()
-        else next((paper for paper in papers() if prefix == paper or prefix.startswith(f"{paper}_")), "")
-    )
+    longer = (paper for paper in papers() if prefix.startswith(f"{paper}_"))
+    return prefix if prefix in papers() else next(longer, "")
 
 
 def _check_prefix(registry: Registry[Any], name: str, find: Callable[[str], Any]) -> None:

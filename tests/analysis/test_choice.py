@@ -109,10 +109,13 @@ def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
     late = tuple(NotRun(name, f"p.{name}", status, "") for name, status in (("a", "too_long"), ("b", "stopped")))
     rest = "; 2 other methods had no time"
     short, start = replace(found, refused=late), {"tied": (TRIVIAL,)}
-    assert verdict(short).endswith(f"below the next{rest}.") or f"{rest}." in verdict(short)
+    sole, two = {"tied": ("dp_accmd",), "margin": 0.5, "margin_ci": (0.4, 0.6)}, {"tied": ("dp_accmd", "objp")}
+    assert verdict(replace(short, **sole)).endswith(f"below the next{rest}.")
+    assert verdict(replace(short, **{**sole, "margin": math.nan})) == f"dp_accmd alone was run{rest}."
     assert verdict(replace(short, **start)).endswith(f"than the trivial solution{rest}.")
-    assert verdict(replace(short, tied=("dp_accmd", "objp"))).endswith(f"dp_accmd, objp{rest}.")
-    assert verdict(replace(short, margin=math.nan)).endswith(f"alone was run{rest}.") or len(short.tied) > 1
+    assert verdict(replace(short, **two)) == f"Tied for the least risk: dp_accmd, objp{rest}."
+    with_start = verdict(replace(short, tied=("dp_accmd", TRIVIAL)))
+    assert with_start.startswith("dp_accmd has the least risk") and with_start.endswith(f"trivial solution{rest}.")
     none = replace(short, methods=tuple(replace(m, ranked=False) for m in found.methods), **start)
     assert verdict(none) == f"No method whose privacy is proven ran{rest}."
     assert message(none) == "No method whose privacy is proven ran"

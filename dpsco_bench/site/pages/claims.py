@@ -108,9 +108,8 @@ def _elsewhere(content: Content, results: ClaimResults) -> str:
     found = refuted_elsewhere(results, content.scores)
     links = [link(code(score.row.id), address(score.row.id)) for score in found]
     where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
-    return f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n" * bool(
-        found
-    )
+    told = f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n"
+    return told if found else ""
 
 
 def _evidence(content: Content, results: ClaimResults) -> list[str]:
