@@ -98,6 +98,8 @@ def whole() -> list[str]:
     figures = {"board": _board_seconds("ci"), "cores": full["cpu"] / full["wall"]}
     figures["faster"] = full["on_faster_cores"]["wall"] / 60
     figures["site"] = kept["site"]["cpu"]
+    figures["tests"], figures["ci_at"] = commands["test"]["cpu"], commands["ci_run"]["commit"]
+    figures["ci_run"] = ", ".join(f"{stage} {lasted:.0f} s" for stage, lasted in commands["ci_run"]["stages"].items())
     after = pairs["smoke"]["after"]
     figures["judging"], figures["drawn"] = (after["stages"][s] / after["wall"] for s in ("judging", "figures and site"))
     figures["first"] = kept["smoke"]["first"]["after"] / kept["smoke"]["first"]["before"]
