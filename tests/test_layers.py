@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def names_in(node):
     return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
 
 
+@cache
 def statements(module, *, nested):
     """Import statements of a module; without ``nested`` only those that run on import."""
     tree = ast.parse(MODULES[module].read_text())

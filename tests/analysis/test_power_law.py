@@ -16,7 +16,7 @@ def fitted(risks, errors=None):
     return fit_rate(N[: len(risks)], risks, ("t",), numerical_errors=errors, resamples=10)
 
 
-@pytest.mark.parametrize("replicates", [4, 64])
+@pytest.mark.parametrize("replicates", rest_at_night([4, 64], 0))
 def test_level_under_a_power_law(replicates):
     source = np.random.default_rng(2)
     found = [
@@ -59,7 +59,7 @@ def test_a_bend_is_found_under_common_random_numbers(shape):
         assert not lack_of_fit(fitted(risks), 1 / N[:5]).bent
 
 
-@pytest.mark.parametrize("shape", [4, 16, (6, 4)])
+@pytest.mark.parametrize("shape", rest_at_night([4, 16, (6, 4)], 2))
 @pytest.mark.parametrize("own", rest_at_night([0.25, 1.0], 1))
 def test_level_under_common_random_numbers(shape, own):
     source, cells = np.random.default_rng(4), N[:5]

@@ -109,14 +109,14 @@ def coverage(make, repetitions, slope=-1.0, **options):
     return np.mean([fit.ci_low <= slope <= fit.ci_high for fit in fits])
 
 
-@pytest.mark.parametrize(("replicates", "low"), [(2, 0.93), (16, 0.91), (64, 0.91)])
+@pytest.mark.parametrize(("replicates", "low"), rest_at_night([(2, 0.93), (16, 0.91), (64, 0.91)], 1))
 def test_interval_covers_the_true_slope(replicates, low):
     """95 % nominal, and more where few replicates may hide a tail; 600 have a standard error of 0.9 points."""
     source = np.random.default_rng(10 + replicates)
     assert low <= coverage(lambda: noisy(source, -1.0, replicates), 600) <= (0.985 if replicates > 16 else 1.0)
 
 
-@pytest.mark.parametrize("data_sets", [3, 8])
+@pytest.mark.parametrize("data_sets", rest_at_night([3, 8], 0))
 def test_two_level_interval_covers_where_data_sets_differ(data_sets):
     source = np.random.default_rng(20)
     make = lambda: noisy(source, -1.0, 8, data_effect=0.3, data_sets=data_sets)  # noqa: E731
@@ -184,7 +184,7 @@ def test_the_interval_makes_good_for_the_choice_of_the_largest_signal():
     assert -bias < np.mean([moved(fit) for fit in fits]) < -0.3 * bias
 
 
-@pytest.mark.parametrize("grows", [True, False])
+@pytest.mark.parametrize("grows", rest_at_night([True, False], 0))
 def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
     """Deviations from 0.2 to 1 of the mean: the percentile interval misses in 8 to 10 % on one side."""
     deviations = np.geomspace(0.2, 1.0, 5)[:: 1 if grows else -1]
@@ -199,7 +199,7 @@ def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
     assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
 
 
-@pytest.mark.parametrize(("cells", "replicates"), [(4, 12), (5, 32)])
+@pytest.mark.parametrize(("cells", "replicates"), rest_at_night([(4, 12), (5, 32)], 0))
 def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicates):
     """Few of a cell's replicates show its tail: in many sweeps its mean and its error are both too small."""
     values, source = 2.0 ** np.arange(cells), np.random.default_rng(15)

@@ -64,11 +64,15 @@ def test_the_repaired_constant_for_gradient_descent_is_not_refuted():
 
 
 NOTHING_TO_AUDIT = ("bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact")
-SLOW = ("wang2017.dp_svrg", "wang2017.noisy_sgd_bst14", "bassily2021.noisy_sgd", "su2023.kj16", "su2023.pda_dpmd")
+AT_NIGHT = {
+    *("wang2017.dp_svrg", "wang2017.noisy_sgd_bst14", "bassily2021.noisy_sgd", "bassily2021.poly_sfw", "su2023.kj16"),
+    *("su2023.pda_dpmd", "su2023.shuffled_truncated_md", "zhang2022.dp_otb_lp", "zhang2022.parameter_free"),
+}
+"""Of which a run takes longest."""
 
 
 @pytest.mark.parametrize(
-    "algorithm", [pytest.param(id, marks=[pytest.mark.slow] * (id in SLOW)) for id in list_algorithms()]
+    "algorithm", [pytest.param(id, marks=[pytest.mark.long] * (id in AT_NIGHT)) for id in list_algorithms()]
 )
 def test_accounted_runs_are_not_refuted(algorithm):
     """Every algorithm is audited on a canary of its own family; what claims nothing, or draws for one data set, not."""

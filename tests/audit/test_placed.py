@@ -14,6 +14,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Poisson
 from dpsco_bench.problems.base import Trait
+from tests.marks import rest_at_night
 
 N, BLOCKS = 64, 4
 
@@ -83,7 +84,8 @@ def test_a_last_block_without_noise_is_refuted_and_honest_blocks_are_not(order_i
 
 
 @pytest.mark.parametrize(
-    "id", ["wang2017.dp_gd_pl", "zhang2022.parameter_free", "wang2017.objective_perturbation_kst12"]
+    "id",
+    rest_at_night(["wang2017.dp_gd_pl", "zhang2022.parameter_free", "wang2017.objective_perturbation_kst12"], 0, 2),
 )
 def test_where_nothing_leaks_the_audit_is_the_usual_one(id):
     cell = make_audit_cell(id, None, {"n": N})

@@ -158,9 +158,9 @@ LONG = [
 LEAST_DIMENSION = {"face_quadratic": 9}
 
 
-SLOW = {"su2023.kj16", "su2023.pda_dpmd", "bassily2021.noisy_smd"}
+AT_NIGHT = {"su2023.kj16", "su2023.pda_dpmd", "bassily2021.noisy_smd"}
 """Their listings take seconds."""
-RUNS = [pytest.param(run, marks=[pytest.mark.slow] * (run[0] in SLOW)) for run in LONG]
+RUNS = [pytest.param(run, marks=[pytest.mark.long] * (run[0] in AT_NIGHT)) for run in LONG]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=["-".join([run[0], run[1], *map(str, run[3].values())]) for run in LONG])

@@ -12,6 +12,7 @@ import pytest
 from scipy.special import ndtri
 
 from dpsco_bench.papers.gopi2022.samplers.proximal import LARGEST_CLIP, ProximalRate, ProximalSampler, step_size
+from tests.marks import rest_at_night
 
 STEPS = 12
 
@@ -253,7 +254,7 @@ def test_the_second_moment_in_the_bound_of_the_clip():
         assert 2.0 * (r / (1.0 - r)) ** 2 < 0.25
 
 
-@pytest.mark.parametrize("tau", [0.3, 0.05])
+@pytest.mark.parametrize("tau", rest_at_night([0.3, 0.05], 0))
 def test_the_schedule_bounds_the_distance_of_clipped_chains(tau):
     """Start, contraction, clip and Pinsker together, against the law after T steps."""
     k, weight = 3.0, 0.5
