@@ -33,7 +33,7 @@ class LeftOut(Record):
     point : float
         Number of the place in the instance's grid.
     status : str
-        ``refused``, ``incomparable``, ``too_long``, or ``not_run`` where the board itself says so.
+        ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board itself says so.
     reason : str
         Why.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dpsco_bench.analysis.ranking import Skipped, Standing
 from dpsco_bench.analysis.standings import standings
@@ -10,10 +11,11 @@ from dpsco_bench.claims.board import PREFIX
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.compose import plan_settings
 from dpsco_bench.claims.own_boards import all_boards, is_board_file, naming_file, own_boards
-from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.cli.claiming import check_settings, measure
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.cli.claiming import check_settings, measure, say
 from dpsco_bench.cli.overrides import extended, listed_by
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
 
 
@@ -61,8 +63,37 @@ def board_entries(ids: Sequence[str], profile: str, overrides: Sequence[str]) ->
 
 
 def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
-    """Calibrate, run and rank one board.
+    """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
 
     Returns what `analysis.standings.standings` gives.
+
+    Raises
+    ------
+    DpscoError
+        As the first method fails, where all do.
     """
-    return standings(measure(entry, measured), measured.load)
+    failed: list[tuple[Job, DpscoError]] = []
+
+    def lost(job: Job, error: DpscoError) -> None:
+        say(f"{job.title}: failed: {error}")
+        failed.append((job, error))
+
+    entry = measure(entry, measured, lost)
+    names = {job.name for job, _ in failed}
+    jobs = tuple(job for job in entry.jobs if job.name not in names)
+    if failed and not jobs:
+        raise failed[0][1]
+    left_out = (*entry.left_out, *(item for job, error in failed for item in _failed(job, error)))
+    return standings(replace(entry, jobs=jobs, left_out=left_out), measured.load)
+
+
+def _failed(job: Job, error: DpscoError) -> Iterator[LeftOut]:
+    """Every cell of a job that failed, each method at a point once."""
+    reason, seen = " ".join(str(error).split()), set()
+    for cell in job.cells:
+        instance, _, method = cell.method.partition("/")
+        if (method, cell.value) not in seen:  # of a grid of signals each is a cell
+            seen.add((method, cell.value))
+            yield LeftOut(
+                instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, float(cell.value), "failed", reason
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
@@ -101,14 +101,14 @@ def _fits(key: str, text: str) -> bool:
     return text in choices[key] if key in choices else bool(text)
 
 
-def measure(entry: E, measured: Measured) -> E:
+def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], object] | None = None) -> E:
     """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
 
-    Returns an Entry in which no job counts as skipped whose results are there.
+    Returns an Entry in which no job counts as skipped whose results are there. ``lost`` is as in `worker.make_all`.
     """
     entry = measured.present(entry)
     profile = next((job.profile for job in entry.jobs), "")
-    make_all(entry.jobs, measured, say, cell_weights(profile))
+    make_all(entry.jobs, measured, say, cell_weights(profile), lost)
     return entry
 
 

@@ -217,7 +217,13 @@ def _failure(step: str, job: Job, error: Exception) -> Failure:
     return Failure(job, step, line, "".join(traceback.format_exception(error)).rstrip())
 
 
-def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object], weigh: Weigh = equal_cells) -> None:
+def make_all(
+    jobs: Iterable[Job],
+    measured: Measured,
+    say: Callable[[str], object],
+    weigh: Weigh = equal_cells,
+    lost: Callable[[Job, DpscoError], object] | None = None,
+) -> None:
     """Calibrate and run whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
     A job that is predicted to take long is run in shares, so that an interrupt loses one of them and no more.
@@ -225,11 +231,13 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
     Parameters
     ----------
     weigh : callable, (step, job) -> predicted seconds of each cell
+    lost : callable, optional
+        What is told of a job that fails; the others are made then.
 
     Raises
     ------
     DpscoError
-        As the first job that fails raises it.
+        As the first job that fails raises it, without ``lost``.
     """
     todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say)]
     of = [shares(job, sum(own)) if step == "run" else 1 for step, job, own in todo]
@@ -243,17 +251,21 @@ def make_all(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
         worked=time.process_time,
     )
     pace.reach(0)
+    failed: set[str] = set()
     with Ticker(pace, say, todo[0][1].claim if todo else ""), sharing():
         first = 0
         for (step, job, own), count in zip(todo, of, strict=True):
-            begun = time.monotonic()
+            begun, made = time.monotonic(), False
             try:
-                made = _make_shares(step, job, measured, count, pace, first)
+                made = job.key not in failed and _make_shares(step, job, measured, count, pace, first)
             except CodeChanged:
                 raise
             except DpscoError as error:
-                error.args = (f"{job.title}: {error}",)
-                raise
+                if lost is None:
+                    error.args = (f"{job.title}: {error}",)
+                    raise
+                failed.add(job.key)
+                lost(job, error)
             first += len(_pieces(own, count))
             pace.reach(first)
             if made and step == "run":

@@ -24,6 +24,7 @@ LEFT_OUT_WORDS = {
     "refused": "refuses",
     "incomparable": "bounds another quantity",
     "too_long": "too long here",
+    "failed": "failed",
     "not_run": "not run",
 }
 STATED = "its theorem's own steps"

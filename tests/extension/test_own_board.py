@@ -49,6 +49,36 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
         assert all(method in short for method in row["tied"]), "names are whole"
 
 
+FAILING = """
+from dpsco_bench import GaussianQuery, Trait, algorithm, make_plan
+
+
+@algorithm("mine.failing", source="docs/own.md", needs=(Trait.LIPSCHITZ,))
+def plan(given):
+    query = GaussianQuery("gradient", 2 * given.constants.lipschitz / given.n, 1, paper_scale=1.0)
+    return make_plan(query, gradient_evaluations=given.n, n=given.n)
+
+
+@plan.run
+def run(objective, plan, mechanism):
+    return mechanism.release("gradient", objective.mean_gradient(objective.start)).nowhere
+"""
+
+
+def test_a_method_that_fails_is_told_and_the_others_are_ranked(dpsco):
+    Path("failing.py").write_text(FAILING)
+    board = written(methods=["mine.failing", "wang2017.dp_gd_pl"])
+    outcome = dpsco("leaderboard", board, "--plugin", "failing.py", "--json")
+    (row,) = json.loads(outcome.out)
+    assert outcome.code == 0 and "failing" in outcome.err and "Traceback" not in outcome.err
+    assert [method["method"] for method in row["methods"]] == ["dp_gd_pl"]
+    assert [(left["method"], left["status"]) for left in row["left_out"]] == [("failing", "failed")]
+    shown = dpsco("leaderboard", board, "--plugin", "failing.py").out
+    assert "failing failed: algorithm mine.failing: its run failed with AttributeError" in " ".join(shown.split())
+    alone = dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", "failing.py")
+    assert alone.code == 2 and "its run failed with AttributeError" in alone.err.splitlines()[-1]
+
+
 def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):
     """A path counts from the working directory, or else from the board's folder."""
     monkeypatch.chdir(tmp_path)

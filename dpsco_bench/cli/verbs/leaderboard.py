@@ -12,7 +12,7 @@ from dpsco_bench.cli.output import Column, Row, labelled, number, print_json, ta
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
-    from dpsco_bench.analysis.ranking import Skipped, Standing
+    from dpsco_bench.analysis.ranking import Skipped, Standing, Unrun
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
@@ -87,6 +87,8 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
         print(table(COLUMNS, [_winner(row) for row in measured]))
     for told in (line for row in measured for line in _told(row)):
         print(told)
+    for failed in dict.fromkeys((item.method, item.reason) for row in measured for item in _failures(row)):
+        print(labelled(f"{failed[0]} failed:", failed[1], len(failed[0]) + 9))
     for said in filter(None, [decided_text(measured)]):
         print(labelled("*", said, 2))
     for kind in dict.fromkeys(row.risk_kind for row in measured):
@@ -134,6 +136,10 @@ def _told(row: Standing) -> list[str]:
         ran = f"{len(row.methods)} ran without a proof, which --all shows" if row.methods else "--all says why"
         return [place, labelled("  not compared", f"no method whose privacy is proven ran; {ran}", 16)]
     return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
+
+
+def _failures(row: Standing) -> list[Unrun]:
+    return [item for item in row.left_out if item.status == "failed"]
 
 
 def _lines(row: Standing, notes: dict[str, int]) -> list[Row]:
