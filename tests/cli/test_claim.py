@@ -102,3 +102,13 @@ def test_parts_that_the_profile_leaves_out_are_named(dpsco):
     assert "soft_quadratic_pp-n" in others and set(left_out("wang2017.thm4.4", "full")) < set(others)
     outcome = dpsco("claim", "wang2017.thm4.4", "--profile", "smoke")
     assert f"profile smoke has no values for {others[0]}" in " ".join(outcome.out.split())
+
+
+def test_a_claim_is_drawn_into_a_folder(dpsco, tmp_path):
+    outcome = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--figures", "drawn")
+    drawn = sorted(path.name for path in (tmp_path / "drawn").iterdir())
+    assert outcome.code == 0 and drawn == ["wang2017.thm6.2.pdf", "wang2017.thm6.2.svg"]
+    assert outcome.out.splitlines()[-2:] == [f"figure: drawn/{drawn[1]}", f"figure: drawn/{drawn[0]}"]
+    (tmp_path / "file").write_text("")
+    refused = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--figures", "file")
+    assert refused.code == 2 and refused.err.count("\n") == 1 and "--figures = 'file/" in refused.err

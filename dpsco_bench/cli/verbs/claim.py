@@ -6,10 +6,15 @@ import argparse
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import labelled, print_json
+
+if TYPE_CHECKING:
+    from dpsco_bench.claims.plan import ClaimEntry
 
 SUMMARY = "run claims end to end and print their verdicts"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data
@@ -25,6 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "ids", nargs="+", metavar="ID", help="claims (`_` may stand for `.`) or their files, and settings key=value"
     )
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    parser.add_argument(
+        "--figures", type=Path, metavar="FOLDER", help="draw each claim into this folder, as SVG and PDF"
+    )
     add_json(parser)
     add_plugins(parser)
 
@@ -34,22 +42,27 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
     from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.results import check_writable
     from dpsco_bench.execution.sources import of_process
     from dpsco_bench.registry import say_once
 
     check_profile(args.profile)
+    if args.figures:
+        check_writable("--figures", args.figures / "figure.svg")
     ids, settings = asked_claims(args.ids, args.plugin)
     measured = replace(Layout(args.profile).measured, sources=of_process())  # before any key is made
     entries = [claim_plan(id, args.profile, settings) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
     rows: list[Verdict] = []
+    drawn: list[Path] = []
     privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         found = run_claim(entry, measured) if entry.claim.parts else []
         if not found:
             say_once(unmeasured(args.profile, [entry.id]))
         rows += found
+        drawn += _drawn(entry, found, args) if args.figures and found else []
         if not args.json:
             texts = privacy_texts(entry, measured)
             privacy |= {(entry.id, *place): text for place, text in texts.items()}
@@ -63,7 +76,19 @@ def execute(args: argparse.Namespace) -> int:
             others = left_out(id, args.profile, settings)
             if others:
                 print(labelled(f"{id}:", f"profile {args.profile} has no values for {', '.join(others)}", 2 + len(id)))
+        for path in drawn:
+            print(f"figure: {path}")
     return 0
+
+
+def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> list[Path]:
+    """The figures of a claim that was just judged."""
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.report.figures import write_claim_figures
+    from dpsco_bench.report.inputs import ClaimResults
+
+    files = Layout(args.profile)
+    return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), args.figures)
 
 
 def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> None:
