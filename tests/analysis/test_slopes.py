@@ -109,7 +109,7 @@ def coverage(make, repetitions, slope=-1.0, **options):
     return np.mean([fit.ci_low <= slope <= fit.ci_high for fit in fits])
 
 
-@pytest.mark.parametrize(("replicates", "low"), rest_at_night([(2, 0.93), (16, 0.91), (64, 0.91)], 1))
+@pytest.mark.parametrize(("replicates", "low"), rest_at_night([(2, 0.93), (16, 0.91), (64, 0.91)], 1, several=True))
 def test_interval_covers_the_true_slope(replicates, low):
     """95 % nominal, and more where few replicates may hide a tail; 600 have a standard error of 0.9 points."""
     source = np.random.default_rng(10 + replicates)
@@ -199,7 +199,7 @@ def test_noise_that_changes_along_the_sweep_misses_on_neither_side(grows):
     assert np.mean([fit.ci_low > -1 for fit in fits]) <= 0.05
 
 
-@pytest.mark.parametrize(("cells", "replicates"), rest_at_night([(4, 12), (5, 32)], 0))
+@pytest.mark.parametrize(("cells", "replicates"), rest_at_night([(4, 12), (5, 32)], 0, several=True))
 def test_a_heavy_tail_that_grows_is_not_taken_for_a_faster_decay(cells, replicates):
     """Few of a cell's replicates show its tail: in many sweeps its mean and its error are both too small."""
     values, source = 2.0 ** np.arange(cells), np.random.default_rng(15)

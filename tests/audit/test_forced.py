@@ -85,7 +85,7 @@ def check_refuted(id, runs=RUNS, **keys):
 
 
 @pytest.mark.parametrize("how", ["own", "noise"])
-@pytest.mark.parametrize(("steps", "leak"), rest_at_night([(2, 0), (2, 1), (8, 0), (8, 3), (8, 7)], 0, 3))
+@pytest.mark.parametrize(("steps", "leak"), rest_at_night([(2, 0), (2, 1), (8, 0), (8, 3), (8, 7)], 0, 3, several=True))
 def test_the_exact_gradient_in_any_step_is_refuted(register, how, steps, leak):
     id = register(f"forced.{how}_{leak}_of_{steps}", descent(steps, leak, DECIDED[how]), releases=steps)
     result = check_refuted(id)
