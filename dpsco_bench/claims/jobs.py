@@ -17,18 +17,20 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
 from dpsco_bench.execution.evaluations import evaluation_modules
+from dpsco_bench.execution.homes import homes, is_own
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
+from dpsco_bench.execution.watched import run_module
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
-from dpsco_bench.registry import PLUGIN, absent_paper, papers, roots
+from dpsco_bench.registry import PLUGIN, absent_paper, papers
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -216,13 +218,14 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
 
 
 def _outside(algorithm: str, problem: str) -> Iterator[str]:
-    """Modules of a method and a problem that do not ship: a run may stand elsewhere than its plan, or a draw."""
+    """Modules of a method and a problem that do not ship: a run may stand elsewhere than its plan, or a draw.
+
+    And what makes a run of a function that ships may stand in a third place.
+    """
     entry = get_algorithm(algorithm)
-    functions = (entry.plan_function, entry.run_function, *vars(problem_class(problem)).values())
-    named = {str(getattr(function, "__module__", "")) for function in functions if callable(function)}
-    others = roots() - {"dpsco_bench"}
-    for module in named | {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}:
-        if module.startswith(PLUGIN) or module.split(".")[0] in others:
+    named = homes(entry.plan_function, entry.run_function, *vars(problem_class(problem)).values())
+    for module in named | {ALGORITHMS.module(algorithm), run_module(algorithm), PROBLEMS.module(problem)}:
+        if module.startswith(PLUGIN) or is_own(module):
             yield module
 
 

@@ -126,6 +126,11 @@ def _below(places: Sequence[str], name: str) -> Found:
     return None, [folder for place in places if os.path.isdir(folder := os.path.join(place, name))]
 
 
+def is_somebodys(top: str) -> bool:
+    """Whether a top-level module or package is neither installed nor of the standard library."""
+    return bool(top) and _is_own(top, _top(top))
+
+
 def _is_own(top: str, found: Found) -> bool:
     """Whether a top-level module is somebody's own Python code, or comes with a paper that is installed."""
     file, places = found

@@ -25,6 +25,8 @@ STYLE = "style of method"
 OURS, TYPED = "dpsco_bench", "__main__"
 """The package of what ships, and the module of what a notebook or a script defines."""
 _REFUSED: dict[tuple[str, str], DpscoError] = {}
+_GIVEN: dict[str, str] = {}
+"""Id of an algorithm -> module of the code that gave it its run."""
 
 
 def watch() -> None:
@@ -38,6 +40,8 @@ def watch() -> None:
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
         if self.kind == STYLE:
             return add(self, name, entry, module)
+        if self.kind == "algorithm":
+            _note_runs(type(entry))
         if registrar := _registrar():
             module = registrar
             if isinstance(getattr(entry, "module", None), str):
@@ -73,6 +77,25 @@ def watch() -> None:
         return names(self)
 
     Registry.add, Registry.find, Registry.names = unclaimed, checked, usable  # type: ignore[method-assign]
+
+
+def _note_runs(kind: Any) -> None:
+    """From now on note who gives the algorithms of a class their runs; the class is known when the first is added."""
+    if hasattr(kind.run, "__wrapped__"):
+        return
+    give = kind.run
+
+    @wraps(give)
+    def noted(self: Any, function: Any) -> Any:
+        _GIVEN[self.id] = _registrar()
+        return give(self, function)
+
+    kind.run = noted
+
+
+def run_module(id: str) -> str:
+    """Module of the code that gave an algorithm its run, wherever the function is defined; empty where that ships."""
+    return _GIVEN.get(id, "")
 
 
 def _registrar() -> str:

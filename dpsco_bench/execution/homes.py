@@ -1,0 +1,59 @@
+"""Where functions are defined that were made of others: by `functools.partial`, a decorator, or a factory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dpsco_bench.execution.helpers import is_somebodys
+from dpsco_bench.registry import roots
+
+OURS = "dpsco_bench"
+
+
+def homes(*values: Any) -> set[str]:
+    """Names of the modules of some functions, and of all functions that these were made of.
+
+    Parameters
+    ----------
+    values : of any type
+        Those that cannot be called have none.
+    """
+    found, seen, todo = set[str](), set[int](), [*values]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen or not (callable(value) or isinstance(value, staticmethod | classmethod | property)):
+            continue
+        seen.add(id(value))
+        found |= {_named(value, "__module__"), _named(type(value), "__module__")}
+        found.add(str(getattr(value, "__globals__", {}).get("__name__", "")))
+        if not isinstance(value, type):
+            todo += _made_of(value)
+    return found - {"", "builtins"}
+
+
+def _named(value: Any, attribute: str) -> str:
+    name = getattr(value, attribute, "")
+    return name if isinstance(name, str) else ""
+
+
+def _made_of(value: Any) -> Iterator[Any]:
+    """What a partial, a method, a decorated function or one with a closure calls."""
+    for attribute in ("func", "__wrapped__", "__func__", "__self__", "fget"):
+        part = getattr(value, attribute, None)
+        yield type(part) if attribute == "__self__" and not callable(part) else part
+    yield from getattr(value, "args", ()) if hasattr(value, "func") else ()
+    yield from getattr(value, "keywords", {}).values() if hasattr(value, "func") else ()
+    yield from getattr(value, "__defaults__", None) or ()
+    yield from (getattr(value, "__kwdefaults__", None) or {}).values()
+    for cell in getattr(value, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is of a paper that does not ship, or is a file of one's own or a helper."""
+    top = module.split(".")[0]
+    return top != OURS and (top in roots() or is_somebodys(top))
