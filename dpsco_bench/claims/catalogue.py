@@ -12,7 +12,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText, parse_table
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
 
@@ -134,12 +134,18 @@ def profile_claims(profile: str) -> list[str]:
     chosen = shipped or [id for id in known if id.partition(".")[0] not in theirs]
     for paper, root in theirs.items():
         own = [id for id in known if id.partition(".")[0] == paper]
-        named = _named(root, profile)
-        for id in sorted(set(named) - {*own}):
-            error = InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
+        try:
+            named = _named(root, profile)
+        except InputError as error:
             if is_given(paper):
-                raise error
-            say_once(error)
+                raise
+            say_once(DpscoError(f"{error}; the claims of {paper} are left out"))
+            continue
+        for id in sorted(set(named) - {*own}):
+            unknown = InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
+            if is_given(paper):
+                raise unknown
+            say_once(unknown)
         kept = [id for id in named if id in own]
         chosen = [*chosen, *(kept or ([] if shipped else own))]
     for id in chosen:
@@ -151,19 +157,30 @@ def profile_claims(profile: str) -> list[str]:
 def _named(root: Path, profile: str) -> list[str]:
     """The claims that a configuration tree names for a profile, those of absent papers left out; empty for none."""
     files = [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]
-    lists = [entry["claims"] for entry in map(read_shipped, files) if "claims" in entry]
-    for claims in lists:
+    found: list[str] = []
+    for path in files:
+        entry = read_shipped(path)
+        claims = entry.get("claims", ["none"]) if isinstance(entry, dict) else None
         if not isinstance(claims, list) or not claims:
-            raise InputError(f"claims of profile {profile}", claims, "a list of claims, at least one")
-    return [id for claims in lists for id in claims if not absent_paper(id)]
+            raise InputError(f"{path}: claims", claims, "a list of claims, at least one")
+        found += claims if "claims" in entry else []
+    return [id for id in found if not absent_paper(id)]
 
 
 def table_texts() -> list[TableText]:
-    """The tables' files, sorted by id."""
-    found = {path: parse_table(read_shipped(path)) for path in conf_files("table/*/*.yaml")}
-    for path, text in found.items():
-        check_id(text.id, path)
-    return sorted(found.values(), key=lambda text: text.id)
+    """The tables' files, sorted by id; a wrong one is named and left out, unless its paper was given in this call."""
+    found = []
+    for path in conf_files("table/*/*.yaml"):
+        try:
+            text = parse_table(read_shipped(path))
+            check_id(text.id, path)
+        except InputError as error:
+            if is_given(path.parent.name):
+                raise
+            say_once(error if str(path) in str(error) else DpscoError(f"{path}: {error}"))
+            continue
+        found.append(text)
+    return sorted(found, key=lambda text: text.id)
 
 
 def errata_papers() -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from dpsco_bench.claims.entries import build_checked, listed
+from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
 COMMON_N = 4096
@@ -79,6 +80,8 @@ def parse_table(entry: Plain) -> TableText:
     Raises InputError naming the row and the key that is missing, of another type, or unknown where nothing of its own
     computes the table.
     """
+    if not isinstance(entry, Mapping):
+        raise InputError("table", entry, "a mapping")
     where = f"table {entry.get('id', '?')}"
     rows = [_row(row, where, bool(entry.get("computed"))) for row in listed(entry.get("rows"), f"{where}: rows")]
     text: TableText = build_checked(TableText, {**entry, "rows": rows}, where)

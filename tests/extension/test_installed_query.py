@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import rest_at_night
+
 ROOT = Path(__file__).resolve().parents[2]
 METHOD = "example2026.one_step"
 METADATA = "Metadata-Version: 2.1\nName: theirs-dp\nVersion: 1.0\n"
@@ -154,6 +156,25 @@ def test_a_profile_of_a_paper_names_its_own_claims_alone(installed):
     (folder / "ci.yaml").write_text("claims: [wang2017.thm4.1]\n")
     done = call("-c", text)
     assert done.stdout.strip() == "True" and "claims of example2026 in profile ci = 'wang2017.thm4.1'" in done.stderr
+
+
+BAD = {"no claims": "claims: []\n", "no YAML": "claims: [\n", "no mapping": "- x\n"}
+
+
+@pytest.mark.parametrize("what", rest_at_night(BAD, 0))
+def test_a_bad_file_of_a_paper_stops_nobody_else(installed, what):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    conf = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf"
+    (conf / "profile" / "ci.yaml").write_text(BAD[what])
+    (conf / "table" / "example2026").mkdir(parents=True, exist_ok=True)
+    (conf / "table" / "example2026" / "table1.yaml").write_text(BAD[what])
+    text = "from dpsco_bench.claims.catalogue import claim_ids, profile_claims as p, table_texts as t; "
+    text += "print(sorted(set(claim_ids()) - set(p('ci'))), len(t()) > 5)"
+    done = call("-c", text)
+    assert done.stdout == "['example2026.thm1'] True\n", done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == 2 and "ci.yaml" in said[0] and "table1.yaml" in said[1]
 
 
 def test_a_claim_is_called_as_its_file_is(installed):
