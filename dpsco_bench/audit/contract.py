@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import attaining, drawn_constants, long_run, loss_class, released, seldom
+from dpsco_bench.audit import attaining, drawn_constants, hidden, long_run, loss_class, released, seldom
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
 from dpsco_bench.audit.search import Found, search
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
@@ -331,7 +331,13 @@ class Checks:
         if self.found_seldom.leaking > 0:
             share = f"{self.found_seldom.leaking} of {self.many} runs"
             return self._differs(f"outputs on other data differ in {share}: the data are used without noise")
-        return _finding(True, "equal on all neighbours tried")
+        if not hidden.hides(self.subject.plan):
+            return _finding(True, "equal on all neighbours tried")
+        told = hidden.told(self.subject, self.recorded_often)
+        if told:
+            share = f"{told} of {self.many} runs"
+            return self._differs(f"outputs tell which records were drawn, in {share}: hidden ones are charged")
+        return _finding(True, "equal on all neighbours tried, and with other records drawn")
 
     def check_loss_class(self) -> Finding:
         """Gradients of a few records at a few points."""

@@ -8,7 +8,7 @@ from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, RandomAllocation, SingleIndex, WithReplacement
-from dpsco_bench.problems.base import Trait
+from dpsco_bench.problems.base import Batch, Trait
 
 STEPS = 8
 RNG = np.random.default_rng(11)
@@ -160,6 +160,22 @@ def stops_unreleased(objective, plan, mechanism):
     return np.mean(answers, axis=0)
 
 
+def tells_whom(objective, plan, mechanism):
+    """The output tells whether the first record was looked at in the last step, which is charged as hidden."""
+    records, answers = plan.queries[0].records, []
+    order = None if records.sampled else mechanism.permutation("order", objective.n)
+    for t in range(STEPS):
+        if order is None:
+            batch = mechanism.sample("sum", t)
+        else:
+            indices = order[:, t * records.size : (t + 1) * records.size]
+            ones = np.ones(indices.shape)
+            batch = Batch(indices, ones, ones.sum(axis=1), records.size)
+        answers.append(mechanism.release("sum", objective.batch_gradient(objective.start, batch), t))
+    first = ((batch.indices == 0) & (batch.mask > 0)).any(axis=1, keepdims=True)
+    return np.mean(answers, axis=0) + 1e-3 * first
+
+
 CHEATS = {
     all_records: ((blocks, order, poisson, single), {SENSITIVITY}, True),
     overlapping: ((blocks,), {SENSITIVITY}, False),
@@ -174,6 +190,7 @@ CHEATS = {
     one_more: ((full,), {SENSITIVITY, RELEASED}, False),
     stops_by_the_data: ((full,), {POST}, False),
     stops_unreleased: ((full,), {RELEASES}, False),
+    tells_whom: ((poisson, single, replaced, order), {POST}, False),
 }
 """Run -> how records are said to be chosen, the checks of which each must fail, and whether an audit can tell."""
 PAIRS = [(run, records) for run, (choices, _, _) in CHEATS.items() for records in choices]

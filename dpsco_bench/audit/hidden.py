@@ -1,0 +1,49 @@
+"""Whether an output tells which records were drawn: what is charged for a hidden batch is charged for no other.
+
+The releases of a run are forced, and its hidden batches and orders drawn anew. What is made of the releases alone is the
+same again.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.audit.subject import Run, Subject
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.records import RandomAllocation
+from dpsco_bench.privacy.transcript import Replay
+from dpsco_bench.problems.base import Batch
+from dpsco_bench.rng.streams import Stream
+
+Array = Any
+
+
+class Redrawn(Replay):
+    """A replay of the releases with other batches; an order is another one where its being hidden is charged."""
+
+    def sample(self, name: str, step: int = 0) -> Batch:
+        return Mechanism.sample(self, name, step)
+
+    def _stream(self, label: str, xp: Any) -> Stream:
+        public = label.startswith("choice/") or (label.startswith("order/") and not hides_order(self.plan))
+        return Mechanism._stream(self, label if public else f"redrawn/{label}", xp)
+
+
+def hides_order(plan: Any) -> bool:
+    """Whether the order of the records is charged as hidden."""
+    return any(isinstance(query.records, RandomAllocation) for query in plan.queries)
+
+
+def hides(plan: Any) -> bool:
+    """Whether what a plan charges rests on something drawn that nobody sees."""
+    return hides_order(plan) or any(query.records.sampled for query in plan.queries)
+
+
+def told(subject: Subject, recorded: Run) -> int:
+    """Runs whose output is another one under the same releases with other batches."""
+    transcript, outputs = recorded.mechanism.transcript, np.asarray(recorded.output)
+    again = subject.run(partial(Redrawn, transcript), replicates=len(outputs))
+    return int((np.asarray(again.output) != outputs).any(axis=1).sum())
