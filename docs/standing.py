@@ -17,9 +17,12 @@ from pathlib import Path
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
 from dpsco_bench.analysis.heard import Row
 from dpsco_bench.analysis.record import read_record
-from dpsco_bench.claims.catalogue import read_claims
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import read_claim, read_claims
 from dpsco_bench.claims.expected import expected_words
 from dpsco_bench.cli.verdict_table import answers_text
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.jsonio import loads
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
@@ -90,12 +93,31 @@ def left_open(profile: str) -> list[str]:
     found = [row for row in rows if row.verdict.startswith("inconclusive")]
     if len(found) <= ALLOWED[profile]:
         return [f"Of {len(rows):,} rows {len(found)} are inconclusive; the goal is at most {ALLOWED[profile]}."]
-    named = "; ".join(f"`{row.id}` {row.part}, {row.calibration}" for row in found)
     return [
         f"Of {len(rows):,} rows {len(found)} are inconclusive. The goal, at most {ALLOWED[profile]}, is missed.",
         "",
-        f"They are {named}.",
+        "| row | what it would take | processor time |",
+        "| --- | --- | ---: |",
+        *(f"| `{row.id}` {row.part}, {row.calibration} | {_takes(row)} | {_costs(row, profile)} |" for row in found),
+        "",
+        "A time is that of the run on record, times the replicates; a run serves all orderings that are read from it.",
     ]
+
+
+def _takes(row: Verdict) -> str:
+    """The last clause of a row's sentence."""
+    return row.sentence.rpartition("; ")[2].removeprefix("it takes ")
+
+
+def _costs(row: Verdict, profile: str) -> str:
+    """What so many times the replicates take, by the record of the run that the row is read from."""
+    times = re.search(r"about ([\d,]+) times the replicates", row.sentence)
+    if not times:
+        return "-"
+    seconds = loads((ROOT / "workflows" / "seconds" / f"{profile}.json").read_text(encoding="utf-8"))[row.id]
+    (part,) = (part for part in read_claim(row.id).parts if part.id == row.part)
+    of = sum(seconds[f"{name}.{row.calibration}"][1] for name in (part.uses or (row.part,)))
+    return duration(float(times[1].replace(",", "")) * of)
 
 
 def unexpected(profile: str) -> list[str]:
@@ -124,7 +146,8 @@ def _cell(text: str) -> str:
 def write(readme: Path = ROOT / "README.md", target: Path = ROOT / "docs" / "standing.md") -> None:
     """Write the page, and into the README the sentences on profile full and the answer of one claim."""
     target.write_text(page(), encoding="utf-8")
-    quoted = "\n".join(f"> {line}" for line in textwrap.wrap(headline_of("full"), 120))
+    said = f"{headline_of('full')} {left_open('full')[0]}"
+    quoted = "\n".join(f"> {line}" for line in textwrap.wrap(said, 120))
     text = readme.read_text(encoding="utf-8")
     text = re.sub(r"(?<=In profile `full`:\n\n)(?:> .*\n)+", quoted + "\n", text)
     answer = claim_answer("ci", SHOWN)

@@ -165,7 +165,7 @@ def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict
 def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
     """Write verdicts in a form that changes only where a result does: sorted, a row a line, 4 significant digits.
 
-    Means, times and digests are left out.
+    Means, times and digests are left out, and sentences but those of what is inconclusive: they say what it would take.
     """
     _by_name(verdicts)  # refuses duplicates
     lines = [_recorded_line(row) for row in sorted(verdicts, key=_name)]
@@ -175,6 +175,7 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 def _recorded_line(verdict: Verdict) -> str:
     row = verdict.to_json()
     kept = (*_NAMES, *_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
+    kept = (*kept, "sentence") if verdict.word == "inconclusive" else kept
     return dumps_canonical({key: _bound_rounded(key, row[key], row) for key in kept if key in row})
 
 

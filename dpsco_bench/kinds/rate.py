@@ -200,5 +200,6 @@ def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence])
         ratios = means(cells)[0] / [cell.start_risk for cell in cells]
         return f"{ratios.min():.2g} to {ratios.max():.2g}"
 
-    off = f"; with noise off {shares(silent)}" if silent else ""
+    each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
+    off = f"; with noise off {shares(silent)}{each}" if silent else ""
     return (f"gap over the starting gap: {shares(cells)}{off}",)
