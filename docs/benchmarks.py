@@ -128,7 +128,7 @@ def whole() -> list[str]:
         _told("site", "site of `ci`, seconds by the clock on two cores", kept["site"]["wall"], 15, kept, "site"),
     ]
     seconds = "; ".join(
-        f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline, "
+        f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline ({pair['before']['commit']}), "
         f"{pair['after']['cpu']:.0f} s here"
         for profile, pair in pairs.items()
     )
