@@ -1,6 +1,6 @@
 """Whether an output tells which records were drawn: what is charged for a hidden batch is charged for no other.
 
-The releases of a run are forced, and its hidden batches and orders drawn anew. What is made of the releases alone is the
+The releases of a run are forced, and its hidden batches and orders drawn anew. What is made of releases alone is the
 same again.
 """
 

@@ -14,7 +14,7 @@ from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_paper, is_given, paper_folders, say_once
+from dpsco_bench.registry import absent_paper, is_given, paper_folders, papers, say_once
 
 
 def conf_files(pattern: str) -> list[Path]:
@@ -110,8 +110,19 @@ def read_claims() -> list[Claim]:
         except InputError as error:
             if is_given(id):
                 raise
-            say_once(error)
+            say_once(_in(path, error))
     return found
+
+
+def _in(path: Path, error: DpscoError) -> DpscoError:
+    """What is wrong with a file, with its name."""
+    return error if str(path) in str(error) else DpscoError(f"{path}: {error}")
+
+
+def is_installed(name: str) -> bool:
+    """Whether an entry is of a paper that neither ships nor was given in this call: what is wrong stops it alone."""
+    package = papers().get(name.partition(".")[0], "")
+    return bool(package) and package.split(".")[0] != "dpsco_bench" and not is_given(name)
 
 
 def profile_claims(profile: str) -> list[str]:
@@ -177,7 +188,7 @@ def table_texts() -> list[TableText]:
         except InputError as error:
             if is_given(path.parent.name):
                 raise
-            say_once(error if str(path) in str(error) else DpscoError(f"{path}: {error}"))
+            say_once(_in(path, error))
             continue
         found.append(text)
     return sorted(found, key=lambda text: text.id)
@@ -191,12 +202,25 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
+    A ledger of an installed paper in which something is wrong is named and left out.
+
     Raises
     ------
     InputError
-        For an entry that `parse_erratum` refuses.
+        For an entry that `parse_erratum` refuses, of what ships or was given in this call.
     """
-    return [parse_erratum(paper, entry) for path in conf_files(f"errata/{paper}.yaml") for entry in read_shipped(path)]
+    found = []
+    for path in conf_files(f"errata/{paper}.yaml"):
+        try:
+            entries = read_shipped(path)
+            if not isinstance(entries, list):
+                raise InputError(f"errata of {paper}", entries, "a list of mappings")
+            found += [parse_erratum(paper, entry) for entry in entries]
+        except InputError as error:
+            if not is_installed(paper):
+                raise
+            say_once(_in(path, error))
+    return found
 
 
 def find_errata(paper: str, ids: list[str]) -> list[Erratum]:

@@ -23,6 +23,7 @@ from dpsco_bench.claims.catalogue import (
     claim_ids,
     conf_files,
     find_errata,
+    is_installed,
     load_errata,
     profile_claims,
     read_claim,
@@ -224,7 +225,14 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
     ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
-    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
+    entries = []
+    for id in ids:
+        try:
+            entries.append(claim_plan(id, profile, overrides, settings))
+        except DpscoError as error:
+            if claims or not is_installed(id):
+                raise
+            say_once(DpscoError(f"left out: {id}: {error}"))
     wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
     boards = []
     for board in wanted:

@@ -103,6 +103,8 @@ def parse_erratum(paper: str, entry: Plain) -> Erratum:
     InputError
         For missing or unknown keys, and a word that is none of `CHANGES`.
     """
+    if not isinstance(entry, Mapping):
+        raise InputError(f"errata of {paper}", entry, "a list of mappings")
     where = f"errata of {paper}, {entry.get('id', '?')}"
     texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
     changes = texts.get("changes", "missing")

@@ -24,7 +24,7 @@ from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.execution.watched import run_module
+from dpsco_bench.execution.watched import makers_of
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
@@ -223,8 +223,9 @@ def _outside(algorithm: str, problem: str) -> Iterator[str]:
     And what makes a run of a function that ships may stand in a third place.
     """
     entry = get_algorithm(algorithm)
-    named = homes(entry.plan_function, entry.run_function, *vars(problem_class(problem)).values())
-    for module in named | {ALGORITHMS.module(algorithm), run_module(algorithm), PROBLEMS.module(problem)}:
+    named = homes(entry.plan_function, entry.run_function, problem_class(problem))
+    named |= {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}
+    for module in named.union(makers_of("algorithm", algorithm), makers_of("problem", problem)):
         if module.startswith(PLUGIN) or is_own(module):
             yield module
 

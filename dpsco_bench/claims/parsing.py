@@ -35,6 +35,8 @@ def parse_claim(entry: Plain) -> Claim:
 
     Raises InputError naming the claim, part and key that is missing, unknown or out of range.
     """
+    if not isinstance(entry, Mapping):
+        raise InputError("claim", entry, "a mapping")
     where = f"claim {entry.get('id', '?')}"
     values = dict(entry)
     values["parts"] = [_parse_part(where, part) for part in listed(entry.get("parts"), f"{where}: parts")]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from dpsco_bench.execution.helpers import is_somebodys
@@ -17,9 +19,11 @@ def homes(*values: Any) -> set[str]:
     Parameters
     ----------
     values : of any type
-        Those that cannot be called have none.
+        Classes count with those that they inherit from. What cannot be called has no module.
     """
-    found, seen, todo = set[str](), set[int](), [*values]
+    classes = [base for value in values if isinstance(value, type) for base in value.__mro__]
+    found, seen = set[str](), set[int]()
+    todo = [*values, *classes, *(value for one in classes for value in vars(one).values())]
     while todo:
         value = todo.pop()
         if id(value) in seen or not (callable(value) or isinstance(value, staticmethod | classmethod | property)):
@@ -56,4 +60,8 @@ def _made_of(value: Any) -> Iterator[Any]:
 def is_own(module: str) -> bool:
     """Whether a module is of a paper that does not ship, or is a file of one's own or a helper."""
     top = module.split(".")[0]
+    if top == "__main__":  # a script of one's own, but not this package's or a program that is installed
+        file = str(getattr(sys.modules.get(top), "__file__", None) or "")
+        folders = (Path(__file__).resolve().parents[1], Path(sys.executable).parent)
+        return bool(file) and not any(Path(file).absolute().is_relative_to(folder) for folder in folders)
     return top != OURS and (top in roots() or is_somebodys(top))

@@ -25,8 +25,8 @@ STYLE = "style of method"
 OURS, TYPED = "dpsco_bench", "__main__"
 """The package of what ships, and the module of what a notebook or a script defines."""
 _REFUSED: dict[tuple[str, str], DpscoError] = {}
-_GIVEN: dict[str, str] = {}
-"""Id of an algorithm -> module of the code that gave it its run."""
+_MAKERS: dict[tuple[str, str], tuple[str, ...]] = {}
+"""Kind and name of an entry -> modules of the code that registered it, and of an algorithm of what gave its run."""
 
 
 def watch() -> None:
@@ -42,8 +42,8 @@ def watch() -> None:
             return add(self, name, entry, module)
         if self.kind == "algorithm":
             _note_runs(type(entry))
-        if registrar := _registrar():
-            module = registrar
+        if makers := _makers():
+            module, _MAKERS[self.kind, name] = makers[0], makers
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
         top = module.split(".")[0]
@@ -87,28 +87,34 @@ def _note_runs(kind: Any) -> None:
 
     @wraps(give)
     def noted(self: Any, function: Any) -> Any:
-        _GIVEN[self.id] = _registrar()
+        _MAKERS["algorithm", self.id] = (*makers_of("algorithm", self.id), *_makers())
         return give(self, function)
 
     kind.run = noted
 
 
-def run_module(id: str) -> str:
-    """Module of the code that gave an algorithm its run, wherever the function is defined; empty where that ships."""
-    return _GIVEN.get(id, "")
+def makers_of(kind: str, name: str) -> tuple[str, ...]:
+    """Modules of the code that made an entry, wherever its functions are defined; none where that ships."""
+    return _MAKERS.get((kind, name), ())
 
 
-def _registrar() -> str:
-    """Module of the code that registers something, empty where that ships."""
-    frame = inspect.currentframe()
+def _makers() -> tuple[str, ...]:
+    """Modules of the code that registers something, from the innermost to the one that is being run; none that ships.
+
+    A function that registers what it is asked for is called by another module, whose arguments count as well.
+    """
+    frame, found = inspect.currentframe(), dict[str, None]()
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
-        if module.split(".")[0] != OURS:
-            return module
-        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module that ships, not a function of one
-            return ""
+        ours = module.split(".")[0] == OURS
+        if not ours:
+            found[module] = None
+        elif found and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # what ships called it: a check, say, or a verb
+            break
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a module, not a function of one
+            break
         frame = frame.f_back
-    return ""
+    return tuple(found)
 
 
 def _owner(name: str) -> str:

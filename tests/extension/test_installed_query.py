@@ -166,15 +166,35 @@ def test_a_bad_file_of_a_paper_stops_nobody_else(installed, what):
     install, call = installed
     install(new="= GaussianQuery(")
     conf = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf"
-    (conf / "profile" / "ci.yaml").write_text(BAD[what])
+    (conf / "errata").mkdir(exist_ok=True)
     (conf / "table" / "example2026").mkdir(parents=True, exist_ok=True)
-    (conf / "table" / "example2026" / "table1.yaml").write_text(BAD[what])
-    text = "from dpsco_bench.claims.catalogue import claim_ids, profile_claims as p, table_texts as t; "
-    text += "print(sorted(set(claim_ids()) - set(p('ci'))), len(t()) > 5)"
+    files = [
+        "profile/ci.yaml",
+        "table/example2026/table1.yaml",
+        "claim/example2026/thm2.yaml",
+        "errata/example2026.yaml",
+    ]
+    for file in files:
+        (conf / file).write_text(BAD[what])
+    text = "from dpsco_bench.claims import catalogue as c; "
+    text += "found = [id for id in c.claim_ids() if id not in c.profile_claims('ci')]; "
+    text += "print(found, len(c.table_texts()) > 5, len(c.read_claims()) > 110, c.load_errata('example2026'))"
     done = call("-c", text)
-    assert done.stdout == "['example2026.thm1'] True\n", done.stderr
+    assert done.stdout == "['example2026.thm1', 'example2026.thm2'] True True []\n", done.stderr
     said = done.stderr.splitlines()
-    assert len(said) == 2 and "ci.yaml" in said[0] and "table1.yaml" in said[1]
+    assert len(said) == 4 and all(file in line for file, line in zip(files, said, strict=True)), said
+
+
+def test_a_claim_of_a_paper_that_cannot_be_planned_leaves_the_others_in_the_plan(installed):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    folder = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip()) / "conf"
+    claim = folder / "claim" / "example2026" / "thm1.yaml"
+    claim.write_text(claim.read_text().replace("bound: ", "bound: no_such_"))
+    done = call("-m", "dpsco_bench", "plan", "--profile", "smoke", "--out", "plan.json")
+    assert done.returncode == 0 and "left out: example2026.thm1: " in done.stderr and "no_such_" in done.stderr
+    refused_one = call("-m", "dpsco_bench", "claim", "example2026.thm1", "--profile", "smoke")
+    assert refused(refused_one, "no_such_")
 
 
 def test_a_claim_is_called_as_its_file_is(installed):

@@ -65,15 +65,33 @@ FILES = {
         "from schedules import plan\n\nplan.run(partial(get_algorithm('wang2017.dp_gd_pl').run_function))\n",
     },
 }
-CASES = [(files, by) for by in ("plugin", "script") for files in FILES]
+FILES["a function that registers"] = {
+    "family": "def add(id, factor):\n"
+    + "".join(f"    {line}\n" for line in f"{PLAN}\n".splitlines() if line)
+    + "    plan.run(lambda objective, plan, mechanism: objective.start * factor)\n",
+    "mine": "from family import add\n\nadd('mine.step', 1.0)\n",
+}
+FILES["a problem of another plugin's class"] = {
+    "first": "from dpsco_bench import Constants, Data, Logistic, problem\n\n\n@problem\nclass Mine(Logistic):\n"
+    "    name, summary, source = 'mine_base', 'a base', 'a test'\n"
+    "    own_constants = Constants(lipschitz=1, smoothness=0.25, initial_gap=0.7)\n\n"
+    "    def draw(self, n, streams):\n        rows = streams('rows').normal(0, 1, 0, n, self.dimension)[0]\n"
+    "        return Data(n, 0.1 * rows.astype('float64'), [1.0] * n)\n",
+    "mine": "from dpsco_bench import problem\nfrom dpsco_bench.problems.registry import problem_class\n\n\n"
+    "@problem\nclass Own(problem_class('mine_base')):\n    name, summary = 'ridge_mine', 'another'\n\n\n"
+    f"{PLAN}\n\n@plan.run\ndef run(objective, plan, mechanism):\n    return objective.start\n",
+}
+CASES = [(files, by) for by in ("plugin", "script") for files in FILES][:-1]
 
 
-@pytest.mark.parametrize(("files", "by"), rest_at_night(CASES, 1, 6, several=True))
+@pytest.mark.parametrize(("files", "by"), rest_at_night(CASES, 1, 4, 5, 8, several=True))
 def test_an_edit_of_any_file_of_a_method_changes_its_key(tmp_path, files, by):
     for name, text in FILES[files].items():
         (tmp_path / f"{name}.py").write_text(text)
-    (tmp_path / "claim.yaml").write_text(CLAIM)
-    settings = ["plugins=[mine.py]"] * (by == "plugin") + ["claims=[claim.yaml]"]
+    first = "first" in FILES[files]
+    (tmp_path / "claim.yaml").write_text(CLAIM.replace("ridge_logistic", "ridge_mine") if first else CLAIM)
+    plugins = "plugins=[first.py,mine.py]" if first else "plugins=[mine.py]"
+    settings = [plugins] * (by == "plugin") + ["claims=[claim.yaml]"]
     (tmp_path / "key.py").write_text(FILES[files]["mine"] * (by == "script") + KEY.format(settings=settings))
 
     def key():
