@@ -24,7 +24,7 @@ from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.execution.watched import makers_of
+from dpsco_bench.execution.watched import makers_beside, makers_of
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
@@ -264,6 +264,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
+    used |= {module for module in makers_beside(used) if module.startswith(PLUGIN) or is_own(module)}
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})

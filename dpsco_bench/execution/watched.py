@@ -10,7 +10,7 @@ The registry's code is in every key. So this stands beside it, and changes no ke
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial, wraps
 from typing import Any
 
@@ -96,6 +96,15 @@ def _note_runs(kind: Any) -> None:
 def makers_of(kind: str, name: str) -> tuple[str, ...]:
     """Modules of the code that made an entry, wherever its functions are defined; none where that ships."""
     return _MAKERS.get((kind, name), ())
+
+
+def makers_beside(modules: Collection[str]) -> set[str]:
+    """Modules of the code that made what some modules registered besides algorithms and problems: learners, observers.
+
+    A run finds them by options, and knows the modules that registered them and not their names.
+    """
+    found = (own for (kind, _), own in _MAKERS.items() if kind not in ("algorithm", "problem") and own[0] in modules)
+    return {module for own in found for module in own}
 
 
 def _makers() -> tuple[str, ...]:

@@ -50,6 +50,7 @@ FACTORY += "        return step(objective, plan, mechanism)\n\n    return run\n"
 KEY = "from dpsco_bench.claims.compose import claim_plan, plan_settings\n"
 KEY += "from dpsco_bench.cli.claiming import check_settings\n"
 KEY += "print(claim_plan('mine.claim', 'smoke', check_settings({settings})).jobs[0].key)\n"
+INHERITS = "a problem of another plugin's class"
 FILES = {
     "plan and run in two files": {"schedules": PLAN, "steps": STEP, "mine": GIVEN},
     "a partial": {"schedules": PLAN, "steps": STEP, "mine": PARTIAL},
@@ -71,7 +72,7 @@ FILES["a function that registers"] = {
     + "    plan.run(lambda objective, plan, mechanism: objective.start * factor)\n",
     "mine": "from family import add\n\nadd('mine.step', 1.0)\n",
 }
-FILES["a problem of another plugin's class"] = {
+FILES[INHERITS] = {
     "first": "from dpsco_bench import Constants, Data, Logistic, problem\n\n\n@problem\nclass Mine(Logistic):\n"
     "    name, summary, source = 'mine_base', 'a base', 'a test'\n"
     "    own_constants = Constants(lipschitz=1, smoothness=0.25, initial_gap=0.7)\n\n"
@@ -81,15 +82,26 @@ FILES["a problem of another plugin's class"] = {
     "@problem\nclass Own(problem_class('mine_base')):\n    name, summary = 'ridge_mine', 'another'\n\n\n"
     f"{PLAN}\n\n@plan.run\ndef run(objective, plan, mechanism):\n    return objective.start\n",
 }
-CASES = [(files, by) for by in ("plugin", "script") for files in FILES][:-1]
+FILES["a learner of a function"] = {
+    "learners": "from dpsco_bench.papers.zhang2022.learners.base import Learner, learner\n\n\n"
+    "def add(name, step):\n    @learner(name)\n    class Own(Learner):\n        summary = 'steps of one length'\n\n"
+    "        def update(self, g):\n            self.w = self.setting.project(self.w - step * g)\n\n"
+    "        def regret_bound(self):\n            return None\n",
+    "mine": "from learners import add\n\nadd('mine_steps', 0.1)\n",
+}
+CASES = [(files, by) for by in ("plugin", "script") for files in FILES if (files, by) != (INHERITS, "script")]
 
 
-@pytest.mark.parametrize(("files", "by"), rest_at_night(CASES, 1, 4, 5, 8, several=True))
+@pytest.mark.parametrize(("files", "by"), rest_at_night(CASES, 1, 4, 5, 6, 9, several=True))
 def test_an_edit_of_any_file_of_a_method_changes_its_key(tmp_path, files, by):
     for name, text in FILES[files].items():
         (tmp_path / f"{name}.py").write_text(text)
     first = "first" in FILES[files]
-    (tmp_path / "claim.yaml").write_text(CLAIM.replace("ridge_logistic", "ridge_mine") if first else CLAIM)
+    claim = CLAIM.replace("ridge_logistic", "ridge_mine") if first else CLAIM
+    if "learners" in FILES[files]:
+        claim = claim.replace("mine.step", "zhang2022.dp_otb\n    options: {learner: mine_steps}")
+        claim = claim.replace("ridge_logistic", "linear_ball")
+    (tmp_path / "claim.yaml").write_text(claim)
     plugins = "plugins=[first.py,mine.py]" if first else "plugins=[mine.py]"
     settings = [plugins] * (by == "plugin") + ["claims=[claim.yaml]"]
     (tmp_path / "key.py").write_text(FILES[files]["mine"] * (by == "script") + KEY.format(settings=settings))
