@@ -17,20 +17,20 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
 from dpsco_bench.execution.evaluations import evaluation_modules
-from dpsco_bench.execution.homes import homes, is_own
+from dpsco_bench.execution.homes import counts, homes, own_makers
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.execution.watched import makers_beside, makers_of
+from dpsco_bench.execution.watched import makers_beside
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
-from dpsco_bench.registry import PLUGIN, absent_paper, papers
+from dpsco_bench.registry import absent_paper, papers
 
 NOISE_OFF_REPLICATES = 4
 WORKER_MODULES = ("dpsco_bench.execution.job",)
@@ -225,9 +225,7 @@ def _outside(algorithm: str, problem: str) -> Iterator[str]:
     entry = get_algorithm(algorithm)
     named = homes(entry.plan_function, entry.run_function, problem_class(problem))
     named |= {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}
-    for module in named.union(makers_of("algorithm", algorithm), makers_of("problem", problem)):
-        if module.startswith(PLUGIN) or is_own(module):
-            yield module
+    yield from own_makers("algorithm", algorithm) | own_makers("problem", problem) | {*filter(counts, named)}
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
@@ -264,7 +262,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
-    used |= {module for module in makers_beside(used) if module.startswith(PLUGIN) or is_own(module)}
+    used |= {module for module in makers_beside(used) if counts(module)}
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})

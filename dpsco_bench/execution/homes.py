@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.execution.helpers import is_somebodys
-from dpsco_bench.registry import roots
+from dpsco_bench.execution.watched import makers_of
+from dpsco_bench.registry import PLUGIN, roots
 
 OURS = "dpsco_bench"
 
@@ -55,6 +56,16 @@ def _made_of(value: Any) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:  # not filled yet
             continue
+
+
+def counts(module: str) -> bool:
+    """Whether a module that an entry is made of is in keys beside what ships: a plugin, or else `is_own`."""
+    return module.startswith(PLUGIN) or is_own(module)
+
+
+def own_makers(kind: str, name: str) -> set[str]:
+    """Modules of one's own whose code registered an entry."""
+    return {module for module in makers_of(kind, name) if counts(module)}
 
 
 def is_own(module: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.tables import Table
+from dpsco_bench.report.spared import spared
+from dpsco_bench.report.tables import Column, Table
 
 Compute = Callable[[TableText, Inputs], Table]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
@@ -20,4 +21,11 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 def computed_table(text: TableText, inputs: Inputs) -> Table:
     """The table of a file that names what computes it. Raises InputError for an unknown name."""
-    return COMPUTED.get(text.computed)(text, inputs)
+    compute = COMPUTED.get(text.computed)
+    return spared(text.id, "table", lambda: compute(text, inputs), lambda line: _in_words(text, line))
+
+
+def _in_words(text: TableText, line: str) -> Table:
+    """A table of one cell, which says why there is no other."""
+    wrong = lambda row: str(row["wrong"])  # noqa: E731
+    return Table(text.id, text.title, [Column("What is wrong", wrong, {"wrong": wrong})], [{"wrong": line}])

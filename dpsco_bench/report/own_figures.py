@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
+from dpsco_bench.report.spared import spared
 
 UNMEASURED = "nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
@@ -74,7 +75,9 @@ def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
 def extra_panels(results: ClaimResults) -> list[Panel]:
     """Panels of a claim beside those of its parts; most claims have none."""
     draw = PANELS.find(results.id)
-    return list(draw(results)) if draw else []
+    if draw is None:
+        return []
+    return spared(results.id, "panels of", lambda: list(draw(results)), lambda line: [words_panel(line, results.id)])
 
 
 def figure_names(claims: Iterable[str]) -> list[str]:
@@ -91,7 +94,12 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     with style():
         for paper in inputs.papers:
             for own in FIGURES.of(paper).values():
-                empty = words_panel(UNMEASURED[:1].upper() + UNMEASURED[1:], own.name)
-                figure = own.figure(inputs) or compose([empty], own.title, own.caption)
-                written += save(figure, folder / own.name)
+                written += save(_figure(own, inputs), folder / own.name)
     return written
+
+
+def _figure(own: PaperFigure, inputs: Inputs) -> Figure:
+    def in_words(line: str) -> Figure:
+        return compose([words_panel(line[:1].upper() + line[1:], own.name)], own.title, own.caption)
+
+    return spared(own.name, "figure", lambda: own.figure(inputs) or in_words(UNMEASURED), in_words)
