@@ -43,7 +43,7 @@ def watch() -> None:
         if self.kind == "algorithm":
             _note_runs(type(entry))
         if makers := _makers():
-            module, _MAKERS[self.kind, name] = makers[0], makers
+            module = makers[0]
             if isinstance(getattr(entry, "module", None), str):
                 object.__setattr__(entry, "module", module)  # what its results are found again by
         top = module.split(".")[0]
@@ -51,7 +51,10 @@ def watch() -> None:
             _check_free(self, name, top)
         elif top != OURS:
             _check_prefix(self, name, partial(find, self))
-        return add(self, name, entry, module)
+        added = add(self, name, entry, module)
+        if makers:  # and the name was free
+            _MAKERS[self.kind, name] = makers
+        return added
 
     @wraps(find)
     def checked(self: Registry[Any], name: str) -> Any:

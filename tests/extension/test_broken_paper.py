@@ -69,7 +69,7 @@ def test_a_wrong_claim_of_it_is_named_and_left_out(broken, tmp_path):
     found = broken("list", "claims")
     assert found.code == 0 and "wang2017.thm6.1" in found.out and "theirs" not in found.out
     said = [line for line in found.err.splitlines() if not line.startswith(LINE)]
-    assert len(said) == 1 and said[0].startswith("dpsco: claim theirs.thm1, part p: kind = 'odd': must be ")
+    assert len(said) == 1 and "thm1.yaml: claim theirs.thm1, part p: kind = 'odd': must be " in said[0]
     assert broken("show", "theirs.thm1").code == 2
 
 
