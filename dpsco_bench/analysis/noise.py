@@ -111,9 +111,11 @@ class Noise(Record):
 
     @property
     def nominal(self) -> bool:
-        """Whether nothing but nominal constants stands between a bound within the claim and a proof."""
+        """Whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
         within = self.epsilon_real <= self.epsilon_claimed * (1.0 + ROUNDING)
-        return self.status == "unproven" and self.epsilon_real_kind in ("upper", "exact") and within
+        decides = ("upper", "exact") if within else ("lower", "exact")
+        known = not math.isnan(self.epsilon_real)
+        return known and self.status == "unproven" and self.epsilon_real_kind in decides
 
     @property
     def _law_exceeds(self) -> bool:

@@ -171,10 +171,12 @@ def _named(root: Path, profile: str) -> list[str]:
     found: list[str] = []
     for path in files:
         entry = read_shipped(path)
-        claims = entry.get("claims", ["none"]) if isinstance(entry, dict) else None
-        if not isinstance(claims, list) or not claims:
+        if isinstance(entry, dict) and "claims" not in entry:
+            continue
+        claims = entry["claims"] if isinstance(entry, dict) else entry
+        if not isinstance(entry, dict) or not isinstance(claims, list) or not claims:
             raise InputError(f"{path}: claims", claims, "a list of claims, at least one")
-        found += claims if "claims" in entry else []
+        found += claims
     return [id for id in found if not absent_paper(id)]
 
 

@@ -79,11 +79,12 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
         failed.append((job, error))
 
     entry = measure(entry, measured, lost)
-    names = {job.name for job, _ in failed}
-    jobs = tuple(job for job in entry.jobs if job.name not in names)
+    errors = {job.key: error for job, error in reversed(failed)}  # jobs with one key are made once
+    jobs = tuple(job for job in entry.jobs if job.key not in errors)
     if failed and not jobs:
         raise failed[0][1]
-    left_out = (*entry.left_out, *(item for job, error in failed for item in _failed(job, error)))
+    gone = (job for job in entry.jobs if job.key in errors)
+    left_out = (*entry.left_out, *(item for job in gone for item in _failed(job, errors[job.key])))
     return standings(replace(entry, jobs=jobs, left_out=left_out), measured.load)
 
 

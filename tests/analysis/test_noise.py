@@ -54,6 +54,11 @@ ELSEWHERE = "in the query sequence as charged, for some records that the theorem
             (f"{NOTHING_PROVES} (the constants are nominal)",),
             "not shown to be private, as the constants are nominal (if they held, eps <= 1, claimed 1)",
         ),
+        (
+            [cell("unproven", 3450.0, "lower")],
+            (f"{NOTHING_PROVES} (the constants are nominal)",),
+            "not shown to be private, as the constants are nominal (if they held, eps >= 3,450, claimed 1)",
+        ),
         ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
         ([cell("unproven")], (f"{NOTHING_PROVES} (not shown)",), "not shown to be private"),
         (
