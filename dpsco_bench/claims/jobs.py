@@ -17,7 +17,7 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
 from dpsco_bench.execution.evaluations import evaluation_modules
-from dpsco_bench.execution.homes import counts, homes, own_makers
+from dpsco_bench.execution.homes import homes, in_keys, own_makers
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
@@ -225,7 +225,7 @@ def _outside(algorithm: str, problem: str) -> Iterator[str]:
     entry = get_algorithm(algorithm)
     named = homes(entry.plan_function, entry.run_function, problem_class(problem))
     named |= {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}
-    yield from own_makers("algorithm", algorithm) | own_makers("problem", problem) | {*filter(counts, named)}
+    yield from own_makers("algorithm", algorithm) | own_makers("problem", problem) | {*filter(in_keys, named)}
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
@@ -262,7 +262,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
-    used |= {module for module in makers_beside(used) if counts(module)}
+    used |= {module for module in makers_beside(used) if in_keys(module)}
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})

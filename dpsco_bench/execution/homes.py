@@ -58,14 +58,14 @@ def _made_of(value: Any) -> Iterator[Any]:
             continue
 
 
-def counts(module: str) -> bool:
+def in_keys(module: str) -> bool:
     """Whether a module that an entry is made of is in keys beside what ships: a plugin, or else `is_own`."""
     return module.startswith(PLUGIN) or is_own(module)
 
 
 def own_makers(kind: str, name: str) -> set[str]:
     """Modules of one's own whose code registered an entry."""
-    return {module for module in makers_of(kind, name) if counts(module)}
+    return {module for module in makers_of(kind, name) if in_keys(module)}
 
 
 def is_own(module: str) -> bool:
