@@ -43,10 +43,10 @@ def page(found: Mapping[str, Sequence[Finding]]) -> str:
         "profile whose run it speaks of. The sites of both have their figures.",
     ]
     said = [id for id in finding_files() if any(id in ours for ours in by_id.values())]
-    for number, id in enumerate(said, start=1):
+    for id in said:
         ours = {profile: known[id] for profile, known in by_id.items() if id in known}
         first = next(iter(ours.values()))
-        lines += ["", f"## {number}. {first.title}"]
+        lines += ["", f"## {first.title}"]
         told = {profile: said_of(one, first) for profile, one in ours.items()}
         for words in dict.fromkeys(told.values()):
             names = " and ".join(f"`{profile}`" for profile, said in told.items() if said == words)

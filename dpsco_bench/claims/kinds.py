@@ -189,7 +189,7 @@ class Kind(ABC):
     shape : str
         The panel that draws it, by its name in `report.shapes`; a kind with its own overrides `panel`.
     labels : mapping of str to str
-        Words of that panel which depend on the kind: ``ratio`` and ``reference``.
+        Words of that panel which depend on the kind: ``ratio``, ``reference`` and ``worst`` (of the largest ratio).
     against : str
         What a ratio is compared with, such as ``≤ 1``.
     whose_exponent : str

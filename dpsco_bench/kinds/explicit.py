@@ -50,7 +50,7 @@ class Explicit(Kind):
     takes = ("statistic",)
     fields = WORST
     shape = "ratios"
-    labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound"}
+    labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound", "worst": "at most"}
     against = "≤ 1"
     rules: ClassVar = {
         "vacuous bound": "a bound above the starting point's risk confirms nothing",
@@ -125,7 +125,8 @@ def explicit_verdict(
     elif not known[~idle].all():
         word, reason = "inconclusive", NO_ERROR
     elif within.all():
-        word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval"
+        where = f" in the {(~idle).sum()} cells where the bound could fail" if idle.any() else ""
+        word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval{where}"
     else:
         more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"

@@ -32,7 +32,7 @@ class LowerBound(Kind):
     takes = ("constant",)
     fields = WORST
     shape = "ratios"
-    labels: ClassVar = {"ratio": "excess risk / lower bound", "reference": "bound"}
+    labels: ClassVar = {"ratio": "excess risk / lower bound", "reference": "bound", "worst": "at least"}
     against = "> 1"
 
     def judge(self, case: Case) -> Verdict:

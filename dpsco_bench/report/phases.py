@@ -61,9 +61,9 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
-    """Who has the least risk at most decided points: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
+    """Who most often has the least mean risk: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
 
-    A method that cannot be told from the least mean is counted too; then it says so: ``has the least risk or ties``.
+    Where some of these first places are shared, by it or with it, it says so: ``has the least risk or ties``.
     """
     decided = [row for row in rows if row.runner_up is not None and not row.contenders]
     rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
@@ -71,12 +71,12 @@ def winners_text(rows: Sequence[Standing]) -> str:
         return f"No point of {len(rows)} is decided"
     firsts = Counter(row.winner for row in decided)
     shares = Counter(name for row in decided for name in {row.winner, *row.tied})
-    winner, count = max(shares.items(), key=lambda item: (item[1], firsts[item[0]], item[0]))
-    points = f"{count} of {len(decided)} point{'s' * (len(decided) > 1)}"
+    winner = max(shares, key=lambda name: (firsts[name], shares[name], name))
+    points = f"of {len(decided)} point{'s' * (len(decided) > 1)}"
     if winner == TRIVIAL:
-        return f"Nothing beats the start at {points}{rest}"
+        return f"Nothing beats the start at {shares[winner]} {points}{rest}"
     tied = any(len(row.tied) > 1 for row in decided if winner in row.tied)
-    return f"{winner.replace('_', ' ')} has the least risk{' or ties' * tied} at {points}{rest}"
+    return f"{winner.replace('_', ' ')} has the least risk{' or ties' * tied} at {shares[winner]} {points}{rest}"
 
 
 def board_message(board: BoardResults) -> str:

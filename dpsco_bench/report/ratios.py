@@ -84,7 +84,8 @@ def _label(score: Score, absent: int = 0) -> EndLabel:
     ratios = _ratios(score)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
-    more = [(f"worst {number(score.row.worst_ratio)}", colour)] if is_number(score.row.worst_ratio) else []
+    worst = score.kind.labels.get("worst", "worst")
+    more = [(f"{worst} {number(score.row.worst_ratio)}", colour)] if is_number(score.row.worst_ratio) else []
     more += [(f"{absent} without ratio", colour)] * bool(absent)
     name = "noise off" if score.row.calibration == "none" else score.row.calibration
     return EndLabel(float(good[-1]) if len(good) else 0.0, name, colour, (*more, *mark(score)))

@@ -19,7 +19,7 @@ SVRG = "account wang2017.dp_svrg problem=ridge_logistic"
 BAD = [
     # the command itself
     ("lst", "verb = lst", "such as list, "),
-    ("list", "list = 'missing'", "algorithms, audits, claims"),
+    ("list", "list: needs one of", "algorithms, audits, claims"),
     ("list colours", "'colours'", "algorithms"),
     ("list claims --jsn", "--jsn", "unrecognized"),
     ("list problems --plugin none.py", "plugins = 'none.py'", "Python files"),

@@ -15,7 +15,7 @@ from dpsco_bench.cli.describe import _meaning, describe
 from dpsco_bench.cli.verbs import list as list_verb
 from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.problems.registry import list_problems
 from tests.marks import rest_at_night
 
@@ -41,7 +41,7 @@ def test_the_list_of_errata_says_what_each_changes(dpsco):
 
 
 def test_list_alone_names_what_can_be_listed():
-    with pytest.raises(InputError, match="list = 'missing': must be one of .*algorithms.*claims.*problems"):
+    with pytest.raises(DpscoError, match="list: needs one of algorithms.*claims.*problems"):
         list_verb.execute(SimpleNamespace(what="", words=[], point=None, json=False, plugin=[]))
 
 

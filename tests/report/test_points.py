@@ -108,7 +108,7 @@ def test_combinations_of_a_grid_are_drawn_over_their_bound():
     score = judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))
     axes = drawn(_panel([score]))
     assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
-    assert {"bound", "paper", "worst 0.500"} <= {text.get_text() for text in axes.texts}
+    assert {"bound", "paper", "at most 0.500"} <= {text.get_text() for text in axes.texts}
     assert axes.get_ylim()[1] > 1
     shown = judged("shown", GRID, verdict="shown")
     assert _panel([shown]).blank

@@ -42,11 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the list."""
-    from dpsco_bench.errors import InputError, nearest
+    from dpsco_bench.errors import DpscoError, InputError, nearest
 
+    if not args.what:
+        raise DpscoError(f"list: needs one of {', '.join(_LISTS)}, as in `dpsco list claims`")
     if args.what not in _LISTS:
-        allowed = nearest(args.what, _LISTS) if args.what else f"one of {', '.join(_LISTS)}"
-        raise InputError("list", args.what or "missing", allowed)
+        raise InputError("list", args.what, nearest(args.what, _LISTS))
     if args.point is not None:
         if args.what != "algorithms":
             raise InputError(
