@@ -128,6 +128,8 @@ def _cell(column: Column, row: Row, met: set[str] | None) -> str:
     if column.kind == "verdict":
         return badge(shown, column.style(row) if column.style else "")
     words = _code_cell(shown) if column.kind == "code" else _said(shown) if column.kind == "prose" else text(shown)
+    if column.numeric:
+        words = re.sub(r" (?!\\?\[)", "\N{NO-BREAK SPACE}", words)  # a line ends before an interval, or nowhere
     if column.title in WIDE and column.kind in ("text", "prose") and len(shown) > LONG and not target:
         return f"[{words}]{{.prose}}"
     if met is not None and target and column.title == "Part":
