@@ -226,9 +226,10 @@ def _expected() -> float:
 
 def line(row: Row) -> str:
     """A row of a table; times are nanoseconds per unit of work."""
-    if row["reason"]:
-        return f"| {row['case']} | {row['peer']} | {row['unit']} | | | | | not measured: {row['reason']} |"
     goal = "" if row["goal"] is None else f"{row['sense']} {row['goal']:g}"
+    if row["reason"]:
+        told = "not measured" if row["met"] is None else WORDS[row["met"]]
+        return f"| {row['case']} | {row['peer']} | {row['unit']} | | | | {goal} | {told}: {row['reason']} |"
     cells = [row["case"], row["peer"], row["unit"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns", "ratio"))]
     told = WORDS[row["met"]] + (f": {row['limit']}" if row["limit"] else "")
     return f"| {' | '.join([*cells, goal, told])} |"
@@ -236,7 +237,7 @@ def line(row: Row) -> str:
 
 def figure(rows: list[Row]) -> Figure:
     """How far every measured row with a goal is from it."""
-    judged = [row for row in rows if row["met"] is not None]
+    judged = [row for row in rows if row["met"] is not None and row["ratio"] is not None]
     fig = Figure(figsize=(8.2, 0.9 + 0.19 * len(judged)), layout="constrained")
     ax = fig.add_subplot()
     for place, row in enumerate(judged):

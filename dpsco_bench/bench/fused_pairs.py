@@ -34,7 +34,7 @@ CellOf = Callable[[int, int], Cell]
 """(dimension, about how many steps) -> what is run."""
 
 
-def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE) -> Iterator[Case]:
+def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, lazy: bool = False) -> Iterator[Case]:
     """The rows of one method.
 
     Parameters
@@ -42,6 +42,8 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE) -> 
     id, method : str, of the goal, and how the rows call the method
     cell_of : callable, see `CellOf`
     scale : float, noise of every query
+    lazy : bool
+        Whether its steps leave out noise that decides nothing. Drawing all of it is then no work of theirs, and has no goal.
     """
     for replicates, d, least in SIZES:
         yield _against_listing(id, method, cell_of, (replicates, d, least), scale)
@@ -49,8 +51,9 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE) -> 
             where = f"{method}, R/d = {replicates}/{d}"
             alone = partial(_noise_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale)
             common = dict(id=id, unit=STEP)
-            told = dict(case=f"{where}, noise", peer="drawing all of its noise", limit=BESIDE)
-            yield Case(**common, **told, sense=AT_MOST, goal=NOISE_GOAL, build=alone)
+            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
+            told = dict(case=f"{where}, noise", peer=peer, limit=BESIDE)
+            yield Case(**common, **told, sense=AT_MOST, goal=None if lazy else NOISE_GOAL, build=alone)
 
 
 def other_methods(
@@ -153,7 +156,7 @@ class _Widths(Mechanism):
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = Run(cell(), replicates, scale)
     if not run.is_fused():
-        raise NotMeasurable("at this size its listing runs")
+        raise NotMeasurable("at this size its listing runs", missed=True)
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), lambda: run(False), work, work)
 

@@ -15,7 +15,17 @@ Task = Callable[[], object]
 
 
 class NotMeasurable(Exception):
-    """A case that this environment cannot measure; the message says why."""
+    """A case that cannot be measured; the message says why.
+
+    Parameters
+    ----------
+    missed : bool
+        Whether its goal is missed all the same, as where there is nothing else than what it is to be compared with.
+    """
+
+    def __init__(self, reason: str, missed: bool = False) -> None:
+        super().__init__(reason)
+        self.missed = missed
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Row:
     Attributes
     ----------
     id, case, peer, unit, sense, goal : as of `Case`
-    ratio, met : None where nothing was measured; ``met`` without a goal too
+    ratio, met : None where nothing was measured; ``met`` without a goal too, and not where a goal is missed all the same
     ours_ns, peer_ns : least times per unit
     ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
     reason : why nothing was measured, else empty
@@ -103,7 +113,7 @@ def measure(case: Case, effort: Effort) -> Row:
     try:
         pair = case.build()
     except NotMeasurable as reason:
-        return replace(row, reason=str(reason))
+        return replace(row, reason=str(reason), met=False if reason.missed and case.goal is not None else None)
     ours, peer = _interleaved(pair, effort)
     ratio = _ratio(case, min(ours), min(peer))
     median = statistics.median(_ratio(case, a, b) for a, b in zip(ours, peer, strict=True))

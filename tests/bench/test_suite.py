@@ -63,6 +63,15 @@ def test_times_are_per_unit_of_work():
     assert (row.ours_ns, row.peer_ns, row.met) == (1e6, 2e9, None)
 
 
+@pytest.mark.parametrize(("missed", "goal", "met"), [(True, 5.0, False), (True, None, None), (False, 5.0, None)])
+def test_a_goal_can_be_missed_without_a_time(missed, goal, met):
+    def build():
+        raise NotMeasurable("its listing runs", missed=missed)
+
+    row = measure(Case("G0", "tasks", "tasks", "call", AT_LEAST, goal, build), Effort(3, 1.0))
+    assert (row.ratio, row.met, row.reason) == (None, met, "its listing runs")
+
+
 @pytest.mark.parametrize(("seconds", "calls"), [(0.0, 1), (1.0, 1), (10.0, 10)])
 def test_samples_fill_their_time(seconds, calls):
     assert measuring._calls(lambda: 1.0, seconds) == calls
@@ -132,7 +141,8 @@ def test_errors_are_one_line(capsys, arguments, message):
 
 def test_every_missed_goal_on_the_page_has_its_reason():
     rows = runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))["kept"]()
-    assert all(bool(row["limit"]) == (row["met"] is False) for row in rows)
+    assert all(bool(row["limit"]) == (row["met"] is False) for row in rows if row["ratio"] is not None)
+    assert all(row["reason"] for row in rows if row["ratio"] is None)
 
 
 def test_the_page_is_what_its_script_writes():

@@ -95,4 +95,4 @@ def poly_sfw_cases() -> Iterator[Case]:
         on = {"domain": "l1_ball"}
         return Cell("bassily2021.poly_sfw", "logistic_glm", 2 * steps, 1.0, 1e-5, d, problem_options=on)
 
-    return fused_cases("P1_poly_sfw", "poly_sfw", cell, scale=0.01)
+    return fused_cases("P1_poly_sfw", "poly_sfw", cell, scale=0.01, lazy=True)
