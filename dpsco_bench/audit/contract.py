@@ -16,7 +16,9 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit import attaining, drawn_constants, hidden, long_run, loss_class, released, seldom
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
+from dpsco_bench.audit.passed_on import passed_on
 from dpsco_bench.audit.search import Found, search
+from dpsco_bench.audit.shuffled import unshuffled
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
@@ -293,7 +295,7 @@ class Checks:
         if reason:
             return _finding(None, reason)
         found, there = self.found, self.found_on_canary
-        misplaced = found.misplaced or there.misplaced
+        misplaced = found.misplaced or there.misplaced or unshuffled(self.subject, self.recorded_often)
         if misplaced:
             return _finding(False, "; ".join(f"{name}: {wrong}" for name, wrong in misplaced.items()))
         shown = [", ".join(f"{name} {ratio:.3g}" for name, ratio in each.ratios.items()) for each in (found, there)]
@@ -330,13 +332,21 @@ class Checks:
             )
         if self.found_seldom.leaking > 0:
             share = f"{self.found_seldom.leaking} of {self.many} runs"
-            return self._differs(f"outputs on other data differ in {share}: the data are used without noise")
+            return self._differs(
+                f"outputs or shown iterates differ on other data, in {share}: they are used without noise"
+            )
         if not hidden.hides(self.subject.plan):
             return _finding(True, "equal on all neighbours tried")
         told = hidden.told(self.subject, self.recorded_often)
         if told:
             share = f"{told} of {self.many} runs"
-            return self._differs(f"outputs tell which records were drawn, in {share}: hidden ones are charged")
+            return self._differs(
+                f"outputs or shown iterates tell which records were drawn, in {share}: hidden ones are charged"
+            )
+        passed = passed_on(self.subject, self.recorded_often)
+        if passed:
+            where = ", ".join(f"{name} in {count} of {self.many} runs" for name, count in passed.items())
+            return self._differs(f"what is passed to a release tells which records another drew: {where}")
         return _finding(True, "equal on all neighbours tried, and with other records drawn")
 
     def check_loss_class(self) -> Finding:

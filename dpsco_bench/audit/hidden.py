@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from dpsco_bench.audit.subject import Run, Subject
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import RandomAllocation
@@ -22,13 +20,20 @@ Array = Any
 
 
 class Redrawn(Replay):
-    """A replay of the releases with other batches; an order is another one where its being hidden is charged."""
+    """A replay of the releases with other batches, and another order of the records where its being hidden is charged.
+
+    An order of anything else, such as of coordinates, is public, and the same.
+    """
 
     def sample(self, name: str, step: int = 0) -> Batch:
         return Mechanism.sample(self, name, step)
 
+    def permutation(self, name: str, size: int) -> Array:
+        hidden = [query.records for query in self.plan.queries if isinstance(query.records, RandomAllocation)]
+        return super().permutation(f"redrawn/{name}" if any(one.population == size for one in hidden) else name, size)
+
     def _stream(self, label: str, xp: Any) -> Stream:
-        public = label.startswith("choice/") or (label.startswith("order/") and not hides_order(self.plan))
+        public = label.startswith(("choice/", "order/"))
         return Mechanism._stream(self, label if public else f"redrawn/{label}", xp)
 
 
@@ -44,6 +49,5 @@ def hides(plan: Any) -> bool:
 
 def told(subject: Subject, recorded: Run) -> int:
     """Runs whose output is another one under the same releases with other batches."""
-    transcript, outputs = recorded.mechanism.transcript, np.asarray(recorded.output)
-    again = subject.run(partial(Redrawn, transcript), replicates=len(outputs))
-    return int((np.asarray(again.output) != outputs).any(axis=1).sum())
+    again = subject.run(partial(Redrawn, recorded.mechanism.transcript), replicates=len(recorded.output))
+    return int(recorded.differs(again).sum())

@@ -39,7 +39,7 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
     for query in plan.queries:
         if query.name not in own:
             continue
-        sizes = _changes(query, own[query.name], other[query.name])
+        sizes = changes(query, own[query.name], other[query.name])
         if isinstance(query.records, Disjoint):
             blocks[query.name] = np.sum(sizes > 0.0, axis=0)
         elif isinstance(query.records, RandomAllocation) and np.sum(sizes > 0.0, axis=0).max() > 1:
@@ -58,7 +58,7 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
     return found
 
 
-def _changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
+def changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Sizes ``(steps, R)`` of changes in the norm of a query, 0 for what is rounding."""
     sizes = np.linalg.norm(own - other, ord=query.norm, axis=-1)
     least = ROUNDING * (query.sensitivity + np.abs(own).max(axis=-1))

@@ -87,7 +87,7 @@ def compare(subject: Subject, recorded: Run) -> Seldom:
 def _on(subject: Subject, recorded: Run, data: Data, found: Seldom) -> Run:
     """The transcript forced on another data set; notes in how many runs the output is another one."""
     other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, replicates=found.runs)
-    found.leaking = max(found.leaking, int(np.any(recorded.output != other.output, axis=-1).sum()))
+    found.leaking = max(found.leaking, int(recorded.differs(other).sum()))
     return other
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
+from dpsco_bench.audit.shown import Shown, differing
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -30,12 +31,19 @@ SPREADS = (0.3, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class Run:
-    """Output ``(R, d)`` on the host and as it came, with the mechanism and the objective that the run used."""
+    """Output ``(R, d)`` on the host and as it came, the mechanism and the objective of the run, and what it showed."""
 
     output: np.ndarray
     raw: Any
     mechanism: Any
     objective: Objective
+    shown: Shown = field(default_factory=Shown)
+
+    def differs(self, other: Run) -> np.ndarray:
+        """In which replicates outputs or shown iterates are not those of another run, bit for bit, bool ``(R,)``."""
+        runs = len(self.output)
+        apart = (self.output != other.output).reshape(runs, -1).any(axis=1)
+        return np.asarray(apart | differing(self.shown, other.shown, runs))
 
 
 @dataclass
@@ -120,9 +128,10 @@ class Subject:
     ) -> Run:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
+        shown = Shown()
+        objective = self.objective(data, first, replicates, xp, dtype=dtype, **{"observer": shown, **keys})
         raw = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
-        return Run(to_numpy(raw), raw, source, objective)
+        return Run(to_numpy(raw), raw, source, objective, shown)
 
 
 def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:

@@ -176,6 +176,71 @@ def tells_whom(objective, plan, mechanism):
     return np.mean(answers, axis=0) + 1e-3 * first
 
 
+def batch_of(order, t, size):
+    indices = order[:, t * size : (t + 1) * size]
+    ones = np.ones(indices.shape)
+    return Batch(indices, ones, ones.sum(axis=1), size)
+
+
+def in_order(order_of):
+    """Releases of the batches of an order, which is charged as uniform and hidden."""
+
+    def run(objective, plan, mechanism):
+        order, size, answers = order_of(objective, mechanism), plan.queries[0].records.size, []
+        for t in range(STEPS):
+            gradient = objective.batch_gradient(objective.start, batch_of(order, t, size))
+            answers.append(mechanism.release("sum", gradient, t))
+        return np.mean(answers, axis=0)
+
+    run.__name__ = order_of.__name__
+    return run
+
+
+@in_order
+def unshuffled(objective, mechanism):
+    """The shuffle is forgotten."""
+    return np.tile(np.arange(objective.n), (objective.replicates, 1))
+
+
+@in_order
+def half_shuffled(objective, mechanism):
+    """The second half stays where it is."""
+    half = objective.n // 2
+    first = mechanism.permutation("order", half)
+    return np.concatenate([first, np.tile(np.arange(half, objective.n), (len(first), 1))], axis=1)
+
+
+@in_order
+def publicly_turned(objective, mechanism):
+    """A turn by a choice that is public."""
+    return (np.arange(objective.n) + mechanism.choose("turn", objective.n)[:, None]) % objective.n
+
+
+@in_order
+def turned(objective, mechanism):
+    """A hidden turn: where one record stands tells where all others do."""
+    return (np.arange(objective.n) + mechanism.permutation("order", objective.n)[:, :1]) % objective.n
+
+
+def tells_the_next_release(objective, plan, mechanism):
+    """Whether the first record was drawn is added to the next value, and taken off from what is released."""
+    records, answers, drawn = plan.queries[0].records, [], 0.0
+    order = None if records.sampled else mechanism.permutation("order", objective.n)
+    for t in range(STEPS):
+        batch = mechanism.sample("sum", t) if order is None else batch_of(order, t, records.size)
+        gradient = objective.batch_gradient(objective.start, batch)
+        answers.append(mechanism.release("sum", gradient + 1e4 * drawn, t))
+        drawn = ((batch.indices == 0) & (batch.mask > 0)).any(axis=1, keepdims=True)
+    return np.mean(answers, axis=0)
+
+
+def shows_the_data(objective, plan, mechanism):
+    """What it returns is made of releases, what it shows to a measure is not."""
+    released = np.mean([mechanism.release("sum", total(objective), t) for t in range(STEPS)], axis=0)
+    objective.observe(total(objective))
+    return released
+
+
 CHEATS = {
     all_records: ((blocks, order, poisson, single), {SENSITIVITY}, True),
     overlapping: ((blocks,), {SENSITIVITY}, False),
@@ -191,6 +256,12 @@ CHEATS = {
     stops_by_the_data: ((full,), {POST}, False),
     stops_unreleased: ((full,), {RELEASES}, False),
     tells_whom: ((poisson, single, replaced, order), {POST}, False),
+    unshuffled: ((order,), {SENSITIVITY}, False),
+    half_shuffled: ((order,), {SENSITIVITY}, False),
+    publicly_turned: ((order,), {SENSITIVITY}, False),
+    turned: ((order,), {SENSITIVITY}, False),
+    tells_the_next_release: ((poisson, single, replaced, order), {POST}, False),
+    shows_the_data: ((full,), {POST}, False),
 }
 """Run -> how records are said to be chosen, the checks of which each must fail, and whether an audit can tell."""
 PAIRS = [(run, records) for run, (choices, _, _) in CHEATS.items() for records in choices]
@@ -232,3 +303,20 @@ def test_the_check_names_it(cheat, run, records):
 def test_the_audit_refutes_it(cheat, run, records):
     found = audit_cell(make_audit_cell(cheat(run, records), keys={"n": 27}), runs=10_000)
     assert found.verdict == "refuted", found
+
+
+def test_a_hidden_order_beside_a_public_one_is_no_cheat(cheat):
+    """Records in an order that is charged as hidden, coordinates in one that anybody may know."""
+
+    def two_orders(objective, plan, mechanism):
+        order, size = mechanism.permutation("records", objective.n), plan.queries[0].records.size
+        x = objective.start
+        first = mechanism.permutation("coordinates", x.shape[1])[:, :1]
+        for t in range(STEPS):
+            released = mechanism.release("sum", objective.batch_gradient(x, batch_of(order, t, size)), t)
+            x = x - 0.1 * np.where(np.arange(x.shape[1]) == first, 2.0, 1.0) * released / size
+            objective.observe(x)
+        return x
+
+    findings = {one.check: one for one in check_algorithm(cheat(two_orders, order), d=3, n=27)}
+    assert all(findings[name].passed for name in (RELEASES, RANDOMNESS, SENSITIVITY, RELEASED, POST)), findings

@@ -1,0 +1,108 @@
+"""Whether what is passed to one release tells which records another has drawn: those are charged as hidden.
+
+The releases of a run are forced. Half of its batches, or of the parts of its order, are drawn anew, others in each
+replicate. A release that keeps its records, or that draws none, is passed the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpsco_bench.audit.hidden import Redrawn
+from dpsco_bench.audit.membership import changes
+from dpsco_bench.audit.search import exposed_values
+from dpsco_bench.audit.subject import Run, Subject
+from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.privacy.plan import Query
+from dpsco_bench.privacy.records import RandomAllocation
+from dpsco_bench.privacy.transcript import Transcript
+from dpsco_bench.problems.base import Batch
+
+Array = Any
+
+
+class Mixed(Redrawn):
+    """A replay of the releases in which some of the batches are other ones.
+
+    Parameters
+    ----------
+    kept : mapping
+        Query -> whether a replicate keeps the records of a release, bool ``(R, steps)``.
+    recorded : Transcript
+    *args, **kwargs : those of `Mechanism`
+    """
+
+    def __init__(self, kept: Mapping[str, np.ndarray], recorded: Transcript, *args: Any, **kwargs: Any) -> None:
+        super().__init__(recorded, *args, **kwargs)
+        self._kept = kept
+
+    def sample(self, name: str, step: int = 0) -> Batch:
+        other, own = super().sample(name, step), self._recorded(self.recorded.batches, name, step)
+        keep = self._kept[name][:, step]
+        width = max(own.indices.shape[1], other.indices.shape[1])
+        indices, mask = (
+            np.where(keep[:, None], _wide(getattr(own, of), width), _wide(getattr(other, of), width))
+            for of in ("indices", "mask")
+        )
+        sizes = np.where(keep, to_numpy(own.sizes), to_numpy(other.sizes))
+        made = (self.xp.asarray(array) for array in (indices, mask, sizes))
+        return Batch(*made, own.expected_size)
+
+    def permutation(self, name: str, size: int) -> Array:
+        """The recorded order, with the records of the parts that are not kept, and of the rest, in another one."""
+        own = to_numpy(super(Redrawn, self).permutation(name, size))
+        shuffled = [query for query in self.plan.queries if isinstance(query.records, RandomAllocation)]
+        hidden = [query for query in shuffled if query.records.population == size]  # type: ignore[union-attr]
+        if not hidden:
+            return self.xp.asarray(own)
+        keys = to_numpy(super().permutation(name, size))  # as good as random, and drawn from a stream
+        fixed = _places(hidden, self._kept, own.shape)
+        # Sorting by a key that leaves kept places where they are, and the others in a random order among themselves.
+        free = np.argsort(np.where(fixed, -1, keys), axis=-1, kind="stable")
+        order = own.copy()
+        for row, (stays, places) in enumerate(zip(fixed, free, strict=True)):
+            order[row, ~stays] = own[row, places[np.sum(stays) :]]
+        return self.xp.asarray(order)
+
+
+def _wide(array: Array, width: int) -> np.ndarray:
+    own = to_numpy(array)
+    return np.pad(own, ((0, 0), (0, width - own.shape[1])))
+
+
+def _places(hidden: list[Query], kept: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Which places of an order are part of a release that keeps its records."""
+    fixed = np.zeros(shape, dtype=bool)
+    for query in hidden:
+        size = query.records.size  # type: ignore[union-attr]
+        parts = np.repeat(kept[query.name], size, axis=1)
+        fixed[:, : parts.shape[1]] |= parts
+    return fixed
+
+
+def passed_on(subject: Subject, recorded: Run) -> dict[str, int]:
+    """Queries that are passed something else when other releases draw other records, and in how many runs."""
+    transcript, runs = recorded.mechanism.transcript, len(recorded.output)
+    random = np.random.default_rng(subject.seed)
+    kept = {
+        query.name: random.integers(0, 2, (runs, query.releases)).astype(bool)
+        if query.records.sampled or isinstance(query.records, RandomAllocation)
+        else np.ones((runs, query.releases), dtype=bool)
+        for query in subject.plan.queries
+    }
+    own, again = (
+        exposed_values(subject, run)
+        for run in (recorded, subject.run(partial(Mixed, kept, transcript), replicates=runs))
+    )
+    found = {}
+    for query in subject.plan.queries:
+        if query.name not in own:
+            continue
+        changed = (changes(query, own[query.name], again[query.name]) > 0.0) & kept[query.name].T
+        if changed.any():
+            found[query.name] = int(changed.any(axis=0).sum())
+    return found
