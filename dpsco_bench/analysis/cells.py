@@ -47,7 +47,9 @@ def band_verdict(
     s = np.hypot(s, ratios * np.asarray(reference_stderr, dtype=np.float64))  # of the ratio, in units of the mean
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
-    word = three_way(outside, s)
+    word, across = three_way(outside, s), (outside <= 0.0) & (outside > -STANDARD_ERRORS * s)
+    if word == "holds" and across.any():
+        reason += f"; in {across.sum()} of {len(m)} cells its interval of +- {STANDARD_ERRORS:g} s.e. crosses an end"
     return cell_verdict(word, reason + undecided(word, outside, s), parameter, columns, ratios, worst)
 
 

@@ -49,8 +49,8 @@ class Mixed(Redrawn):
             for of in ("indices", "mask")
         )
         sizes = np.where(keep, to_numpy(own.sizes), to_numpy(other.sizes))
-        made = (self.xp.asarray(array) for array in (indices, mask, sizes))
-        return Batch(*made, own.expected_size)
+        made = dict(indices=indices, mask=mask, sizes=sizes)
+        return Batch(**{name: self.xp.asarray(array) for name, array in made.items()}, expected_size=own.expected_size)
 
     def permutation(self, name: str, size: int) -> Array:
         """The recorded order, with the records of the parts that are not kept, and of the rest, in another one."""

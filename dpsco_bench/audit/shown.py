@@ -1,4 +1,4 @@
-"""What a run shows to `Objective.observe`: a measure along the run judges it, so that it must be made of releases too."""
+"""What a run shows to `Objective.observe`. A measure along the run judges it, so that it is made of releases too."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def unshuffled(subject: Subject, recorded: Run) -> dict[str, str]:
         replaced(subject.data, at, domain, farthest(subject.data, at, domain)) for at in sorted({0, n // 2, n - 1})
     ]
     drawn = {factory: _exposed(subject, recorded, factory, swaps) for factory in (Replay, Redrawn)}
-    found = {}
+    found: dict[str, str] = {}
     for query in queries:
         ours, others = ([_groups(query, values[0], other) for other in values[1:]] for values in drawn.values())
         wrong = _wrong(query, ours, others)

@@ -43,7 +43,7 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, laz
     cell_of : callable, see `CellOf`
     scale : float, noise of every query
     lazy : bool
-        Whether its steps leave out noise that decides nothing. Drawing all of it is then no work of theirs, and has no goal.
+        Whether its steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
     for replicates, d, least in SIZES:
         yield _against_listing(id, method, cell_of, (replicates, d, least), scale)

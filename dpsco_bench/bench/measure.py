@@ -81,7 +81,7 @@ class Row:
     Attributes
     ----------
     id, case, peer, unit, sense, goal : as of `Case`
-    ratio, met : None where nothing was measured; ``met`` without a goal too, and not where a goal is missed all the same
+    ratio, met : None where nothing was measured, though a goal may be missed then; ``met`` without a goal too
     ours_ns, peer_ns : least times per unit
     ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
     reason : why nothing was measured, else empty

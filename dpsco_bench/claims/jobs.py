@@ -17,7 +17,7 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
 from dpsco_bench.execution.evaluations import evaluation_modules
-from dpsco_bench.execution.homes import homes, in_keys, own_makers
+from dpsco_bench.execution.homes import beside, homes, in_keys, own_makers
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
@@ -263,6 +263,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     used |= {module for module in makers_beside(used) if in_keys(module)}
+    used |= beside(used)
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})

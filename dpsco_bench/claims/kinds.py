@@ -225,6 +225,10 @@ class Kind(ABC):
     evaluations: ClassVar[Mapping[str, str]] = {"run": "run", "closed_form": "closed_form"}
     rules: ClassVar[Mapping[str, str]] = {}
 
+    def labels_of(self, part: Any) -> Mapping[str, str]:
+        """``labels`` of the panel of a part."""
+        return self.labels
+
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
 

@@ -180,7 +180,7 @@ def _tests(folder: Path, seconds: float) -> Tests:
         return Tests(False, f"not done in {seconds:.0f} s")
     except DpscoError as error:  # a plugin of pytest that fails, say: what else is asked of the card goes on
         return Tests(False, str(error))
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    lines = [line for line in (done.stderr + "\n" + done.stdout).splitlines() if line.strip()]
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
     return Tests(done.returncode == 0, lines[-1] if lines else "", tuple(failed))
 

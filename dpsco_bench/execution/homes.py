@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.execution.helpers import is_somebodys
 from dpsco_bench.execution.watched import makers_of
-from dpsco_bench.registry import PLUGIN, roots
+from dpsco_bench.registry import PLUGIN, REGISTRIES, roots
 
 OURS = "dpsco_bench"
 
@@ -20,13 +21,17 @@ def homes(*values: Any) -> set[str]:
     Parameters
     ----------
     values : of any type
-        Classes count with those that they inherit from. What cannot be called has no module.
+        Classes count with those that they inherit from, and entries that are dataclasses with what they hold. Of what
+        else cannot be called there is no module.
     """
     classes = [base for value in values if isinstance(value, type) for base in value.__mro__]
     found, seen = set[str](), set[int]()
     todo = [*values, *classes, *(value for one in classes for value in vars(one).values())]
     while todo:
         value = todo.pop()
+        if is_dataclass(value) and not isinstance(value, type) and id(value) not in seen:
+            seen.add(id(value))
+            todo += vars(value).values()
         if id(value) in seen or not (callable(value) or isinstance(value, staticmethod | classmethod | property)):
             continue
         seen.add(id(value))
@@ -61,6 +66,24 @@ def _made_of(value: Any) -> Iterator[Any]:
 def in_keys(module: str) -> bool:
     """Whether a module that an entry is made of is in keys beside what ships: a plugin, or else `is_own`."""
     return module.startswith(PLUGIN) or is_own(module)
+
+
+def beside(modules: Iterable[str]) -> set[str]:
+    """Own modules of what some own modules registered, and of what that was made of: a learner, a bound, an observer.
+
+    A class can inherit, and a formula can call, what another file registered, without importing that file.
+    """
+    found, todo = set[str](), {*filter(in_keys, modules)}
+    while todo:
+        found |= todo
+        own = (
+            registry.get(name)
+            for registry in REGISTRIES
+            for name, home in registry.registered().items()
+            if home in todo
+        )
+        todo = {*filter(in_keys, homes(*own))} - found
+    return found
 
 
 def own_makers(kind: str, name: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -20,20 +20,29 @@ class Band(Kind):
 
     title = "stated band"
     words: ClassVar = {
-        "holds": Word("confirms", "the ratio is in the band in every cell", phrase="the ratios stay in the band"),
+        "holds": Word(
+            "confirms",
+            "the ratio of means is in the band in every cell; its interval may cross an end, which the reason says",
+            phrase="the ratios stay in the band",
+        ),
         "violated": Word(
             "contradicts",
             "it is outside in at least one cell, by more than sampling error",
             phrase="the ratios leave the band",
         ),
         "inconclusive": Word(
-            "open", "the intervals are too wide for a decision", phrase="in the band or not: undecided"
+            "open",
+            "it is outside in some cell, but by no more than sampling error",
+            phrase="in the band or not: undecided",
         ),
     }
     judged_only = needs_all_uses = of_the_law = True
     fields = WORST
     shape = "ratios"
-    labels: ClassVar = {"ratio": "ratio of excess risks"}
+    labels: ClassVar = {"ratio": "ratio of excess risks", "worst": "extreme"}
+
+    def labels_of(self, part: Part) -> Mapping[str, str]:
+        return {**self.labels, "ratio": "excess risk / bound"} if part.bound else self.labels
 
     def check(self, part: Part, where: str) -> None:
         check_band(part.band, where)

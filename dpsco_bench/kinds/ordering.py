@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from dpsco_bench.analysis.effort import would_decide
+from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import (
     HOLDS,
@@ -76,16 +77,29 @@ class Ordering(Kind):
         comparisons = {}
         for value, first in better.items():
             second, names = other[value], (*case.names, f"{value:g}")
-            budget = common_budget(first.curve_evaluations, second.curve_evaluations)
-            one, two = (risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in (first, second))
-            risks = {AT_END: (first.final, second.final), AT_EQUAL_EVALUATIONS: (one, two)}
-            for at in risks if case.part.compared == "both" else (case.part.compared,):
-                ours, theirs = risks[at]
+            for at in RISKS if case.part.compared == "both" else (case.part.compared,):
+                ours, theirs = RISKS[at](first, second)
                 comparisons[f"{at}, {first.entry.parameter} {value:g}"] = compare_medians(ours, theirs, (*names, at))
         verdict = ordering_verdict(comparisons, parameter=case.parameter)
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
+
+
+def _at_end(*cells: CellEvidence) -> list[np.ndarray]:
+    return [cell.final for cell in cells]
+
+
+def _at_equal_evaluations(*cells: CellEvidence) -> list[np.ndarray]:
+    budget = common_budget(*(cell.curve_evaluations for cell in cells))
+    return [risk_at(cell.curve_evaluations, cell.curve_risks, budget) for cell in cells]
+
+
+RISKS: Mapping[str, Callable[..., list[np.ndarray]]] = {
+    AT_END: _at_end,
+    AT_EQUAL_EVALUATIONS: _at_equal_evaluations,
+}
+"""Where methods are compared -> risks of every replicate of each; at their ends nobody asks for checkpoints."""
 
 
 def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:

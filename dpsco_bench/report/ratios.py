@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -53,7 +53,7 @@ def grid_panel(scores: Sequence[Score]) -> Panel:
 
 
 def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
-    labels, ends = shown[0].kind.labels, []
+    labels, ends = _words(shown[0]), []
     reference = list(shown[0].part.band) or [1.0]
     held = [0.0, *reference]
     for score in shown:
@@ -79,12 +79,16 @@ def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
     label_ends(axes, ends)
 
 
+def _words(score: Score) -> Mapping[str, str]:
+    return score.kind.labels_of(score.part)
+
+
 def _label(score: Score, absent: int = 0) -> EndLabel:
     """Beside the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
     ratios = _ratios(score)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
-    worst = score.kind.labels.get("worst", "worst")
+    worst = _words(score).get("worst", "worst")
     more = [(f"{worst} {number(score.row.worst_ratio)}", colour)] if is_number(score.row.worst_ratio) else []
     more += [(f"{absent} without ratio", colour)] * bool(absent)
     name = "noise off" if score.row.calibration == "none" else score.row.calibration
@@ -106,7 +110,7 @@ def _at_foot(score: Score) -> np.ndarray:
 
 
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
-    labels = shown[0].kind.labels
+    labels = _words(shown[0])
     longest = max(shown, key=lambda score: len(score.row.values))
     groups = _groups(longest)
     reference = _reference(shown[0])

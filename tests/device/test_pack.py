@@ -132,6 +132,13 @@ def test_what_is_timed_is_what_papers_register(monkeypatch):
         card.probes()
 
 
+def test_a_check_names_all_packages_that_are_missing(monkeypatch, capsys):
+    monkeypatch.setattr("dpsco_bench.cli.verbs.gpu.NEEDED", ("numpy", "no_such_card", "no_such_loop"))
+    assert main(["gpu", "check"]) == 2
+    said = capsys.readouterr().err
+    assert "lacks no_such_card, no_such_loop; it needs numpy, no_such_card" in said and said.count("\n") == 1
+
+
 def test_a_pack_of_an_unknown_paper_is_refused(capsys):
     assert main(["gpu", "pack", "--papers", "wang2107"]) == 2
     assert "papers = 'wang2107': must be one of " in capsys.readouterr().err

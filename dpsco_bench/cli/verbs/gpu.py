@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
@@ -12,6 +13,8 @@ Numba, SciPy, pyarrow and pytest, no network. Nothing begins that would end afte
 against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory,
 in one report."""
 FOLDER = Path("results/gpu")
+NEEDED = ("numpy", "scipy", "numba", "pyarrow", "pytest", "cupy")
+"""What `check` imports on the device machine."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the pack, or check; a difference is exit code 1."""
+    if args.work == "check":
+        _need(NEEDED)
     from dpsco_bench.cli import gpu
 
     def say(line: str) -> None:
@@ -44,9 +49,21 @@ def execute(args: argparse.Namespace) -> int:
             if name not in papers():
                 raise InputError("papers", name, nearest(name, papers()))
         gpu.write_pack(args.folder, tuple(asked), lambda name: current_plan(name, (), Layout(name)), say)
+        say(f"the other machine needs {', '.join(NEEDED)} beside the checkout and this folder, and no network")
         return 0
     from dpsco_bench.backend.namespace import get_namespace
 
     get_namespace("cupy")
     out = args.folder / "report.json"
     return 0 if gpu.check(args.folder, out, args.minutes, say) else 1
+
+
+def _need(packages: tuple[str, ...]) -> None:
+    """Raises DpscoError that names all packages that this Python lacks."""
+    from importlib.util import find_spec
+
+    from dpsco_bench.errors import DpscoError
+
+    lacking = [name for name in packages if name not in sys.modules and find_spec(name) is None]
+    if lacking:
+        raise DpscoError(f"gpu check: {sys.executable} lacks {', '.join(lacking)}; it needs {', '.join(packages)}")
