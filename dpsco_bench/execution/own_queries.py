@@ -6,13 +6,16 @@ An accountant sees the name of a query's class and its attributes alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import BuiltinFunctionType, FunctionType, MappingProxyType
 from typing import Any
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan, Query
 
 OURS, PLAIN = "dpsco_bench.", ("builtins", "numpy")
+NAMELESS = frozenset({type(None), FunctionType, BuiltinFunctionType, MappingProxyType})
+"""Classes of Python that no module has under their name."""
 HOUSEKEEPING = frozenset(
     f"__{name}__"
     for name in (
@@ -45,12 +48,31 @@ def check_query(query: Query, where: str) -> None:
     for name in [*own, *((known - fields) & vars(query).keys())]:
         raise InputError(key, cls.__qualname__, f"one that leaves {name} as it is: no accountant sees that")
     for name in sorted(fields & vars(query).keys()):
-        kind = type(vars(query)[name])
-        if kind.__module__.split(".")[0] not in PLAIN and not _is_core(kind):
-            raise InputError(f"{where}: class of {name} of query {query.name}", kind.__qualname__, "one of dpsco_bench")
+        for kind in map(type, _inside(vars(query)[name])):
+            if not _is_plain(kind) and not _is_core(kind):
+                of = f"{where}: class of {name} of query {query.name}"
+                raise InputError(of, kind.__qualname__, "one of dpsco_bench, and numbers and texts of Python or NumPy")
     for base in core:
         if "__post_init__" in vars(base):
             vars(base)["__post_init__"](query)
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """A value with all that it holds: a number of another class may be another number to the one who draws."""
+    yield value
+    held = getattr(value, "__dict__", {}).values() if _is_core(type(value)) else ()
+    if isinstance(value, Mapping):
+        held = (*value.keys(), *value.values())
+    elif isinstance(value, tuple | list | set | frozenset):
+        held = value
+    for one in held:
+        yield from _inside(one)
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether a class is one of Python's or NumPy's own, and not one that only says so."""
+    home = sys.modules.get(kind.__module__) if kind.__module__.split(".")[0] in PLAIN else None
+    return kind in NAMELESS or getattr(home, kind.__qualname__, None) is kind
 
 
 def _redefined(base: type, fields: set[str], known: set[str]) -> Iterator[str]:

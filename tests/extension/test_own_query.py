@@ -124,6 +124,17 @@ def test_numbers_and_records_of_a_query_are_of_known_classes(dpsco):
     assert found.code == 2 and "class of sensitivity of query gradient = 'F': must be one of" in found.err, found
 
 
+@pytest.mark.parametrize("module", ["", "    __module__ = 'builtins'\n"], ids=["told", "disguised"])
+def test_numbers_within_its_records_are_too(dpsco, module):
+    number = f"class F(float):\n{module}    def __neg__(self):\n        return -0.9\n"
+    written(
+        before=f"from dpsco_bench import Poisson\n\n{number}\n\nclass Q(GaussianQuery):\n"
+        "    def __post_init__(self):\n        object.__setattr__(self, 'records', Poisson(F(0.001)))\n"
+    )
+    found = dpsco("account", "mine.noisy_gd", PAIR[1], "n=256", "--plugin", METHOD)
+    assert found.code == 2 and "class of records of query gradient = 'F': must be one of" in found.err, found
+
+
 def test_names_of_its_own_and_defaults_are_free(dpsco):
     own = (
         "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Q(GaussianQuery):\n"
