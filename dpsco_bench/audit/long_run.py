@@ -56,6 +56,8 @@ class Length:
 
 
 VECTOR = 16
+ERRORS = 6.0
+"""Standard errors, of four replicates, that chance is allowed."""
 
 
 def longest(plan_at: PlanAt, length: Length) -> tuple[Subject, int | None]:
@@ -97,6 +99,7 @@ class Ends:
     lipschitz : float, declared constant in that norm
     gap, left : float
         Gap to the minimum at the start, and that at the end over it; NaN where the minimum is not known.
+    error : float, standard error of ``left``; above 0 where batches, or which iterate is returned, are random
     """
 
     start: float
@@ -105,6 +108,7 @@ class Ends:
     lipschitz: float
     gap: float = math.nan
     left: float = math.nan
+    error: float = 0.0
 
     @property
     def rises(self) -> bool:
@@ -112,9 +116,13 @@ class Ends:
         return self.end - self.start > FLAT * self.lipschitz * self.moved
 
     def leads_away_after(self, shorter: Ends) -> bool:
-        """Whether more is left than of a shorter run, on an instance that starts as far from its minimum."""
+        """Whether more is left than of a shorter run, on an instance that starts as far from its minimum.
+
+        By more than chance: both are means of a few replicates.
+        """
         alike = 1.0 / RISING < self.gap / shorter.gap < RISING
-        return alike and self.left > RISING * shorter.left
+        chance = ERRORS * math.hypot(self.error, RISING * shorter.error)
+        return alike and self.left - RISING * shorter.left > chance
 
 
 def ends(subject: Subject) -> Ends:
@@ -132,13 +140,17 @@ def ends(subject: Subject) -> Ends:
     return Ends(risk(objective.start), risk(run.output), float(moved.mean()), c.lipschitz, *_gap(objective, run.output))
 
 
-def _gap(objective: Objective, output: Any) -> tuple[float, float]:
-    """Gap at the start and the share of it that is left; NaN without one, and where the minimum is not known."""
+def _gap(objective: Objective, output: Any) -> tuple[float, float, float]:
+    """Gap at the start, share of it that is left, and its error; NaN without one, or where no minimum is known."""
     try:
-        gap, end = (float(np.mean(objective.excess_risk(x))) for x in (objective.start, output))
+        starts, finals = (to_numpy(objective.excess_risk(x)) for x in (objective.start, output))
     except InputError:
-        return math.nan, math.nan
-    return (gap, end / gap) if gap > 0.0 else (math.nan, math.nan)
+        return math.nan, math.nan, 0.0
+    gap, left = float(np.mean(starts)), np.atleast_1d(finals)
+    if gap <= 0.0:
+        return math.nan, math.nan, 0.0
+    error = float(np.std(left, ddof=1)) / math.sqrt(left.size) if left.size > 1 else 0.0
+    return gap, float(np.mean(left)) / gap, error / gap
 
 
 def shorter(plan_at: PlanAt, subject: Subject, steps: int | None) -> Subject | None:
