@@ -73,6 +73,8 @@ def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any
     """
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
+    if "seed" in keys and hasattr(args, "seed"):  # a key of `run`, and an option of the verbs that read this
+        args.seed = str(keys.pop("seed"))
     return algorithm, calibration_of(args.calibration, keys), keys
 
 
