@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from functools import update_wrapper
 from typing import Any
 
@@ -16,6 +17,8 @@ from dpsco_bench.privacy.plan import Plan
 
 OUTSIDE = 1e-5
 """Distance from a domain, over the size of the output, that rounding may leave, in float32 too."""
+ASKED = ("release", "sample", "spend", "variates", "batches", "noise_scales")
+"""Methods of a mechanism by which a run draws what was charged."""
 CHANGED = "as it was charged: its run changes what it is handed"
 
 
@@ -117,8 +120,10 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
         object.__setattr__(self, name, value)
 
     mechanism.scales = Kept(scales, where)
+    check = _unchanged(getattr(mechanism, "plan", None), where)
+    asked = {name: _after(check, getattr(cls, name)) for name in ASKED if hasattr(cls, name)}
     mechanism.__class__ = type(
-        cls.__name__, (cls,), {**_said(cls), "__setattr__": refuse, "__module__": cls.__module__}
+        cls.__name__, (cls,), {**_said(cls), **asked, "__setattr__": refuse, "__module__": cls.__module__}
     )
     before, kept = dict(scales), mechanism.scales
     try:
@@ -127,6 +132,34 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
         now = vars(mechanism).get("scales")
         object.__setattr__(mechanism, "__class__", cls)
         mechanism.scales = scales if now is kept and dict(kept) == before else dict(now or {})
+
+
+def _unchanged(plan: Any, where: str) -> Callable[[], None]:
+    """A check that nothing was written past the frozen queries of a plan and what they hold; it raises ChangedPlan."""
+    held = {f"{query.name} of queries": query for query in getattr(plan, "queries", ())}
+    held |= {f"{name} of {place}": value for place, query in held.items() for name, value in vars(query).items()}
+    kept = [
+        (place, one, tuple(vars(one).items()))
+        for place, one in held.items()
+        if is_dataclass(one) and not isinstance(one, type)
+    ]
+
+    def check() -> None:
+        for place, one, items in kept:
+            now = vars(one)
+            for name, value in items:
+                if now.get(name) is not value:
+                    raise ChangedPlan(f"{where}: {name} of {place} = {now.get(name)}: must be {value}, {CHANGED}")
+
+    return check
+
+
+def _after(check: Callable[[], None], method: Callable[..., Any]) -> Callable[..., Any]:
+    def asked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check()
+        return method(self, *args, **kwargs)
+
+    return asked
 
 
 def _said(cls: type) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def _makers() -> tuple[str, ...]:
 
 
 def _owner(name: str) -> str:
-    """The paper in the prefix of a name; empty if there is none."""
-    prefix = name.partition(".")[0] if "." in name else ""
+    """The paper in the prefix of a name, such as ``paper.method`` or ``paper_bounds``; empty if there is none."""
+    prefix = name.partition(".")[0]
     longer = (paper for paper in papers() if prefix.startswith(f"{paper}_"))
     return prefix if prefix in papers() else next(longer, "")
 

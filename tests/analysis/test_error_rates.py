@@ -8,12 +8,23 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "error_rates.py"))
 DESIGNS, DISTANCES, LIMITS = SCRIPT["DESIGNS"], SCRIPT["DISTANCES"], SCRIPT["LIMITS"]
-ROWS = [line for line in (DOCS / "error_rates.md").read_text(encoding="utf-8").splitlines() if line.endswith("% |")]
+PAGE = (DOCS / "error_rates.md").read_text(encoding="utf-8")
+ROWS, RARE = (
+    [line for line in part.splitlines() if line.endswith("% |")]
+    for part in PAGE.split("## Values that a sample hardly has")
+)
 
 
 def test_the_page_shows_what_the_script_gives():
     design, distance = DESIGNS[7], 2.0  # of the quick ones that with common random numbers
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
+
+
+def test_it_shows_where_the_limits_are_not_kept():
+    rare = SCRIPT["RARE"]
+    assert [row.split(" | ")[0].strip("| ") for row in RARE] == [design.name for design in rare for _ in range(2)]
+    assert SCRIPT["line"](rare[-1].name, 1.0, SCRIPT["words"](rare[-1], 1.0)) in RARE
+    assert max(float(row.split(" | ")[-2].rstrip("%")) for row in RARE) > 5.0
 
 
 def test_every_design_is_within_its_limits():

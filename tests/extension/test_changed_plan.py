@@ -155,3 +155,15 @@ def test_scales_may_be_copied_and_a_method_may_run_another(dpsco):
     change += "    assert was == mechanism.scales\n"
     found = write(dpsco, change)("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", "--plugin", METHOD)
     assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize("value", ["0.9", "1.0"])
+def test_what_it_takes_back_is_seen_when_it_draws(dpsco, value):
+    """Written past a frozen object before the releases, and as it was after them."""
+    text = Path(METHOD).read_text()
+    changed = "    object.__setattr__(plan.queries[0], 'sensitivity', SENSITIVITY)\n"
+    text = text.replace(START, f"    was = plan.queries[0].sensitivity\n{changed.replace('SENSITIVITY', value)}{START}")
+    text = text.replace(END, f"{changed.replace('SENSITIVITY', 'was')}{END}")
+    Path(METHOD).write_text(text)
+    arguments = ("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
+    stopped(dpsco(*arguments), f"sensitivity of gradient of queries = {value}: must be ")
