@@ -290,8 +290,7 @@ def rare_page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
 ## Values that a sample hardly has
 
 Nothing in a sample tells of a value that it lacks. Here the last two cells have such a value, at the limit of the
-tolerance. Up to {most:.1%} of the words are wrong. More replicates are the only cure. A slope that ends within its
-tolerance by far does not depend on it.
+tolerance. Up to {most:.1%} of the words are wrong. More replicates are the only cure.
 
 | design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | allowed |
 | --- | ---: | ---: {"| ---: " * (len(SHOWN) + 2)}|

@@ -61,20 +61,22 @@ class PrivacyKind(Kind):
     def judge(self, case: Case) -> Verdict:
         """The real epsilon, or that of the target law where nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)
-        withheld, of_the_law = "", case.part.quantity == LAW
+        withheld, why, of_the_law = "", "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
             exact = "draw" if of_the_law else "minimiser"
             withheld = f"{STATUS_WORDS['target_law_only']}: the proof asks for an exact {exact}"
+            why = "target law only"
         unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
-            withheld = "the Lipschitz constant is nominal"
+            withheld, why = "the Lipschitz constant is nominal", "nominal constants"
         asked: dict[int, Compared] = {}
         verdict = privacy_verdict(
             [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
             ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
             [cell.entry.epsilon for cell in cells],
             unproven=withheld,
+            why=why,
             instances=[_instance(cell) for cell in cells],
             settings=[_setting(cell) for cell in cells],
             pair=lambda number: asked.setdefault(number, _pair(cells[number])),
@@ -98,6 +100,7 @@ def privacy_verdict(
     epsilon_claimed: ArrayLike,
     *,
     unproven: str = "",
+    why: str = "",
     instances: Sequence[str] = (),
     settings: Sequence[str] = (),
     pair: Callable[[int], Compared] = lambda number: Compared(),
@@ -115,6 +118,8 @@ def privacy_verdict(
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula, a
         proof of the target law only).
+    why : str
+        The same in two words, which stand in the verdict: its bound may well be below the claim.
     instances : sequence of str
         For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
     settings : sequence of str, n, d, epsilon and delta of each cell
@@ -124,7 +129,7 @@ def privacy_verdict(
     real = same_length("epsilon_real", epsilon_real, len(claimed))
     if len(kinds) != len(claimed) or not len(claimed) or not (claimed > 0).all():
         raise InputError("claimed epsilons", claimed.tolist(), "numbers > 0, one for each kind")
-    words = [_privacy_word(*cell, unproven) for cell in zip(real.tolist(), kinds, claimed.tolist(), strict=True)]
+    words = [_privacy_word(*cell, unproven, why) for cell in zip(real.tolist(), kinds, claimed.tolist(), strict=True)]
     severity = np.array([("holds", "unproven", "fails").index(word.split(" ")[0]) for word in words])
     deciding = np.flatnonzero(severity == severity.max())
     cell = int(deciding[np.argmax(np.nan_to_num(real[deciding] / claimed[deciding], nan=-1.0, posinf=np.inf))])
@@ -185,14 +190,15 @@ def _where(pair: Compared, instance: str, setting: str) -> str:
     return f", {ELSEWHERE}: " + (f"{pair.records}{effect}, " if pair.records else "") + setting
 
 
-def _privacy_word(real: float, kind: str, claimed: float, unproven: str) -> str:
+def _privacy_word(real: float, kind: str, claimed: float, unproven: str, why: str) -> str:
     if np.isnan(real):
         return "unproven (no accountant covers it)"
     if kind not in ("upper", "exact", "lower"):
         raise InputError("epsilon_real_kind", kind, "upper, exact or lower")
     within = real <= claimed * (1 + EPSILON_SLACK)
     if unproven:
-        return f"unproven ({kind + ' bound' if kind != 'exact' else 'value'} {outward(real, kind):.3g})"
+        bound = f"{kind + ' bound' if kind != 'exact' else 'value'} {outward(real, kind):.3g}"
+        return f"unproven ({why + ', ' * bool(why)}{bound})"
     if within and kind in ("upper", "exact"):
         return "holds"
     if not within and kind in ("exact", "lower"):

@@ -154,9 +154,9 @@ NOMINAL = replace(CONSTANTS, status="nominal")
         ({"epsilon_real": lambda c: c.n / 256, "epsilon_real_kind": "lower"}, "fails (real eps 8)"),
         ({"epsilon_real": 7.0, "epsilon_real_kind": "upper"}, "unproven (upper bound 7)"),
         ({"epsilon_real": np.nan, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
-        ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (value 0.9)"),
+        ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (nominal constants, value 0.9)"),
         ({"constants": NOMINAL, "privacy_status": "proven"}, "holds"),  # the run clips what a record may change
-        ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (upper bound 0.9)"),
+        ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (target law only, upper bound 0.9)"),
     ],
 )
 def test_privacy_needs_no_run(changes, verdict):

@@ -109,17 +109,17 @@ def _curves(results: ClaimResults) -> list[Panel]:
         axes.plot(claims, claims, color=FAINT, linewidth=0.8, linestyle=(0, (3.5, 2)))
         axes.text(12.6, 10.0, "claim", color=FAINT, size=6.5, va="center")
         axes.fill_between(claims, claims, 40.0, color="#D55E00", alpha=0.06, linewidth=0)
-        axes.text(0.055, 14.0, "not private as claimed", size=6.5, color=TEXT_COLOURS["accounted"], va="center")
+        axes.text(0.055, 14.0, "above the claim", size=6.5, color=TEXT_COLOURS["accounted"], va="center")
         axes.set_xscale("log")
         axes.set_xlabel("claimed ε")
         axes.set_xlim(0.05, 12.0)
-        log_y(axes, [0.03, 35.0], "ε of the target law", room=0.0)
+        log_y(axes, [0.03, 35.0], "bound on ε of the target law", room=0.0)
 
     above = number(_crossing(2.0, delta), 2)
     line = (
         f"t = ε/√(2 ln(1/(2δ))), δ = {number(delta)}; S = G only up to ε = {number(_crossing(1.0, delta), 2)} (E1, E2)"
     )
-    return [Panel(f"With S = 2G, true of linear losses, the law exceeds every claim above ε = {above}", draw, line)]
+    return [Panel(f"With S = 2G the bound on the law is above every claim from ε = {above} on", draw, line)]
 
 
 def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
