@@ -29,6 +29,7 @@ with one_line():
     check_cores(sys.argv[1:])
     check_folder(sys.argv[1:])
     flow = Workflow(config, sys.argv[1:], main=workflow.is_main_process)
+    VERDICTS, SITE = flow.depends.all_verdicts, flow.depends.site
 FILES = flow.files
 
 

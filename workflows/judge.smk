@@ -36,6 +36,6 @@ rule gate:
     """Fails if a verdict is not the recorded one; the site stands either way."""
     input: lambda _: flow.gating(workflow)
     output: FILES.gate
-    params: digest=flow.depends.all_verdicts
+    params: digest=VERDICTS
     message: "compare with the recorded verdicts"
     shell: "{DPSCO} gate --profile {flow.profile} --digest {params.digest} --out {output}"

@@ -9,7 +9,7 @@ rule write_site:
         tables=directory(FILES.tables),
         chapters=report(flow.chapters("svg"), category="Figures across claims"),
         chapters_pdf=flow.chapters("pdf"),
-    params: digest=flow.depends.site
+    params: digest=SITE
     log: FILES.log("site", "site")
     benchmark: FILES.benchmark("site", "site")
     threads: 1024  # all there are: it is the last job

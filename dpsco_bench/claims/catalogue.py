@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -20,17 +21,19 @@ from dpsco_bench.registry import absent_paper, is_given, paper_folders, papers, 
 def conf_files(pattern: str) -> list[Path]:
     """Files of the configuration tree and of the folders ``conf`` of papers that bring their own.
 
-    A paper has claims, tables, errata and words of its own alone: a file there of another paper is named in one line
-    and left out. Raises InputError instead where the paper was given in this call.
+    A paper has claims, tables, errata and words of its own alone: a file there of another paper, or one that cannot be
+    read, is named in one line and left out. Raises InputError instead where the paper was given in this call.
     """
     found = sorted(conf_dir().glob(pattern))
     for paper, folder in paper_folders().items():
         for path in sorted((folder / "conf").glob(pattern)):
             owner = _OWNERS.get(pattern.partition("/")[0], lambda path: "")(path)
-            if owner in ("", paper):
+            error = _unreadable(path)
+            if owner not in ("", paper):
+                error = InputError(f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}")
+            if error is None:
                 found.append(path)
                 continue
-            error = InputError(f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}")
             if is_given(paper):
                 raise error
             say_once(error)
@@ -44,6 +47,36 @@ _OWNERS: dict[str, Callable[[Path], str]] = {
     "paper": lambda path: path.stem,
 }
 """Folder of the configuration tree -> the paper that a file in it is of."""
+
+
+def _unreadable(path: Path) -> InputError | None:
+    """What is wrong with a file that cannot be read, or whose name is no text; None for any other."""
+    try:
+        str(path).encode()
+        if path.is_file():
+            path.open("rb").close()
+            return None
+        reason = "it is no file, or a link to none"
+    except (OSError, UnicodeEncodeError) as error:
+        reason = str(getattr(error, "strerror", None) or error)
+    return InputError("file", str(path), "one that can be read", reason)
+
+
+@contextmanager
+def sparing(path: Path) -> Iterator[None]:
+    """What a file of an installed paper fails with is said in a line, and nothing comes of it; others raise it."""
+    try:
+        yield
+    except Exception as error:
+        if not of_installed(path):
+            raise
+        reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
+        say_once(_in(path, DpscoError(f"left out: {' '.join(reason.split())}")))
+
+
+def of_installed(path: Path) -> bool:
+    """Whether a file is one that a paper brings which neither ships nor was given in this call."""
+    return any(path.is_relative_to(folder) for paper, folder in paper_folders().items() if is_installed(paper))
 
 
 def claim_files() -> dict[str, Path]:
@@ -176,6 +209,9 @@ def _named(root: Path, profile: str) -> list[str]:
         claims = entry["claims"] if isinstance(entry, dict) else entry
         if not isinstance(entry, dict) or not isinstance(claims, list) or not claims:
             raise InputError(f"{path}: claims", claims, "a list of claims, at least one")
+        for id in claims:
+            if not isinstance(id, str):
+                raise InputError(f"{path}: claims", id, "ids of claims, which are texts")
         found += claims
     return [id for id in found if not absent_paper(id)]
 

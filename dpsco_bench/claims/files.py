@@ -41,9 +41,13 @@ def read_yaml(path: Path, key: str = "file") -> Any:
     except InputError:
         raise
     except Exception as error:  # the parser's own errors have no name in OmegaConf
-        reason = " ".join(str(error).split())
-        shown = reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + " ..."
-        raise InputError(key, str(path), "a YAML file", shown) from error
+        raise InputError(key, str(path), "a YAML file", _shown(error)) from error
+
+
+def _shown(error: Exception) -> str:
+    """What an error says, in one line that is not long."""
+    reason = " ".join(str(error).split())
+    return reason if len(reason) <= LONGEST_REASON else reason[:LONGEST_REASON] + " ..."
 
 
 def _is_small(text: str) -> bool:
@@ -74,5 +78,13 @@ def _size(node: Any, sizes: dict[int, float]) -> float:
 
 
 def read_shipped(path: Path) -> Any:
-    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds."""
-    return kept_beside(path, ".json", lambda _: read_yaml(path))
+    """Parse a file of the configuration tree, once: reading a hundred claims takes OmegaConf two seconds.
+
+    Raises InputError for a file that cannot be read, or holds what JSON cannot.
+    """
+    try:
+        return kept_beside(path, ".json", lambda _: read_yaml(path))
+    except InputError:
+        raise
+    except Exception as error:  # the system's, or of bytes and of halves of characters
+        raise InputError("file", str(path), "a YAML file of plain values that can be read", _shown(error)) from error

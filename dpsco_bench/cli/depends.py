@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.catalogue import conf_files, of_installed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.homes import own_homes
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.paths import documents
-from dpsco_bench.registry import modules_in, papers
+from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
+PANELS, STYLE, OF_THE_SITE = "claim with further panels", "style of method", ("figure", "computed table")
+"""Kinds of entries that are of one claim, of the claims of a paper, and of the site. Labels are of all of them."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +57,11 @@ class Dependencies:
         return digest(self.verdicts)
 
     def figure(self, claim: str) -> str:
-        """Digest of a claim's verdicts and timings, and of the code and style that draw them."""
+        """Digest of a claim's verdicts and timings, and of the code and style that draw them, one's own included."""
         timed = [job for job in self.claims[claim].jobs if job.timing]
         timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
-        return digest([self.verdicts[claim], timings, verb_digest("figure"), drawing_digest(claim.partition(".")[0])])
+        drawn = [drawing_digest(claim.partition(".")[0]), code_digest(own_drawing(claim))]
+        return digest([self.verdicts[claim], timings, verb_digest("figure"), *drawn])
 
     def stamp(self, claim: str) -> Stamp:
         """Digests of what a claim's verdicts and its figures depend on."""
@@ -66,17 +73,30 @@ class Dependencies:
 
     def board_figure(self, wildcards: Any) -> str:
         """Digest of a leaderboard's standings and of the code and style that draw them."""
-        return digest([self.rank(wildcards), verb_digest("figure")])
+        return digest([self.rank(wildcards), verb_digest("figure"), code_digest(own_drawing(wildcards.board))])
 
     @cached_property
     def site(self) -> str:
         """Digest of all verdicts and standings, the configuration tree, the documentation, and the code of the site."""
         groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
-        files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
+        files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
         files += [(path.name, digest(path.read_text(encoding="utf-8"))) for path in documents().values()]
         boards = [board_digest(entry) for entry in self.boards.values()]
-        drawn = [drawing_digest(paper) for paper in sorted(papers())]
+        drawn = [*(drawing_digest(paper) for paper in sorted(papers())), code_digest(own_drawing())]
         return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
+
+
+def file_digest(path: Path) -> str:
+    """Digest of what a file of the configuration tree says; of its bytes where that of an installed paper says nothing.
+
+    Whoever needs it names it. Raises InputError for a wrong one of what ships.
+    """
+    try:
+        return digest(read_shipped(path))
+    except DpscoError:
+        if not of_installed(path):
+            raise
+        return sha256(path.read_bytes()).hexdigest()
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -96,7 +116,8 @@ def board_digest(entry: BoardEntry) -> str:
     from dpsco_bench.claims.bounds.registry import BOUNDS
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    code = code_digest(["dpsco_bench.analysis.standings", *sorted({BOUNDS.module(name) for name in names})])
+    bounds = own_homes(BOUNDS, names).union(map(BOUNDS.module, names))
+    code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
 
@@ -110,7 +131,27 @@ def drawing_digest(paper: str) -> str:
     package = papers().get(paper)
     if package is None:
         return ""
-    return code_digest([name for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}")])
+    own = [package] if package.split(".")[0] != "dpsco_bench" else []  # its own ``__init__`` may register some
+    return code_digest([*own, *(name for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}"))])
+
+
+def own_drawing(claim: str = "") -> list[str]:
+    """Modules of plugins and of helpers that say how a claim, or a leaderboard, is shown; by default all of the site.
+
+    Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
+    """
+    found, of_papers = set[str](), roots()
+    for registry in (registry for registry in REGISTRIES if registry.folder in DRAWN_IN):
+        own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
+        found |= own_homes(registry, [name for name in own if not claim or _is_of(registry.kind, name, claim)])
+    return sorted(found)
+
+
+def _is_of(kind: str, name: str, claim: str) -> bool:
+    """Whether an entry may be seen in a claim's figure."""
+    if kind == PANELS:
+        return name == claim
+    return name.split(".")[0] == claim.split(".")[0] if kind == STYLE else kind not in OF_THE_SITE
 
 
 @cache

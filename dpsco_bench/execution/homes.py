@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.execution.helpers import is_somebodys
 from dpsco_bench.execution.watched import makers_of
-from dpsco_bench.registry import PLUGIN, REGISTRIES, roots
+from dpsco_bench.registry import PLUGIN, REGISTRIES, Registry, roots
 
 OURS = "dpsco_bench"
 
@@ -84,6 +84,13 @@ def beside(modules: Iterable[str]) -> set[str]:
         )
         todo = {*filter(in_keys, homes(*own))} - found
     return found
+
+
+def own_homes(registry: Registry[Any], names: Iterable[str]) -> set[str]:
+    """Modules of one's own in which some entries are defined or registered, and of all that these are made of."""
+    found = {home for name in names if in_keys(home := registry.module(name))}
+    found.update(*(own_makers(registry.kind, name) for name in names))
+    return found | beside(found)
 
 
 def own_makers(kind: str, name: str) -> set[str]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
+from dpsco_bench.execution.helpers import with_helpers
 from dpsco_bench.execution.own_code import check_registered, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
+ALONE = "a file whose helpers are not called like those of another plugin"
+LOOKED_FOR = "; it is looked for beside the file, and in the folders that PYTHONPATH names"
 _GIVEN: set[Path] = set()
 """Plugins that this process was given: on its command line, in its configuration, or by a call."""
 
@@ -86,7 +90,31 @@ def _load_file(path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     loader = spec.loader
+    try:
+        _find_beside(path)
+    except InputError:
+        del sys.modules[name]
+        raise
     _checked(lambda: loader.exec_module(module), path, name)
+
+
+def _find_beside(path: Path) -> None:
+    """Let a plugin import what lies beside it, whoever calls: by itself only ``python -m`` looks in its own folder.
+
+    Raises InputError where another plugin's helper would stand for one of its own, called like it.
+    """
+    if str(path.parent) not in map(os.path.abspath, sys.path):
+        sys.path.append(str(path.parent))  # behind all others: what is found elsewhere stays what it is
+    others = {plugin.parent for plugin in _GIVEN} - {path.parent}
+    helpers = with_helpers([path])[1:]
+    for own in dict.fromkeys(file.relative_to(path.parent).parts[0] for file in helpers if path.parent in file.parents):
+        try:
+            spec = importlib.util.find_spec(own.removesuffix(".py"))
+        except ValueError:
+            continue
+        found = Path(next(iter(spec.submodule_search_locations or ()), "") or spec.origin or "") if spec else Path()
+        if found != path.parent / own and others.intersection(found.parents):
+            raise InputError("plugins", str(path), ALONE, f"{own} is taken from {found.parent}")
 
 
 def _load_paper(folder: Path) -> None:
@@ -116,5 +144,6 @@ def _checked(load: Callable[[], object], path: Path, name: str) -> None:
         if isinstance(error, Exception | SystemExit):
             line = None if isinstance(error, SyntaxError) else own_line(error, str(path))  # that one says it itself
             reason = f"{type(error).__name__}: {error}" + (f", line {line}" if line else "")
+            reason += LOOKED_FOR if isinstance(error, ModuleNotFoundError) and name.startswith(PLUGIN) else ""
             raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error
         raise

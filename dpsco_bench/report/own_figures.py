@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from dpsco_bench.registry import Registry
-from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
+from dpsco_bench.errors import InputError
+from dpsco_bench.registry import Registry, papers
+from dpsco_bench.report.drawing import (
+    TITLE_CHARACTERS,
+    Drawn,
+    Panel,
+    compose,
+    cut,
+    drawn,
+    in_words,
+    put,
+    style,
+    words_panel,
+)
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.spared import spared
 
+OURS = "dpsco_bench"
 UNMEASURED = "nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
 DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
@@ -43,8 +57,17 @@ class PaperFigure:
         return compose(panels, self.says(inputs), self.caption) if panels else None
 
     def says(self, inputs: Inputs) -> str:
-        """Its message."""
-        return self.message(inputs) if self.message else self.title
+        """Its message; its title where there is none, or that of an installed paper fails."""
+        say = self.message
+        if say is None:
+            return self.title
+        return spared(self.name, "message of figure", lambda: _text(say(inputs)), lambda _: self.title)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"it is {value!r} and no text")
+    return value
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "figures")
@@ -52,7 +75,13 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 
 
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
-    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`)."""
+    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
+
+    Raises InputError for a title or a caption that is no text.
+    """
+    for key, value in (("title", title), ("caption", caption)):
+        if not isinstance(value, str):
+            raise InputError(f"figure {name}: {key}", value, "text")
 
     def register(draw: Draw) -> Draw:
         FIGURES.add(name, PaperFigure(name, title, caption, draw, message), draw.__module__)
@@ -73,11 +102,26 @@ def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
 
 
 def extra_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim beside those of its parts; most claims have none."""
+    """Panels of a claim beside those of its parts; most claims have none.
+
+    Those of a paper that does not ship are drawn once on trial: they may fail as late as when they are saved.
+    """
     draw = PANELS.find(results.id)
     if draw is None:
         return []
-    return spared(results.id, "panels of", lambda: list(draw(results)), lambda line: [words_panel(line, results.id)])
+
+    def instead(line: str) -> list[Panel]:
+        return [words_panel(cut(line.replace("$", ""), 4 * TITLE_CHARACTERS), results.id)]
+
+    def tried(panel: Panel) -> list[Panel]:
+        with style():
+            drawn(compose([panel]))
+        return [panel]
+
+    panels = spared(results.id, "panels of", lambda: list(draw(results)), instead)
+    if papers().get(results.id.partition(".")[0], OURS).split(".")[0] == OURS:
+        return panels
+    return [one for panel in panels for one in spared(results.id, "panel of", partial(tried, panel), instead)]
 
 
 def figure_names(claims: Iterable[str]) -> list[str]:
@@ -91,15 +135,20 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    with style():
-        for paper in inputs.papers:
-            for own in FIGURES.of(paper).values():
-                written += save(_figure(own, inputs), folder / own.name)
+    for paper in inputs.papers:
+        for own in FIGURES.of(paper).values():
+            with style():  # of each its own: one may change it
+                written += put(_drawn(own, inputs), folder / own.name)
     return written
 
 
-def _figure(own: PaperFigure, inputs: Inputs) -> Figure:
-    def in_words(line: str) -> Figure:
-        return compose([words_panel(line[:1].upper() + line[1:], own.name)], own.title, own.caption)
+def _drawn(own: PaperFigure, inputs: Inputs) -> Drawn:
+    def words(line: str) -> Drawn:
+        with style():  # as it was
+            return drawn(in_words(line, own.name, own.title, own.caption))
 
-    return spared(own.name, "figure", lambda: own.figure(inputs) or in_words(UNMEASURED), in_words)
+    def figure() -> Drawn:
+        made = own.figure(inputs)
+        return words(UNMEASURED) if made is None else drawn(made)
+
+    return spared(own.name, "figure", figure, words)

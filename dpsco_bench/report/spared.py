@@ -27,7 +27,7 @@ def spared(name: str, what: str, make: Callable[[], T], instead: Callable[[str],
     """
     try:
         return make()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if papers().get(name.partition(".")[0], "dpsco_bench").split(".")[0] == "dpsco_bench":
             raise
         line = " ".join(f"{what} {name}: failed with {type(error).__name__}: {error}".split())

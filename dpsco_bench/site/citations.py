@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.catalogue import conf_files, sparing
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.site.markdown import text
@@ -38,9 +38,14 @@ class Citation:
 
 
 def find_citation(paper: str) -> Citation | None:
-    """What is known of a paper; None where it has no file. Raises InputError for a wrong key."""
-    found = conf_files(f"paper/{paper}.yaml")
-    return read_citation(found[-1]) if found else None
+    """What is known of a paper; None where it has no file, or is installed and its file is wrong, which a line says.
+
+    Raises InputError for a wrong key of what ships.
+    """
+    for path in conf_files(f"paper/{paper}.yaml")[-1:]:
+        with sparing(path):
+            return read_citation(path)
+    return None
 
 
 def read_citation(path: Path) -> Citation:

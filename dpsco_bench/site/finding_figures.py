@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.outward import outward
+from dpsco_bench.claims.catalogue import sparing
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.drawing import COLOURS as NOISE
@@ -29,6 +30,16 @@ ROUNDING = 1e-12
 """Share of the largest number from which on a number is more than rounding."""
 FAR = 30.0
 """Ratio of the largest and the smallest number from which on the axis is logarithmic."""
+
+
+def write_figures(said: Iterable[Finding], folder: Path) -> list[Finding]:
+    """Draw findings; returns them without those of installed papers that cannot be drawn, each named in a line."""
+    found = []
+    for finding in said:
+        with sparing(finding.path):
+            write_figure(finding, folder)
+            found.append(finding)
+    return found
 
 
 def write_figure(finding: Finding, folder: Path) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.claims.catalogue import conf_files
+from dpsco_bench.claims.catalogue import conf_files, sparing
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.errors import InputError, nearest
@@ -100,12 +100,13 @@ class FindingText:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding that the results support, and the ids of the claims behind it."""
+    """A finding that the results support, the ids of the claims behind it, and its file."""
 
     id: str
     text: FindingText
     values: Mapping[str, Value]
     claims: Sequence[str] = ()
+    path: Path = Path()
 
     @cached_property
     def title(self) -> str:
@@ -168,24 +169,31 @@ def _figure(entry: Mapping[str, object], where: str) -> FigureText:
 def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple[list[Finding], list[Unsaid]]:
     """Findings of a profile, and those of its claims that its run does not measure.
 
+    One of an installed paper that is wrong, or that the numbers contradict, is named in a line and left out.
+
     Raises
     ------
     InputError
-        For a finding that the numbers contradict: it names the finding, the condition and the values.
+        For a finding of what ships that the numbers contradict: it names the finding, the condition and the values.
     """
     said, unsaid = [], []
     for id, path in (finding_files() if files is None else files).items():
-        text = read_finding(path, id)
-        if text.profiles and content.inputs.profile not in text.profiles:
-            continue
-        try:
-            said.append(_supported(content, id, text))
-        except NotMeasured as reason:
-            unsaid.append(Unsaid(id, _VALUE.sub("…", text.title), str(reason)))
+        with sparing(path):
+            text = read_finding(path, id)
+            if text.profiles and content.inputs.profile not in text.profiles:
+                continue
+            try:
+                found = _supported(content, id, text, path)
+            except NotMeasured as reason:
+                unsaid.append(Unsaid(id, _VALUE.sub("…", text.title), str(reason)))
+                continue
+            for words in ("title", "sentence", "means"):  # what cannot be said fails here
+                getattr(found, words)
+            said.append(found)
     return said, unsaid
 
 
-def _supported(content: Content, id: str, text: FindingText) -> Finding:
+def _supported(content: Content, id: str, text: FindingText, path: Path) -> Finding:
     known = [claim.id for claim in content.inputs.claims]
     for claim in text.claims:
         if claim not in known:
@@ -201,7 +209,7 @@ def _supported(content: Content, id: str, text: FindingText) -> Finding:
                 f"{name} = {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in values.items()
             )
             raise InputError(f"finding {id}: needs", condition, f"true of the results; they give {told}")
-    return Finding(id, text, values, list(dict.fromkeys([*text.claims, *_counted(content, id, text)])))
+    return Finding(id, text, values, list(dict.fromkeys([*text.claims, *_counted(content, id, text)])), path)
 
 
 def _counted(content: Content, id: str, text: FindingText) -> list[str]:

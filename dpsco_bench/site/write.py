@@ -24,7 +24,7 @@ from dpsco_bench.report.parallel import Task, beside
 from dpsco_bench.report.tables import write_table
 from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.finding_figures import write_figure
+from dpsco_bench.site.finding_figures import write_figures as draw_findings
 from dpsco_bench.site.findings import findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
@@ -60,7 +60,8 @@ class Sources:
 def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = False) -> list[str]:
     """Write the pages as Markdown, with links to the figures and tables beside them; returns the pages' names.
 
-    Raises InputError for a finding that the results do not support, and SiteError for a link that leads nowhere.
+    Raises InputError for a finding of what ships that the results do not support, and SiteError for a link that leads
+    nowhere.
 
     Parameters
     ----------
@@ -71,9 +72,8 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
     drawn = folder / "figures" / "site"
     drawn.mkdir(parents=True)
     (folder / "files").mkdir()
-    said, unsaid = findings(content)
-    for finding in said:
-        write_figure(finding, drawn)
+    supported, unsaid = findings(content)
+    said = draw_findings(supported, drawn)
     with style():
         write_atomic(drawn / "papers.svg", svg_text(papers_figure(content.lines)))
         if content.audits:

@@ -11,6 +11,7 @@ from dpsco_bench.analysis.answer_text import words
 from dpsco_bench.analysis.ranking import Searched
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.standings import TRIVIAL
+from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
@@ -18,7 +19,7 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.board_values import NotMeasured
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.finding_figures import figure, write_figure
+from dpsco_bench.site.finding_figures import figure, write_figure, write_figures
 from dpsco_bench.site.findings import FigureRow, FigureText, filled, finding_files, findings, holds, read_finding
 from dpsco_bench.site.values import reference, value_of
 from tests.cli.test_documents import sentences
@@ -71,6 +72,30 @@ def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, co
     with pytest.raises(InputError, match=r"finding one: needs") as error:
         findings(content, told(broken))
     assert condition in str(error.value) and "real = 3.24e+05" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("real > 1000", "real < 1000"),
+        ("title:", "titel:"),
+        ("value: real}", "value: reel}"),
+        ("{over:.0f}", "{over:q}"),
+    ],
+    ids=["contradicted", "a wrong key", "a figure of nothing", "a form that is none"],
+)
+def test_one_of_an_installed_paper_is_named_and_left_out(content, told, tmp_path, monkeypatch, capsys, old, new):
+    broken = told(TEXT.replace(old, new), "broken")
+    for installed in (False, True):
+        monkeypatch.setattr(catalogue, "of_installed", lambda path: installed and path.stem == "broken")
+        if installed:
+            said, unsaid = findings(content, {**broken, **told()})
+            assert [finding.id for finding in write_figures(said, tmp_path)] == ["one"] and not unsaid
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith(f"dpsco: {broken['broken']}: left out: ")
+        else:
+            with pytest.raises(ValueError):
+                write_figures(findings(content, broken)[0], tmp_path)
 
 
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):

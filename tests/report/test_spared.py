@@ -1,12 +1,16 @@
 """A figure, panel or table of an installed paper that fails says so in its place; nobody else's is lost."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from dpsco_bench import registry
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.report import own_figures, spared
+from dpsco_bench.report import figures, own_figures, spared
 from dpsco_bench.report.computed import COMPUTED, computed_table
+from dpsco_bench.report.drawing import Panel, compose, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.tables import to_markdown
 
@@ -17,7 +21,10 @@ def boom(*given):
 
 @pytest.fixture(params=[True, False], ids=["installed", "given"])
 def installed(request, monkeypatch):
-    monkeypatch.setattr(spared, "papers", lambda: {"other2026": "other2026", "wang2017": "dpsco_bench.papers.wang2017"})
+    known = {"other2026": "other2026", "wang2017": "dpsco_bench.papers.wang2017"}
+    for module in (spared, own_figures):
+        monkeypatch.setattr(module, "papers", lambda: known)
+    monkeypatch.setattr(registry, "_SAID", set())
     monkeypatch.setattr(spared, "is_installed", lambda name: request.param)
     return request.param
 
@@ -37,6 +44,72 @@ def test_a_figure(installed, tmp_path, monkeypatch, capsys):
     written = own_figures.write_figures(inputs, tmp_path)
     assert {path.name for path in written} == {"other2026.fig1.svg", "other2026.fig1.pdf"}
     assert capsys.readouterr().err == f"dpsco: figure {LINE}\n"
+
+
+LATE = {
+    "when it is drawn": boom,
+    "when it is saved": lambda axes: axes.set_xlabel(r"$\frac{n$"),
+}
+
+
+@pytest.fixture(params=LATE)
+def late(request):
+    """A panel that fails after it was made."""
+    return Panel("A panel", LATE[request.param])
+
+
+def test_a_figure_that_fails_late(installed, late, tmp_path, monkeypatch, capsys):
+    """The files say so, whatever its own words are; those beside it are as they would be."""
+    good = own_figures.PaperFigure("other2026.fig2", "A figure", "", lambda inputs: [Panel("P", lambda axes: None)])
+    bad = own_figures.PaperFigure("other2026.fig1", r"A $\frac{n$ figure", r"$\frac{n$", lambda inputs: [late])
+    monkeypatch.setattr(own_figures.FIGURES, "of", lambda paper: {figure.name: figure for figure in (bad, good)})
+    monkeypatch.setattr(Inputs, "papers", ["other2026"])
+    inputs = Inputs(Layout("smoke"), [])
+    if not installed:
+        with pytest.raises(DpscoError, match="^figure other2026.fig1: failed with ValueError"):
+            own_figures.write_figures(inputs, tmp_path)
+        return
+    assert len(own_figures.write_figures(inputs, tmp_path)) == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dpsco: figure other2026.fig1: failed with ValueError")
+
+
+def test_panels_that_fail_late(installed, late, monkeypatch, capsys):
+    good = Panel("P", lambda axes: None)
+    monkeypatch.setattr(own_figures.PANELS, "find", lambda claim: lambda results: [late, good])
+    results = SimpleNamespace(id="other2026.thm1")
+    if not installed:
+        with pytest.raises(DpscoError, match="^panel of other2026.thm1: failed with ValueError"):
+            own_figures.extra_panels(results)
+        return
+    found = own_figures.extra_panels(results)
+    assert found[0].blank and found[1] == good and svg_text(compose(found))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dpsco: panel of other2026.thm1: failed with ValueError")
+
+
+def test_a_claim_whose_figure_cannot_be_made(installed, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(figures, "claim_figures", boom)
+    results = SimpleNamespace(id="other2026.thm1", claim=SimpleNamespace(title="A claim"))
+    if not installed:
+        with pytest.raises(DpscoError, match="^figure of other2026.thm1: failed with ValueError"):
+            figures.write_claim_figures(results, tmp_path)
+        return
+    assert [path.name for path in figures.write_claim_figures(results, tmp_path)] == [
+        "other2026.thm1.svg",
+        "other2026.thm1.pdf",
+    ]
+    assert capsys.readouterr().err == "dpsco: figure of other2026.thm1: failed with ValueError: no such column\n"
+
+
+def test_what_a_figure_says(installed):
+    """Its page has it too."""
+    own = own_figures.PaperFigure("other2026.fig1", "A figure", "", boom, lambda inputs: None)
+    if installed:
+        assert own.says(Inputs(Layout("smoke"), [])) == "A figure"
+    else:
+        with pytest.raises(DpscoError, match="^message of figure other2026.fig1: failed with TypeError: it is None"):
+            own.says(Inputs(Layout("smoke"), []))
 
 
 def test_a_table(installed):

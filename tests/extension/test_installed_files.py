@@ -1,0 +1,102 @@
+"""Files that an installed paper brings: one that cannot be used is named in a line, and stops nobody else."""
+
+import re
+
+import pytest
+
+from dpsco_bench import registry
+from dpsco_bench.claims import catalogue
+from dpsco_bench.claims.compose import plan_stamp
+from dpsco_bench.cli.depends import Dependencies, file_digest
+from dpsco_bench.errors import InputError
+from dpsco_bench.paths import shared_dir
+from dpsco_bench.site.citations import find_citation
+
+PAPER = "other2026"
+PLACES = ["claim/other2026/x.yaml", "table/other2026/x.yaml", "errata/other2026.yaml", "findings/00-x.yaml"]
+PLACES += ["paper/other2026.yaml"]
+UNREADABLE = {
+    "a dangling link": lambda path: path.symlink_to(path.parent / "nowhere"),
+    "a loop of links": lambda path: path.symlink_to(path),
+    "a folder": lambda path: path.mkdir(),
+}
+
+
+@pytest.fixture
+def conf(tmp_path, monkeypatch):
+    folder = tmp_path / PAPER
+    monkeypatch.setattr(catalogue, "paper_folders", lambda: {PAPER: folder})
+    monkeypatch.setattr(catalogue, "papers", lambda: {PAPER: PAPER})
+    monkeypatch.setattr(registry, "_SAID", set())
+
+    def put(place, content):
+        path = folder / "conf" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if callable(content):
+            content(path)
+        else:
+            path.write_bytes(content)
+        return path
+
+    return put
+
+
+def site():
+    return Dependencies({}, {}, None).site
+
+
+def lines(capsys):
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_what_cannot_be_read_is_named_and_left_out(conf, capsys, what):
+    shipped, before = catalogue.claim_ids(), site()
+    paths = [conf(place, UNREADABLE[what]) for place in PLACES]
+    assert site() == before and catalogue.claim_ids() == shipped and len(catalogue.read_claims()) == len(shipped)
+    said = lines(capsys)
+    assert len(said) == len(paths) and all(f"dpsco: file = '{path}': must be one that can be read" in line
+                                           for path, line in zip(paths, said, strict=True))  # fmt: skip
+
+
+def test_a_plan_goes_on_beside_them(conf):
+    conf(PLACES[0], UNREADABLE["a dangling link"])
+    assert re.fullmatch("[0-9a-f]{64}", plan_stamp("smoke", []))
+
+
+@pytest.mark.parametrize("content", [b"a: [\n", b"\xff\xfe\x00a: 1", b"a: !!binary aGVsbG8=\n", b'a: "\\ud800"\n'])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_site_depends_on_the_bytes_of_what_says_nothing(conf, place, content):
+    conf(place, content)
+    before = site()
+    conf(place, content + b"# more\n")
+    assert before != site()
+
+
+def test_a_wrong_file_of_what_ships_is_an_error(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("a: [\n")
+    with pytest.raises(InputError, match=str(path)):
+        file_digest(path)
+
+
+def test_a_wrong_citation_is_named_and_left_out(conf, capsys):
+    path = conf("paper/other2026.yaml", b"title: 3\n")
+    assert find_citation(PAPER) is None
+    assert lines(capsys) == [f"dpsco: {path}: left out: paper {PAPER}: title = 3: must be text"]
+
+
+@pytest.mark.parametrize("named", ["3, [a]", "[a]", "{a: b}"])
+def test_a_profile_of_other_things_than_texts_is_named_and_left_out(conf, capsys, named):
+    before = catalogue.profile_claims("smoke")
+    path = conf("profile/smoke.yaml", f"claims: [{named}]\n".encode())
+    assert catalogue.profile_claims("smoke") == before
+    (line,) = lines(capsys)
+    assert line.startswith(f"dpsco: {path}: claims = ") and line.endswith("the claims of other2026 are left out")
+
+
+def test_digests_that_rules_take_are_made_where_errors_are_one_line():
+    """Rules ask for the others by a function, when they are needed; a value is made while the rules are read."""
+    made = {name for name, value in vars(Dependencies).items() if hasattr(value, "attrname")}
+    rules = "".join(path.read_text() for path in shared_dir("workflows").glob("*.smk"))
+    assert made and not made.intersection(re.findall(r"flow\.depends\.(\w+)", rules))
