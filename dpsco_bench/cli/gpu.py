@@ -22,6 +22,7 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.verbs.gate import predictor
+from dpsco_bench.cli.verbs.gpu import MINUTES
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
@@ -59,7 +60,7 @@ class Compared:
 
     Attributes
     ----------
-    same : bool, whether the card gives the core's words
+    same : bool, whether the card gives the core's words; where nothing ran it does without a word of the card's
     words, other : the core's words, and those of the card that the core does not give
     apart : float, largest difference of a risk in units of the claim's largest
     core_s, card_s : float, what both took
@@ -79,6 +80,11 @@ class Compared:
     failed: str = ""
 
     @property
+    def ran(self) -> bool:
+        """Whether any run of it was made on both: without one its words cannot differ."""
+        return self.card_s > 0
+
+    @property
     def unlike(self) -> str:
         """Why it has not the words of a core."""
         return self.left_out or self.failed or "; ".join(self.other) or "other words"
@@ -86,7 +92,7 @@ class Compared:
 
 @dataclass
 class Report(Record):
-    """What is found on a machine with a card, as far as it is known."""
+    """What is found on a machine with a card, as far as it is known; it begins nothing that ends after its minutes."""
 
     machine: Machine
     bench: list[CardRow] = field(default_factory=list)
@@ -95,6 +101,26 @@ class Report(Record):
     peak_memory_mb: float = 0.0
     seconds: float = 0.0
     date: str = field(default="", metadata=IF_GIVEN)
+    minutes: float = field(default=MINUTES, metadata=IF_GIVEN)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the tests passed, and claims were compared that all agree but for those left out."""
+        agree = all(claim.same or claim.left_out for claim in self.verdicts)
+        return self.tests.passed and agree and any(claim.same and claim.ran for claim in self.verdicts)
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in a line."""
+        rows = self.verdicts
+        failed = not self.tests.passed or any(not (claim.same or claim.left_out) for claim in rows)
+        counts = {
+            "left out": sum(bool(claim.left_out) for claim in rows),
+            "with nothing to run": sum(claim.same and not claim.ran for claim in rows),
+        }
+        said = [f"{count} of {len(rows)} claims {how}" for how, count in counts.items() if count]
+        how = "nothing failed" if self.passed else "something failed" if failed else "nothing was compared"
+        return ", ".join([how, *said, f"{self.seconds:.0f} s"])
 
 
 def write_pack(
@@ -127,7 +153,7 @@ def write_pack(
 
 
 def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -> bool:
-    """Do all that a machine with a GPU can be asked; whether nothing failed. Writes ``out`` and a page beside it."""
+    """Do all that a machine with a GPU can be asked; whether it passed. Writes ``out`` and a page beside it."""
     import cupy
 
     from dpsco_bench.bench import card
@@ -135,7 +161,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    found = Report(card.about(cupy), date=datetime.now(UTC).date().isoformat())
+    found = Report(card.about(cupy), date=datetime.now(UTC).date().isoformat(), minutes=minutes)
 
     def keep(line: str = "") -> None:
         found.seconds = time.monotonic() - begin
@@ -156,11 +182,8 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
         keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
     found.peak_memory_mb = card.peak_mb(cupy)
     keep()
-    good = found.tests.passed and all(claim.same or claim.left_out for claim in found.verdicts)
-    without = sum(bool(claim.left_out) for claim in found.verdicts)
-    left = f", {without} of {len(found.verdicts)} claims left out" if without else ""
-    say(f"{out}: {'nothing failed' if good else 'something failed'}{left}, {found.seconds:.0f} s")
-    return good
+    say(f"{out}: {found.ended}")
+    return found.passed
 
 
 def _pytest(*arguments: str, seconds: float, scales: Path) -> subprocess.CompletedProcess[str]:
@@ -279,20 +302,30 @@ def markdown(found: Report) -> str:
     rows = found.verdicts
     lines = ["# GPU report", "", *opening(found.machine), "", f"Tests: {found.tests.said.strip('= ')}.", ""]
     lines += [*(_untimed(found.bench) if found.machine.emulated else _times(found.bench)), ""]
-    lines += ["| claims | with the words of a core | other words | left out |", "| --- | ---: | ---: | ---: |"]
-    for profile, paper in sorted({(row.profile, row.paper) for row in rows}, reverse=True):
-        own = [row for row in rows if (row.profile, row.paper) == (profile, paper)]
-        same, left = sum(row.same for row in own), sum(bool(row.left_out) for row in own)
-        lines.append(f"| {paper}, profile {profile} | {same} | {len(own) - same - left} | {left} |")
-    lines.append("")
+    lines += [*_table_of_claims(rows), ""]
     lines += [f"* {row.profile} {row.claim}: {row.unlike}" for row in rows if not (row.same or row.left_out)]
     lines += _left_out(rows)
-    if any(row.same for row in rows):
-        most = max(row.apart for row in rows if row.same)
-        lines += ["", f"Where words agree, risks differ by at most {most:.1e} of a claim's largest."]
+    agreeing = [row.apart for row in rows if row.same and row.ran]
+    if agreeing:
+        lines += ["", f"Where words of runs agree, risks differ by at most {max(agreeing):.1e} of a claim's largest."]
     day = f", on {found.date}" * bool(found.date)
     lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{day}.", ""]
+    if found.seconds > 60.0 * found.minutes:
+        late = f"It took longer than the {found.minutes:g} minutes that it was given. What has begun is not ended."
+        lines += [late, ""]
     return "\n".join(lines)
+
+
+def _table_of_claims(rows: Sequence[Compared]) -> list[str]:
+    """How many claims of each paper ended how; those with nothing to run are no comparison."""
+    lines = ["| claims | runs with the words of a core | other words | nothing to run | left out |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for profile, paper in sorted({(row.profile, row.paper) for row in rows}, reverse=True):
+        own = [row for row in rows if (row.profile, row.paper) == (profile, paper)]
+        ran, still = (sum(row.same and row.ran is made for row in own) for made in (True, False))
+        left = sum(bool(row.left_out) for row in own)
+        lines.append(f"| {paper}, profile {profile} | {ran} | {len(own) - ran - still - left} | {still} | {left} |")
+    return lines
 
 
 def _times(bench: Sequence[CardRow]) -> list[str]:
@@ -315,15 +348,15 @@ def _untimed(bench: Sequence[CardRow]) -> list[str]:
 
 
 def _left_out(rows: Sequence[Compared]) -> list[str]:
-    """A sentence for each profile and reason on the claims that were left out."""
-    found = dict[tuple[str, str], list[str]]()
+    """A paragraph for each profile and reason on the claims that were not compared."""
+    found = dict[str, list[str]]()
     for row in rows:
         if row.left_out:
-            found.setdefault((row.profile, row.left_out), []).append(f"`{row.claim}`")
-    return [
-        f"Left out of profile {profile}, {reason}: {', '.join(sorted(claims))}."
-        for (profile, reason), claims in found.items()
-    ]
+            found.setdefault(f"Left out of profile {row.profile}, {row.left_out}", []).append(f"`{row.claim}`")
+        elif row.same and not row.ran:
+            found.setdefault(f"Nothing to run in profile {row.profile}", []).append(f"`{row.claim}`")
+    lines = [line for why, claims in found.items() for line in ("", f"{why}: {', '.join(sorted(claims))}.")]
+    return lines[1:]
 
 
 def opening(about: Machine) -> list[str]:

@@ -81,26 +81,58 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
     assert "The bench ran through: G8 at R/d = " in page and "No time was left" not in page and " ns |" not in page
     about = found["machine"]
     assert all(about[key] in page for key in ("processor", "numpy", "cupy", "python"))
-    assert "| zhang2022, profile smoke | 1 | 0 | 0 |" in page and "| wang2017, profile smoke | 1 | 0 | 0 |" in page
+    assert (
+        "| zhang2022, profile smoke | 1 | 0 | 0 | 0 |" in page and "| wang2017, profile smoke | 1 | 0 | 0 | 0 |" in page
+    )
+
+
+def card_report(verdicts, bench=(), seconds=60.0, passed=True, **more):
+    """A report of a card whose tests passed, or not."""
+    host = {"processor": "core", "cores": 2, "system": "Linux", "python": "3", "numpy": "2", "backend": "cupy"}
+    about = Machine(**host, emulated=False, device="X1", memory_gb=80.0, driver=1, runtime=2, cupy="14.0.0")
+    return gpu.Report(about, list(bench), verdicts, gpu.Tests(passed, "== 3 passed =="), 9.0, seconds, **more)
+
+
+SAME = gpu.Compared("ci", "a", "wang2017", same=True, apart=1e-12, core_s=0.1, card_s=0.1)
+STILL = gpu.Compared("ci", "s", "wang2017", same=True, words=("n [paper]: skipped: data absent",))
+LEFT = gpu.Compared("ci", "c", "wang2017", left_out="no time left")
 
 
 def test_a_report_of_a_card_judges_it():
     """G8 and the crossover in words, and claims with other words by name."""
-    host = {"processor": "core", "cores": 2, "system": "Linux", "python": "3", "numpy": "2", "backend": "cupy"}
-    about = Machine(**host, emulated=False, device="X1", memory_gb=80.0, driver=1, runtime=2, cupy="14.0.0")
     given = {"case": "c", "peer": "p", "sense": card.AT_MOST, "unit": "u", "ours_ns": 300.0, "peer_ns": 600.0}
     row = card.CardRow(id="G8", ratio=0.5, met=True, replicates=64, d=8, peak_mb=7.0, **given)
     crossover = replace(row, id="crossover", met=None)
     bench = [row, *(replace(crossover, ratio=ratio, replicates=r) for r, ratio in ((1, 2.0), (12, 0.5), (64, 3.0)))]
-    same = gpu.Compared("ci", "a", "wang2017", same=True, apart=1e-12)
-    other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0)
-    left = gpu.Compared("ci", "c", "wang2017", left_out="no time left")
-    page = gpu.markdown(gpu.Report(about, bench, [same, other, left], gpu.Tests(True, "== 3 passed =="), 9.0, 60.0))
+    other = gpu.Compared("ci", "b", "wang2017", other=("n [paper]: fails",), apart=1.0, core_s=0.1, card_s=0.1)
+    page = gpu.markdown(card_report([SAME, other, LEFT], bench))
     assert "X1, 80 GB, CuPy 14.0.0, driver 1, runtime 2; NumPy 2, Python 3; core." in page and "emulated" not in page
     assert "0.50 of the goal, met" in page and "Crossover: from R d = 512 on the card is faster." in page
-    assert "| wang2017, profile ci | 1 | 1 | 1 |" in page and "* ci b: n [paper]: fails" in page
+    assert "| wang2017, profile ci | 1 | 1 | 0 | 1 |" in page and "* ci b: n [paper]: fails" in page
     assert "| case | against | ours, ns | other, ns | peak MB | result |" in page
     assert "Left out of profile ci, no time left: `c`." in page and "differ by at most 1.0e-12" in page
+
+
+def test_claims_that_run_nothing_are_no_comparison():
+    """They have a column of their own, and with them alone a check does not pass."""
+    found = card_report([SAME, STILL, LEFT])
+    page = gpu.markdown(found)
+    assert "| wang2017, profile ci | 1 | 0 | 1 | 1 |" in page and "Nothing to run in profile ci: `s`." in page
+    assert found.passed and found.ended == (
+        "nothing failed, 1 of 3 claims left out, 1 of 3 claims with nothing to run, 60 s"
+    )
+    for rows in ([STILL, LEFT], [LEFT], []):
+        assert not card_report(rows).passed and card_report(rows).ended.startswith("nothing was compared")
+        assert "risks differ" not in gpu.markdown(card_report(rows))
+    assert not card_report([SAME], passed=False).passed
+    for rows in ([SAME, replace(SAME, same=False)], [SAME, replace(LEFT, left_out="", failed="ValueError: x")]):
+        assert not card_report(rows).passed and card_report(rows).ended.startswith("something failed")
+
+
+def test_a_report_says_that_it_took_longer_than_it_was_given():
+    assert "It took longer than the 20 minutes" in gpu.markdown(card_report([SAME], seconds=1240.3))
+    assert "It took longer" not in gpu.markdown(card_report([SAME], seconds=1199.0))
+    assert "It took longer than the 1.5 minutes" in gpu.markdown(card_report([SAME], minutes=1.5, seconds=91.0))
 
 
 def test_the_clock_learns_how_long_things_take(monkeypatch):
@@ -158,6 +190,6 @@ def test_the_last_report_is_what_its_figures_say():
     page, found = (ROOT / "docs" / "gpu.md").read_text(), json.loads((ROOT / "docs" / "gpu.json").read_text())
     assert page == gpu.report(ROOT / "docs" / "gpu.json")
     assert found["tests"]["passed"] and {row["profile"] for row in found["verdicts"]} == {"smoke", "ci"}
-    assert len({row["paper"] for row in found["verdicts"] if row.get("same")}) == 2
+    assert len({row["paper"] for row in found["verdicts"] if row["same"] and row["card_s"]}) == 2
     for text in ((ROOT / "README.md").read_text(), (ROOT / "docs" / "fused.md").read_text()):
         assert ("not yet run on a device" in text) == found["machine"]["emulated"]

@@ -13,6 +13,7 @@ Numba, SciPy, pyarrow and pytest, no network. Nothing begins that would end afte
 against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory,
 in one report."""
 FOLDER = Path("results/gpu")
+MINUTES = 20.0
 NEEDED = ("numpy", "scipy", "numba", "pyarrow", "pytest", "cupy")
 """What `check` imports on the device machine."""
 
@@ -26,11 +27,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         if name == "pack":
             kind.add_argument("--papers", nargs="+", help="whose claims (default: all that are installed)")
         else:
-            kind.add_argument("--minutes", type=float, default=20.0, help="begin nothing that ends later (default: 20)")
+            given = f"begin nothing that ends later (default: {MINUTES:g})"
+            kind.add_argument("--minutes", type=float, default=MINUTES, help=given)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write the pack, or check; a difference is exit code 1."""
+    """Write the pack, or check; a difference, and no comparison at all, is exit code 1."""
     if args.work == "check":
         _need(NEEDED)
     from dpsco_bench.cli import gpu
