@@ -1,4 +1,4 @@
-"""A page per method: its listing beside its code, what its noise costs, where it stands."""
+"""A page per method: what it does beside its listing, what its noise costs, where it stands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from statistics import median
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.cli.describe import describe
+from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
@@ -76,8 +77,8 @@ def _details(content: Content, page: AlgorithmPage) -> list[str]:
         _ledger(content, page.id),
         _standing(content, page.id),
         _options(page),
-        heading("The listing, and the code", 2),
-        beside(fenced(page.doc), fenced(_code(page.id), "python")),
+        heading("What it does, and its listing", 2),
+        beside(_told(page), fenced(_code(page.id), "python")),
     ]
 
 
@@ -102,6 +103,13 @@ def _problem(content: Content, page: AlgorithmPage) -> str:
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
     found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
+
+
+def _told(page: AlgorithmPage) -> str:
+    """What its docstring says but of options, which have a table."""
+    others = on_others(page.doc, [option.name for option in page.options])
+    said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
+    return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
 
 
 def _code(id: str) -> str:
