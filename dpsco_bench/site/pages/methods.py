@@ -19,7 +19,7 @@ from dpsco_bench.report.board import measured, named
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.ledger import ledger_columns
+from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.queries import account_table, command_of, nearest_point, place, queries_table
 
@@ -126,8 +126,7 @@ def _queries(content: Content, id: str) -> str:
 
 def _ledger(content: Content, id: str) -> str:
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
-    shown = table(Table(f"{id}.privacy", "Privacy", ledger_columns(content)[1:], rows))
-    return shown or "No claim of this profile charges it.\n"
+    return ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n"
 
 
 @dataclass(frozen=True)
