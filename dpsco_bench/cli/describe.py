@@ -21,6 +21,7 @@ from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.tables import TableText
+from dpsco_bench.cli.docstrings import entries
 from dpsco_bench.cli.pages import (
     AlgorithmPage,
     ClaimPage,
@@ -86,7 +87,6 @@ def _default_variants(entry: Algorithm) -> dict[str, str]:
     return {calibration: entry.variant_for(calibration) for calibration in defined}
 
 
-_ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)
 _REFERENCE = re.compile(r"^As (?:for|in) `+([\w.]+)`+")
 _OTHERS = "and the other options"
 """Stands, in an entry of a docstring, for all options that no other entry names."""
@@ -100,10 +100,9 @@ def _options(
 
 def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
     """What a docstring says of an option; where it refers to another one, what is said there, and where that is."""
-    section = doc.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    entries = {names: " ".join(text.split()) for names, text in _ENTRY.findall(section)}
-    named = next((text for names, text in entries.items() if key in names.split(", ")), "")
-    text = named or next((text for names, text in entries.items() if _OTHERS in names), "")
+    found = entries(doc)
+    named = next((text for names, text in found.items() if key in names.split(", ")), "")
+    text = named or next((text for names, text in found.items() if _OTHERS in names), "")
     reference = _REFERENCE.match(text)
     told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
     return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}

@@ -276,8 +276,8 @@ def privacy_table(inputs: Inputs) -> Table:
             numeric=True,
         ),
         Column(
-            "ε of the law",
-            lambda row: span(outward(cell.law, "upper") for cell in row.cells) if _drawn(row) else "",
+            LAW_TITLE,
+            lambda row: f"≤ {span(outward(cell.law, 'upper') for cell in row.cells)}" if drawn(row) else "",
             {"epsilon_law_max": lambda row: _most(cell.law for cell in row.cells)},
             numeric=True,
         ),
@@ -320,9 +320,16 @@ LEDGER_NOTE = (
     "flagged δ ≥ 1/n repeat a setting of the papers that a careful user would not choose. A draw of an "
     "exponential mechanism is as private as its sampler is proven to be; the ε of its target law stands beside it."
 )
+LAW_TITLE = "ε of the target law, by theorem"
+LAW_MEANING = (
+    f"“{LAW_TITLE}” is what the theorem's formula gives for an exact draw of an exponential mechanism, "
+    "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
+)
+"""What stands above a table with that column."""
 
 
-def _drawn(row: LedgerRow) -> bool:
+def drawn(row: LedgerRow) -> bool:
+    """Whether it is of a draw, which has a target law."""
     return any(not math.isnan(cell.law) for cell in row.cells)
 
 

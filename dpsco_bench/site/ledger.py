@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from dpsco_bench.report.tables import Column
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpsco_bench.report.ledger import LAW_MEANING, LAW_TITLE, LedgerRow, drawn
 from dpsco_bench.site.content import Content
+from dpsco_bench.site.markdown import table, text
 
 ORDER = (
     *("Algorithm", "Variant, options", "Calibration", "ε claimed", "ε real", "Status", "Kind", "Why not shown"),
-    *("n", "d", "δ", "ε of the law"),
+    *("n", "d", "δ", LAW_TITLE),
 )
 """What else the ledger has stands in its files."""
 
 
-def ledger_columns(content: Content) -> list[Column]:
-    """Columns of the ledger, the algorithm first."""
+def ledger_table(content: Content, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
+    """Rows of the ledger, the algorithm first; what is of draws alone is there, and told, where there is one.
+
+    Parameters
+    ----------
+    hidden : sequence of str, titles of columns that the page has no need of
+    """
     known = {column.title: column for column in content.ledger.columns}
-    return [known[title] for title in ORDER]
+    draws = any(drawn(row) for row in rows)
+    columns = [known[title] for title in ORDER if title not in hidden and (draws or title != LAW_TITLE)]
+    shown = table(replace(content.ledger, columns=columns, rows=rows, note=note))
+    return f"{text(LAW_MEANING)}\n\n{shown}" if draws else shown

@@ -12,6 +12,7 @@ from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata
 from dpsco_bench.claims.compose import claim_ids
 from dpsco_bench.claims.erratum import CHANGES, counted_changes
 from dpsco_bench.cli.describe import _meaning, describe
+from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.verbs import list as list_verb
 from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
@@ -61,13 +62,14 @@ def test_show_algorithm(dpsco, id):
     assert [option["name"] for option in entry["options"]] == list(algorithm.options)
     for calibration, variant in entry["default_variants"].items():
         assert algorithm.variant_for(calibration) == variant
-    assert algorithm.source.split(",")[0] in text and entry["doc"] in text
+    assert algorithm.source.split(",")[0] in text and "----" not in text
+    assert all(" ".join(said.split()) in " ".join(text.split()) for said in paragraphs(entry["doc"]))
     assert all(name in text for name in algorithm.options)
 
 
 @pytest.mark.parametrize("id", [*list_algorithms(), *list_problems()])
 def test_show_says_what_every_option_means(id):
-    """In the docstring itself, or below it where the docstring refers to another one."""
+    """As its docstring says, or the one that this refers to."""
     entry = describe(id)
     lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry.kind](entry)).splitlines()]
     text = " ".join(lines)
@@ -86,6 +88,16 @@ def test_a_docstring_may_refer_to_what_does_not_exist():
         "other", "Parameters\n----------\nstep, and the other options\n    As in `Base`.\n", {"Base": doc}.get
     )
     assert told == {"meaning": "Many.", "told_by": "Base"}
+
+
+def test_a_docstring_is_told_without_the_parameters_that_are_options():
+    doc = (
+        "Steps.\n\nOn all\nrecords.\n\nParameters\n----------\ngiven : Setting\n    On a ball.\nstep : float\n    Long.\n"
+        "variant, step\n    ``literal``: as printed.\n\nNotes\n-----\nIt is known.\n"
+    )
+    assert paragraphs(doc) == ["Steps.", "On all\nrecords.", "It is known."]
+    assert [*on_others(doc, ["step"])] == [("given", "On a ball."), ("variant, step", "``literal``: as printed.")]
+    assert paragraphs("") == [] and paragraphs("Steps.") == ["Steps."]
 
 
 @pytest.mark.parametrize("id", claim_ids())

@@ -366,7 +366,9 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 
-def test_options_are_told_with_code_as_code_and_the_listing_stands_beside_the_code(pages):
+def test_options_are_told_with_code_as_code_and_what_a_method_does_stands_beside_its_code(pages):
     shown = {name: page.path.read_text() for name, page in pages.items() if name.startswith("methods/")}
     assert [name for name, html in shown.items() if re.search(r"<td[^>]*>(?:(?!</td>).)*``", html, re.DOTALL)] == []
     assert any("beside" in html for html in shown.values())
+    outside = [re.sub(r"<pre>.*?</pre>", "", html, flags=re.DOTALL) for html in shown.values()]
+    assert not any("----" in html or "Parameters" in html for html in outside), "a docstring as its module has it"

@@ -9,13 +9,14 @@ import pytest
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
+from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_on, drawn, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
 from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown, write_table
+from dpsco_bench.site.ledger import ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 SAMPLE = Table(
@@ -167,6 +168,23 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
     assert charged_on([*others, *cells]).replace("\u00a0", " ") == told
     rows = list(csv.DictReader(io.StringIO(to_csv(privacy_table(inputs)))))
     assert all(row["charged_on"] and row["d"] for row in rows)
+
+
+def test_the_epsilon_of_a_target_law_is_an_upper_bound_and_told(inputs):
+    def row(*laws):
+        cell = Cell("made.up", "quad", 8, 1.0, 1e-5)
+        return LedgerRow(tuple(Charged(cell, SimpleNamespace(epsilon_law=law), "paper") for law in laws))
+
+    ledger = privacy_table(inputs)
+    shown = next(column for column in ledger.columns if column.title == LAW_TITLE).show
+    assert shown(row(1.6846)) == "≤ 1.69" and shown(row(1.5, math.nan)) == "≤ 1.50" and shown(row(math.nan)) == ""
+    content = SimpleNamespace(ledger=ledger)
+    without = ledger_table(content, ledger.rows)
+    assert not any(map(drawn, ledger.rows)) and "law" not in without
+    of_a_draw = replace(ledger.rows[0].first.calibrated, epsilon_law=2.0)
+    draws = [LedgerRow((replace(ledger.rows[0].first, calibrated=of_a_draw),))]
+    above, _, below = ledger_table(content, draws).partition("\n\n")
+    assert "upper bound" in above and LAW_TITLE in below and "≤\N{NO-BREAK SPACE}2" in below
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,7 @@ def algorithm(page: AlgorithmPage) -> Iterator[str]:
         shown = ", ".join(f"{c} (default)" if c in defaults else c for c in allowed)
         yield labelled(f"variant {name}", f"calibrations {shown}", 28)
     yield from _options(page.options)
-    yield "\n" + page.doc
-    yield from _told_elsewhere(page.options)
+    yield from _prose(page)
     yield "\n" + labelled("measured by", ", ".join(page.claims) or "no claim yet")
     yield from _errata_titles(page.errata)
 
@@ -65,7 +64,7 @@ def problem(page: ProblemPage) -> Iterator[str]:
     yield labelled("dimension", f"{page.dimension} by default{note}")
     yield labelled("traits", ", ".join(page.traits))
     yield from _options(page.options)
-    yield "\n" + page.doc
+    yield from _prose(page)
     yield "\n" + labelled("used by", ", ".join(page.claims) or "no claim yet")
 
 
@@ -163,16 +162,19 @@ def _options(options: Sequence[OptionText]) -> Iterator[str]:
     for option in options:
         default = "null" if option.default is None else number(option.default)
         kind = ", ".join(filter(None, (option.type, option.allowed)))
-        meaning = f": {option.meaning}" if option.allowed is not None else ""
+        meaning = f": {option.meaning}" if option.meaning else ""
         yield labelled("option", f"{option.name} = {default}   ({kind}){meaning}")
 
 
-def _told_elsewhere(options: Sequence[OptionText]) -> Iterator[str]:
-    """What options mean whose docstring refers to another one."""
-    told = [option for option in options if option.told_by]
-    for place in dict.fromkeys(option.told_by for option in told):
-        yield f"\n{place}:"
-        yield from (labelled(option.name, option.meaning, 20) for option in told if option.told_by == place)
+def _prose(page: AlgorithmPage | ProblemPage) -> Iterator[str]:
+    """What its docstring says beside the summary and the options, which stand above."""
+    from dpsco_bench.cli.docstrings import on_others, paragraphs
+
+    for text in paragraphs(page.doc):
+        if " ".join(text.split()) != page.summary:
+            yield "\n" + text
+    for names, text in on_others(page.doc, [option.name for option in page.options]):
+        yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
 
 
 def _errata_titles(entries: Sequence[Erratum]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A page per method: its listing beside its code, what its noise costs, where it stands."""
+"""A page per method: what it does beside its listing, what its noise costs, where it stands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from statistics import median
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.cli.describe import describe
+from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
@@ -18,7 +19,7 @@ from dpsco_bench.report.board import measured, named
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.ledger import ledger_columns
+from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.queries import account_table, command_of, nearest_point, place, queries_table
 
@@ -76,8 +77,8 @@ def _details(content: Content, page: AlgorithmPage) -> list[str]:
         _ledger(content, page.id),
         _standing(content, page.id),
         _options(page),
-        heading("The listing, and the code", 2),
-        beside(fenced(page.doc), fenced(_code(page.id), "python")),
+        heading("What it does, and its listing", 2),
+        beside(_told(page), fenced(_code(page.id), "python")),
     ]
 
 
@@ -104,6 +105,13 @@ def _problem(content: Content, page: AlgorithmPage) -> str:
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 
 
+def _told(page: AlgorithmPage) -> str:
+    """What its docstring says but of options, which have a table."""
+    others = on_others(page.doc, [option.name for option in page.options])
+    said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
+    return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
+
+
 def _code(id: str) -> str:
     """The module of a method without its docstring."""
     module = inspect.getmodule(get_algorithm(id).plan_function)
@@ -118,8 +126,7 @@ def _queries(content: Content, id: str) -> str:
 
 def _ledger(content: Content, id: str) -> str:
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
-    shown = table(Table(f"{id}.privacy", "Privacy", ledger_columns(content)[1:], rows))
-    return shown or "No claim of this profile charges it.\n"
+    return ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n"
 
 
 @dataclass(frozen=True)

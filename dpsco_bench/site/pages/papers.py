@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from dpsco_bench.analysis.answer_text import counted
 from dpsco_bench.paths import documents
@@ -18,7 +17,7 @@ from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.citations import abstract_of, cited, find_citation
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.ledger import ledger_columns
+from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import NO_SEARCH, bullets, code, figure, heading, link, table, text, toctree
 from dpsco_bench.site.rebuilt import entries, rebuilt
 
@@ -53,7 +52,7 @@ def _paper(content: Content, line: PaperLine) -> str:
         *_exponents(content, line),
         heading("Its noise", 2),
         "What an accountant says of its printed noise, at worst. The [privacy ledger](../privacy.md) has every row.\n",
-        table(_own_ledger(content, paper)),
+        ledger_table(content, _own_ledger(content, paper)),
         *_errata(content, paper),
     ]
     return "\n".join(filter(None, pieces))
@@ -61,7 +60,11 @@ def _paper(content: Content, line: PaperLine) -> str:
 
 def _noise(line: PaperLine) -> str:
     """What is known of its own noise, in a sentence."""
-    words = {"confirms": "proven private", "contradicts": "shown not to be", "unproven": "not shown either way"}
+    words = {
+        "confirms": "proven private",
+        "contradicts": "shown not to be private",
+        "unproven": "not shown to be private or not",
+    }
     said = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
     return f"Of the experiments on its own printed noise, {', '.join(said)}." if said else ""
 
@@ -99,7 +102,7 @@ def _exponents(content: Content, line: PaperLine) -> list[str]:
     return [f"Exponents of all {len(found.rows)} sweeps, claimed beside measured: {files}.\n"] if found.rows else []
 
 
-def _own_ledger(content: Content, paper: str) -> Table:
+def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     """Its printed noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
     worst: dict[tuple[str, str, str], LedgerRow] = {}
     for row in content.ledger.rows:
@@ -109,7 +112,7 @@ def _own_ledger(content: Content, paper: str) -> Table:
             known = worst.get(key)
             if known is None or max(c.excess for c in row.cells) > max(c.excess for c in known.cells):
                 worst[key] = row
-    return Table(f"{paper}.privacy", content.ledger.title, ledger_columns(content), list(worst.values()))
+    return list(worst.values())
 
 
 def _errata(content: Content, paper: str) -> list[str]:
@@ -137,7 +140,7 @@ def privacy_page(content: Content) -> Pages:
         how + "\n",
         *_audits(content),
         heading("Every mechanism", 2),
-        table(replace(content.ledger, columns=ledger_columns(content))),
+        ledger_table(content, content.ledger.rows, note=content.ledger.note),
     ]
     return {"privacy": "\n".join(page)}
 
