@@ -229,10 +229,11 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     for id in ids:
         try:
             entries.append(claim_plan(id, profile, overrides, settings))
-        except DpscoError as error:
+        except Exception as error:  # of an installed paper's problem, say, which may raise anything
             if claims or not is_installed(id):
                 raise
-            say_once(DpscoError(f"left out: {id}: {error}"))
+            told = error if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
+            say_once(DpscoError(f"left out: {id}: {told}"))
     wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
     boards = []
     for board in wanted:
@@ -276,7 +277,7 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
 
 def _stamp(profile: str, settings: Settings) -> str:
     load_plugins(settings.plugins)
-    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
+    absent = [name for name in list_problems() if _unavailable(name, Path(settings.data_root))]
     contents = list(_own_contents(settings))
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
@@ -287,6 +288,17 @@ def _stamp(profile: str, settings: Settings) -> str:
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return made_from.hexdigest()
+
+
+def _unavailable(name: str, data_root: Path) -> str:
+    """Why a problem's data are not there; of one that does not ship, also what goes wrong in telling."""
+    found = problem_class(name)
+    try:
+        return str(found.unavailable(data_root))
+    except Exception as error:
+        if found.__module__.startswith("dpsco_bench."):
+            raise
+        return f"{type(error).__name__}: {error}"
 
 
 def _own_contents(settings: Settings) -> Iterator[Options]:

@@ -150,6 +150,9 @@ def _check_problem(cls: Any) -> None:
     if not (inspect.isclass(cls) and issubclass(cls, Problem)):
         raise InputError("problem", getattr(cls, "__name__", cls), "a subclass of Problem, e.g. of Logistic")
     where = f"problem {cls.name}"
+    for key in ("name", "summary", "source"):
+        if not isinstance(getattr(cls, key), str):
+            raise InputError(f"{where}: {key}", getattr(cls, key), "a text")
     if not isinstance(cls.traits, property) and not all(isinstance(trait, Trait) for trait in cls.traits):
         raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of Trait members")
     if cls.own_constants is Problem.own_constants:

@@ -156,7 +156,10 @@ NOMINAL = replace(CONSTANTS, status="nominal")
         ({"epsilon_real": np.nan, "epsilon_real_kind": "upper"}, "unproven (no accountant covers it)"),
         ({"constants": NOMINAL, "privacy_status": "unproven"}, "unproven (nominal constants, value 0.9)"),
         ({"constants": NOMINAL, "privacy_status": "proven"}, "holds"),  # the run clips what a record may change
-        ({"epsilon_real_kind": "upper", "privacy_status": "target_law_only"}, "unproven (target law only, upper bound 0.9)"),
+        (
+            {"epsilon_real_kind": "upper", "privacy_status": "target_law_only"},
+            "unproven (target law only, upper bound 0.9)",
+        ),
     ],
 )
 def test_privacy_needs_no_run(changes, verdict):

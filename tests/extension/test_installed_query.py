@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -195,6 +196,43 @@ def test_a_claim_of_a_paper_that_cannot_be_planned_leaves_the_others_in_the_plan
     assert done.returncode == 0 and "left out: example2026.thm1: " in done.stderr and "no_such_" in done.stderr
     refused_one = call("-m", "dpsco_bench", "claim", "example2026.thm1", "--profile", "smoke")
     assert refused(refused_one, "no_such_")
+
+
+BROKEN = """from dpsco_bench import Constants, Logistic, problem
+
+
+@problem
+class Broken(Logistic):
+    name, summary, source = "example2026_broken", "a slip", "a test"
+    own_constants = Constants(lipschitz=1, smoothness=0.25)
+
+    @classmethod
+    def unavailable(cls, root):
+        return {}[root]
+
+    def check_records(self, n):
+        raise KeyError(n)
+
+    def draw(self, n, streams):
+        raise NotImplementedError
+"""
+
+
+def test_a_problem_of_a_paper_that_raises_anything_leaves_the_others_in_the_plan(installed):
+    install, call = installed
+    install(new="= GaussianQuery(")
+    package = Path(call("-c", "import example2026; print(example2026.__path__[0])").stdout.strip())
+    (package / "problems").mkdir(exist_ok=True)
+    (package / "problems" / "__init__.py").touch()
+    (package / "problems" / "broken.py").write_text(BROKEN)
+    claim = package / "conf" / "claim" / "example2026" / "thm1.yaml"
+    claim.write_text(re.sub(r"(?m)^(    problem): .*$", r"\1: example2026_broken", claim.read_text()))
+    done = call("-m", "dpsco_bench", "plan", "--profile", "smoke", "--out", "plan.json")
+    assert done.returncode == 0 and "left out: example2026.thm1: " in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    (package / "problems" / "broken.py").write_text(BROKEN.replace('"a slip"', "None"))
+    listed = call("-m", "dpsco_bench", "list", "problems")
+    assert "summary = None: must be a text" in listed.stderr and "Traceback" not in listed.stderr, listed.stderr
 
 
 def test_a_claim_is_called_as_its_file_is(installed):
