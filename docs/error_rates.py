@@ -76,7 +76,7 @@ class Design:
     law : of noise that grows
     signals : the risk at each signal of a grid, over which the largest mean counts; the noise is that of all signals
     own : standard deviation of each signal's own noise besides, of the first and of the last cell
-    rare : how often the noise of the last two cells is another value, and which, in units of its mean 1; never with None
+    rare : how often the noise of the last two cells is another value, and which, in units of its mean; never with None
     """
 
     name: str
@@ -263,8 +263,8 @@ def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
     }
     return f"""# How often a rate's word is wrong
 
-In the first table a true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of simulated
-sweeps (5 % are allowed). One that is two tolerances away is called `match` in at most {worst[0.01]:.1%} (1 % are allowed).
+In the first table a true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of
+sweeps (5 % are allowed). One that is two tolerances away is called `match` in at most {worst[0.01]:.1%} (1 %).
 
 Each row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
 function that judges every rate. The true slope is that many tolerances from the formula's, and below 0 the risk falls
@@ -275,8 +275,8 @@ A power law is called `inconclusive (bent)` in at most {bent[True]:.1%} where ce
 Else it is in at most {bent[False]:.1%}, with heavy noise. A curve of 5 cells with local slopes from -0.58 to -1.42 is
 called bent in {bends_found(8):.0%} of 200 sweeps. It has 8 replicates, and all cells share noise larger than the bend.
 Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to
-{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some minutes. The second table has laws for which the
-limits are not kept.
+{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some minutes. The second table has laws for which
+the limits are not kept.
 
 | design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | allowed |
 | --- | ---: | ---: {"| ---: " * (len(SHOWN) + 2)}|

@@ -87,7 +87,7 @@ def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, co
 def test_one_of_an_installed_paper_is_named_and_left_out(content, told, tmp_path, monkeypatch, capsys, old, new):
     broken = told(TEXT.replace(old, new), "broken")
     for installed in (False, True):
-        monkeypatch.setattr(catalogue, "of_installed", lambda path: installed and path.stem == "broken")
+        monkeypatch.setattr(catalogue, "of_installed", lambda path, of=installed: of and path.stem == "broken")
         if installed:
             said, unsaid = findings(content, {**broken, **told()})
             assert [finding.id for finding in write_figures(said, tmp_path)] == ["one"] and not unsaid
