@@ -186,7 +186,7 @@ def _which(regime: Regime, brief: int) -> str:
     told = f"is {own.status_told}" if short else _is(own, False)
     least, largest = map(number, regime.claims)
     if told.endswith(")") and least != largest:
-        told = f"{told[:-1]}; rows are worst at claims of {least} to {largest})"
+        told = f"{told[:-1]}; the rows' worst cells claim {least} to {largest})"
     if brief > 2:
         return told.replace(LAW_NEITHER, STATUS_CLAUSES["unproven"])
     return f"{told} and elsewhere {_is(most, False)}" if most and own.status != most.status else told

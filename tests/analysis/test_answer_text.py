@@ -138,10 +138,10 @@ def test_from_where_to_where_claims_reach_is_told_where_they_differ():
     at_large = replace(PROVEN, epsilon_real=200.0, epsilon_claimed=2_351.0)
     rows = [rate("yes", noise="private"), replace(rate("yes", noise="private", parameter="d"), noise=at_large)]
     assert answer(rows).text == (
-        "The rate holds in n and d with the printed noise, which is private (eps <= 0.25, claimed 1; rows are worst at "
-        "claims of 1 to 2,350)."
+        "The rate holds in n and d with the printed noise, which is private (eps <= 0.25, claimed 1; the rows' worst "
+        "cells claim 1 to 2,350)."
     )
-    assert "claims of" not in answer(rows[:1]).text
+    assert "cells claim" not in answer(rows[:1]).text
 
 
 def test_the_answer_does_not_depend_on_the_order_of_rows():
