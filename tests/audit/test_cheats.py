@@ -320,3 +320,18 @@ def test_a_hidden_order_beside_a_public_one_is_no_cheat(cheat):
 
     findings = {one.check: one for one in check_algorithm(cheat(two_orders, order), d=3, n=27)}
     assert all(findings[name].passed for name in (RELEASES, RANDOMNESS, SENSITIVITY, RELEASED, POST)), findings
+
+
+def test_a_public_choice_beside_hidden_batches_is_no_cheat(cheat):
+    """Which iterate is returned may be known; what stands in the batches is hidden."""
+
+    def one_of_the_iterates(objective, plan, mechanism):
+        x, shown = objective.start, []
+        for t in range(STEPS):
+            gradient = objective.batch_gradient(x, mechanism.sample("sum", t))
+            x = x - 0.1 * mechanism.release("sum", gradient, t)
+            shown.append(x)
+        return np.stack(shown)[mechanism.choose("which", STEPS), np.arange(len(x))]
+
+    findings = {one.check: one for one in check_algorithm(cheat(one_of_the_iterates, poisson), d=3, n=27)}
+    assert all(findings[name].passed for name in (RELEASES, RANDOMNESS, SENSITIVITY, RELEASED, POST)), findings

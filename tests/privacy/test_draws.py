@@ -177,6 +177,14 @@ def test_a_record_that_is_there_or_not_changes_the_exponent_by_one_loss():
     assert apart.epsilon < found.charge.epsilon
 
 
+def test_several_draws_add_up_with_a_record_there_or_not():
+    plan, found = calibrated("accounted", 1.0, 1e-6)
+    query = plan.queries[0]
+    four = make_plan(replace(query, releases=4), gradient_evaluations=1)
+    t = 2.0 / found.scales[query.name]
+    assert add_remove(four, found.scales, 1e-6).epsilon == pytest.approx(gdp_epsilon(t, 1e-6))
+
+
 def test_an_unproven_sampler_has_no_add_remove_value_either():
     plan, found = calibrated("accounted", 1.0, 1e-6)
     unproven = make_plan(replace(plan.queries[0], sampler_status="target_law_only"), gradient_evaluations=1)
