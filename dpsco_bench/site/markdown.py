@@ -111,6 +111,8 @@ def table(found: Table, hidden: Sequence[str] = (), anchored: bool = False) -> s
     return f"{kind}\n" + "\n".join(lines) + "\n" + note
 
 
+ONE_LINE = 16
+"""Characters of an id that every column has room for."""
 LONG = 40
 """Characters from which on a text is given a width of its own."""
 
@@ -153,4 +155,8 @@ def _said(shown: str) -> str:
 
 
 def _code_cell(shown: str) -> str:
+    """Code, in HTML where an id is so long that its line has to end somewhere: behind a dot or an underscore."""
+    if len(shown) > ONE_LINE and re.fullmatch(r"[\w.-]+", shown):
+        broken = re.sub(r"([._])", r"\1<wbr>", shown)
+        return f"<code>{broken}</code>"
     return code(shown).replace("|", "\\|")
