@@ -182,7 +182,7 @@ def whole() -> list[str]:
         f"`make test` and `.ci/run` ({kept['commands']['how']}), `full` and the site.",
         "",
         "`plan` adds up what is on record for the calibrations and runs that the store lacks. "
-        "It leaves out those that ask for a data set that is absent.",
+        "It leaves out those that ask for a data set that is absent: its estimate is then less, and the factor more.",
         "",
         f"P9 is of methods that are known by name. Of cells judged by their steps alone, as one's own methods are, "
         f"{loads((HERE / 'kinds.json').read_text(encoding='utf-8'))['within'][0]:.0%} are within a factor {NEAR}.",
