@@ -193,6 +193,18 @@ def test_measuring_whole_runs_anew_leaves_what_the_page_needs(page, tmp_path, mo
     assert "| P4 | `ci`, jobs of Snakemake (at least 50) | 70 | 120 | yes |" in told and "(aaaa)" in told
 
 
+def test_jobs_of_a_run_are_counted_and_timed_from_what_snakemake_notes(tmp_path):
+    """A job with two outputs is one, and ends with its last."""
+    script, folder = runpy.run_path(str(ROOT / "docs" / "whole.py")), tmp_path / ".snakemake" / "metadata"
+    folder.mkdir(parents=True)
+    for number, (rule, command, end) in enumerate([("run", "a", 4.0), ("run", "a", 6.0), ("judge_claim", None, 3.0)]):
+        noted = {"rule": rule, "shellcmd": command, "starttime": 1.0, "endtime": end}
+        (folder / str(number)).write_text(json.dumps(noted))
+    assert len(script["noted_jobs"](tmp_path)) == 2
+    found = script["of_jobs"](tmp_path)
+    assert (found["runs"], found["judging"], found[script["BESIDE"]]) == (5.0, 2.0, 0.0)
+
+
 def test_goals_of_whole_runs_each_have_a_row(page):
     """Those of P4 and the estimates among them; one that is missed or was not measured has its reason."""
     rows = [row.strip("| ").split(" | ") for row in page["goals_of_runs"]()]
