@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,14 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from dpsco_bench.bench.measure import AT_MOST
+from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.bench.measure import AT_MOST, QUICK, measure
 from dpsco_bench.bench.suite import GOALS
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.cli.verbs.gate import recorded_seconds_path
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import read_seconds
+from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import loads
 
 HERE = Path(__file__).resolve().parent
@@ -30,8 +34,32 @@ Row = dict[str, Any]
 
 
 def kept() -> list[Row]:
-    """The rows that were measured."""
-    return loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
+    """The rows that were measured, and one for each case of the suite that was not."""
+    rows = loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
+    there, about = {(row["id"], row["case"], row["peer"]) for row in rows}, rows[0]["machine"]
+    for case in (case for id in GOALS.names() for case in GOALS.get(id).cases()):
+        if (case.id, case.case, case.peer) not in there:
+            lacking = measure(replace(case, untimed=case.untimed or "it was added since"), QUICK)
+            rows.append({**asdict(lacking), "machine": about})
+    return sorted(rows, key=lambda row: GOALS.names().index(row["id"]))
+
+
+def is_met(row: Row, ratio: float) -> bool:
+    """Whether a ratio would meet the goal of a row."""
+    return ratio <= row["goal"] if row["sense"] == AT_MOST else ratio >= row["goal"]
+
+
+def doubted(row: Row) -> bool:
+    """Whether the median of the rounds' ratios says otherwise of the goal than the least times do."""
+    return None not in (row["met"], row["ratio_median"]) and is_met(row, row["ratio_median"]) != row["met"]
+
+
+def digits(row: Row, ratio: float) -> str:
+    """A ratio with three digits, or with as many as show on which side of the goal it is."""
+    told = [f"{ratio:.{places}g}" for places in range(3, 8)]
+    if row["goal"] is None:
+        return told[0]
+    return next((text for text in told if is_met(row, float(text)) == is_met(row, ratio)), told[-1])
 
 
 def headroom(row: Row) -> float:
@@ -43,25 +71,25 @@ def page(rows: list[Row]) -> str:
     """The whole page, Markdown."""
     about, judged = rows[0]["machine"], [row for row in rows if row["met"] is not None]
     wanted = [row for row in rows if row["goal"] is not None]
-    of_runs = whole()
-    told = [line for line in of_runs if line.startswith(("| P", "| tests", "| CI", "| site"))]
+    told = goals_of_runs()
     days = sorted({row["machine"]["date"] for row in rows})
-    met = Counter(row["met"] for row in judged)
+    met, doubts = Counter(row["met"] for row in judged), Counter(row["met"] for row in judged if doubted(row))
     lines = [
         "# Benchmarks",
         "",
         f"Of {len(wanted)} goals of single loops {met[True]} are met, {met[False]} are missed and "
         f"{len(wanted) - len(judged)} were not measured. Goals of whole runs that are met: "
         f"{sum(line.endswith('| yes |') for line in told)} of {len(told)}. "
-        "G1 to G8, P1 to P10, `tests`, `CI` and `site` name them. P2 is G4, and P3 is G1 at every length of rows. "
-        "G8 is of a card, and none was there.",
+        "G1 to G8, P1 to P10, `plan`, `tests`, `CI` and `site` name them. "
+        "P2 is G4, and P3 is G1 at every length of rows. G8 is of a card, and none was there.",
         f"Where nothing else is said, the times are of one core of {about['processor']}, which other work shared.",
         "A ratio compares processor times of two tasks run in turn in one process. A goal of at most 0.6 means",
         "that ours takes at most 0.6 of the other's time. A goal of at least 3 means that it is at least three times",
         "as fast, and in G6 that it reaches that part of the other's rate. A row without a goal is shown only.",
+        "A ratio is of the least times of both sides. Where the median of the rounds' ratios says otherwise of a goal,",
+        f"its row says so: {doubts[True]} of the goals that are met, and {doubts[False]} of those that are missed.",
         "Noise is float32, cast to the type of the state; scripts, JAX and PyTorch draw in the type of theirs.",
-        "Of P1 every method has rows against its listing. Against its noise alone, and against JAX, only those have",
-        "that are named so.",
+        *_of_p1(rows),
         "",
         "![Ratios over goals](benchmarks.svg)",
         "",
@@ -70,8 +98,9 @@ def page(rows: list[Row]) -> str:
         f"Measured {_days(days)}; what was written since is not in these times.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
+        "Rows of P1_gopi2022 and P1_su2023 are of a second run, on the same day.",
     ]
-    lines += ["", "## The whole", "", *of_runs]
+    lines += ["", "## The whole", "", *whole()]
     for id, group in groupby(rows, key=lambda row: row["id"]):
         own = list(group)
         lines += ["", f"## {id}: {GOALS.get(id).title}", ""]
@@ -82,6 +111,8 @@ def page(rows: list[Row]) -> str:
             "| --- | --- | --- | ---: | ---: | ---: | --- | --- |",
         ]
         lines += [line(row) for row in own]
+        if id == "P8":
+            lines += ["", *_of_p8(own)]
     return "\n".join(lines) + "\n"
 
 
@@ -89,51 +120,48 @@ def _days(days: list[str]) -> str:
     return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
 
 
+def _of_p1(rows: list[Row]) -> list[str]:
+    """Which methods have rows for what P1 asks, and which have none."""
+    against = {"its listing": "", "drawing all of its noise": "", "JAX vmap + scan, float64": ""}
+    named = {
+        peer: {
+            row["case"].rpartition(", R/d")[0] for row in rows if row["id"].startswith("P1_") and row["peer"] == peer
+        }
+        for peer in against
+    }
+    listed, alone, jax = (named[peer] for peer in against)
+    timed = {
+        case.build.args[0]().algorithm
+        for id in GOALS.names()
+        if id.startswith("P1_")
+        for case in GOALS.get(id).cases()
+        if case.peer == "its listing" and isinstance(case.build, partial)
+    }
+    others = sorted(f"`{id}`" for id in list_algorithms() if has_steps(id) and id not in timed)
+    return [
+        f"P1 asks each compiled method for three things. {len(listed)} methods have rows against their listings. "
+        f"Against its noise alone {len(alone)} have rows with a goal, and against JAX {len(jax)}: "
+        "the others are not measured so.",
+        f"No rows at all have {', '.join(others[:-1])} and {others[-1]}: they are compiled too, and "
+        "each of their steps looks at all records.",
+        "DP-OTB is timed with its default learner. The goal at R/d = 64/8 is one beside those that P1 names.",
+    ]
+
+
+def _of_p8(own: list[Row]) -> list[str]:
+    """What its rows are not."""
+    (equal,) = [row for row in own if "steps of" not in row["peer"]]
+    return [
+        "Cells are not stacked: a step of more replicates is one of a single cell that has so many. "
+        f"At equal R the ratio is {digits(equal, equal['ratio'])}, in the first row."
+    ]
+
+
 def whole() -> list[str]:
     """What whole runs take and what they leave open, from the last records."""
     kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
-    pairs = {profile: kept[profile] for profile in ("smoke", "ci") if profile in kept}
-    parts = {profile: pair["after"]["cpu"] / pair["before"]["cpu"] for profile, pair in pairs.items()}
-    full, commands = kept["full"], kept["commands"]
-    figures = {"board": _board_seconds("ci"), "cores": full["cpu"] / full["wall"]}
-    figures["faster"] = full["on_faster_cores"]["wall"] / 60
-    figures["site"] = kept["site"]["cpu"]
-    stages = ", ".join(f"{stage} {lasted:.0f} s" for stage, lasted in commands["ci_run"]["stages"].items())
-    made = {"test": "", "ci_run": f" ({stages}; at {commands['ci_run']['commit']})"}
-    after = pairs["smoke"]["after"]
-    figures["judging"], figures["drawn"] = (after["stages"][s] / after["wall"] for s in ("judging", "figures and site"))
-    figures["first"] = kept["smoke"]["first"]["after"] / kept["smoke"]["first"]["before"]
-    kept["reasons"] = {why: reason.format(**figures) for why, reason in kept["reasons"].items()}
-    rows = [
-        _told("P4", "`ci`, processor time over that of the baseline", parts.get("ci"), 0.4, kept, "ci"),
-        _told("P5", "`smoke`, the same", parts.get("smoke"), 0.6, kept, "smoke"),
-        _told("P6", "`full` with leaderboard, minutes by the clock on two cores", full["wall"] / 60, 90, kept, "full"),
-        *(
-            _told("P7", f"leaderboard of `{profile}`, undecided points", _undecided(profile), most, kept, "board")
-            for profile, most in (("ci", 0.2), ("full", 0.1))
-        ),
-        _told(
-            "P9",
-            f"share of {len(loads(TIMES.read_text(encoding='utf-8')))} recorded cells that took over 1.5 times "
-            "or under 1/1.5 of what was predicted",
-            1 - _expected(),
-            0.1,
-            kept,
-            "costs",
-        ),
-        *(
-            _told(
-                id,
-                f"`{command}`, minutes by the clock on two cores{made[key]}",
-                commands[key]["wall"] / 60,
-                most,
-                kept,
-                key,
-            )
-            for id, command, key, most in (("tests", "make test", "test", 8), ("CI", ".ci/run", "ci_run", 15))
-        ),
-        _told("site", "site of `ci`, seconds by the clock on two cores", kept["site"]["wall"], 15, kept, "site"),
-    ]
+    pairs = {profile: kept[profile] for profile in ("smoke", "ci")}
+    full = kept["full"]
     seconds = "; ".join(
         f"`{profile}` {pair['before']['cpu']:.0f} s of processor time for the baseline ({pair['before']['commit']}), "
         f"{pair['after']['cpu']:.0f} s here"
@@ -142,7 +170,7 @@ def whole() -> list[str]:
     return [
         "| goal | what | is | at most | met |",
         "| --- | --- | ---: | ---: | --- |",
-        *rows,
+        *goals_of_runs(),
         "",
         "The baseline is a complete replication without compiled steps. Its leaderboard of `ci` ends at n = 1,536.",
         "",
@@ -150,6 +178,12 @@ def whole() -> list[str]:
         "`python docs/whole.py OLD NEW` measures two checkouts so.",
         "",
         *_by_stage(pairs),
+        "All other times of whole runs were taken by commands by hand, and noted by hand: the first run of `smoke`, "
+        f"`make test` and `.ci/run` ({kept['commands']['how']}), `full` and the site.",
+        "",
+        "`plan` adds up what is on record for the calibrations and runs that the store lacks. "
+        "It leaves out those that ask for a data set that is absent: its estimate is then less, and the factor more.",
+        "",
         f"P9 is of methods that are known by name. Of cells judged by their steps alone, as one's own methods are, "
         f"{loads((HERE / 'kinds.json').read_text(encoding='utf-8'))['within'][0]:.0%} are within a factor {NEAR}.",
         "",
@@ -158,13 +192,109 @@ def whole() -> list[str]:
         f"`full` was timed at {full['commit']}. It ran {full['how']}. "
         f"All its processes took {full['cpu'] / 60:.0f} minutes of processor time: "
         "plan, calibrations, runs, judging, figures and site. "
-        f"Calibrations and runs alone have {_hours('full'):.1f} h on record. "
+        f"Calibrations and runs alone have {_recorded('full') / 3600:.1f} h on record. "
         "Results are kept by content, so that a record may hold those of several commits.",
         "",
         "By the clock its jobs took, those of both cores added up: "
         + "; ".join(f"{stage} {seconds / 60:.1f} min" for stage, seconds in full["stages"].items())
         + f". The clock had {full['wall'] / 60:.0f} min.",
     ]
+
+
+def goals_of_runs() -> list[str]:
+    """A row for each goal of whole runs."""
+    kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
+    kept["reasons"] = {why: reason.format(**_figures(kept)) for why, reason in kept["reasons"].items()}
+    return [*_ratios_of_runs(kept), *_states_of_boards(kept), *_estimates(kept), *_commands(kept)]
+
+
+def _figures(kept: Row) -> dict[str, float]:
+    """Numbers that reasons are told with."""
+    full, (smoke, ci), board = kept["full"], (kept["smoke"], kept["ci"]), _recorded("ci", "leaderboard.")
+    return {
+        "board": board,
+        "rest": (ci["after"]["cpu"] - board) / ci["before"]["cpu"],
+        "runs": ci["after"]["stages"]["runs"] / ci["after"]["wall"],
+        "judged": ci["after"]["stages"]["judging"],
+        "judged_before": ci["before"]["stages"]["judging"],
+        "cores": full["cpu"] / full["wall"],
+        "faster": full["on_faster_cores"]["wall"] / 60,
+        "faster_full": full["on_faster_cores"]["cpu"] / _recorded("full"),
+        "site": kept["site"]["cpu"],
+        "judging": smoke["after"]["stages"]["judging"] / smoke["after"]["wall"],
+        "drawn": smoke["after"]["stages"]["figures and site"] / smoke["after"]["wall"],
+        "first": smoke["first"]["after"] / smoke["first"]["before"],
+    }
+
+
+def _ratios_of_runs(kept: Row) -> list[str]:
+    """Whole runs beside their baselines and the clock: P4 to P6."""
+    ci, smoke = kept["ci"], kept["smoke"]
+    after, minutes = ci["after"], kept["full"]["wall"] / 60
+    concluding = after["stages"]["judging"] + after["stages"]["figures and site"]
+    return [
+        _told("P4", "`ci`, processor time over that of the baseline", _ratio(ci), 0.4, kept, "ci"),
+        _told("P4", "`ci`, jobs of Snakemake (at least 50)", after.get("jobs"), 120, kept, "jobs"),
+        _told("P4", "`ci`, lines that it prints", after["lines"], 200, kept, "lines"),
+        _told(
+            "P4",
+            "`ci`, judging, figures and site, seconds by the clock on one core",
+            concluding,
+            40,
+            kept,
+            "concluding",
+        ),
+        _told("P5", "`smoke`, processor time over that of the baseline", _ratio(smoke), 0.6, kept, "smoke"),
+        _told("P6", "`full` with leaderboard, minutes by the clock on two cores", minutes, 90, kept, "full"),
+    ]
+
+
+def _ratio(pair: Row) -> float:
+    return float(pair["after"]["cpu"] / pair["before"]["cpu"])
+
+
+def _states_of_boards(kept: Row) -> list[str]:
+    """What the leaderboards leave open, and what their cells were expected to take: P7 and P9."""
+    cells = len(loads(TIMES.read_text(encoding="utf-8")))
+    far = f"share of {cells} recorded cells that took over {NEAR} times or under 1/{NEAR} of what was predicted"
+    return [
+        *(
+            _told("P7", f"leaderboard of `{profile}`, undecided points", _undecided(profile), most, kept, "board")
+            for profile, most in (("ci", 0.2), ("full", 0.1))
+        ),
+        _told("P9", far, 1 - _expected(), 0.1, kept, "costs"),
+    ]
+
+
+def _estimates(kept: Row) -> list[str]:
+    """What whole runs took beside what is on record of their calibrations and runs, of which estimates are made."""
+    smoke, ci, full = kept["smoke"], kept["ci"], kept["full"]
+    took = {
+        ("smoke", ", first run"): (smoke["first"]["after"], "estimate.first"),
+        ("smoke", ""): (smoke["after"]["cpu"], "estimate"),
+        ("ci", ""): (ci["after"]["cpu"], "estimate"),
+        ("full", ""): (full["cpu"], "estimate.full"),
+    }
+    rows = []
+    for (profile, which), (seconds, why) in took.items():
+        estimate = _recorded(profile)
+        what = f"`{profile}`{which}, factor between its processor time and the {estimate:.0f} s on record for it"
+        rows.append(_told("plan", what, max(seconds / estimate, estimate / seconds), NEAR, kept, why))
+    return rows
+
+
+def _commands(kept: Row) -> list[str]:
+    """The tests, continuous integration and the site."""
+    commands = kept["commands"]
+    stages = ", ".join(f"{stage} {lasted:.0f} s" for stage, lasted in commands["ci_run"]["stages"].items())
+    made = {"test": "", "ci_run": f" ({stages}; at {commands['ci_run']['commit']})"}
+    asked = (("tests", "make test", "test", 8), ("CI", ".ci/run", "ci_run", 15))
+    rows = [
+        (id, f"`{command}`, minutes by the clock on two cores{made[key]}", commands[key]["wall"] / 60, most, kept, key)
+        for id, command, key, most in asked
+    ]
+    site = _told("site", "site of `ci`, seconds by the clock on two cores", kept["site"]["wall"], 15, kept, "site")
+    return [*(_told(*row) for row in rows), site]
 
 
 def _on(pairs: dict[str, dict[str, Row]]) -> str:
@@ -194,16 +324,10 @@ def _told(id: str, what: str, value: float | None, most: float, kept: dict[str, 
     return f"| {id} | {what} | {value:.3g} | {most:g} | {told} |"
 
 
-def _hours(profile: str) -> float:
-    """Recorded processor time of a profile's calibrations and runs."""
+def _recorded(profile: str, begins: str = "") -> float:
+    """Recorded processor time of calibrations and runs of a profile's claims and leaderboards whose ids begin so."""
     recorded = read_seconds(recorded_seconds_path(profile))
-    return sum(calibrate + run for jobs in recorded.values() for calibrate, run, _ in jobs.values()) / 3600
-
-
-def _board_seconds(profile: str) -> float:
-    """Recorded processor time of a profile's leaderboards."""
-    recorded = read_seconds(recorded_seconds_path(profile))
-    boards = [jobs for id, jobs in recorded.items() if id.startswith("leaderboard.")]
+    boards = [jobs for id, jobs in recorded.items() if id.startswith(begins)]
     return sum(calibrate + run for jobs in boards for calibrate, run, _ in jobs.values())
 
 
@@ -230,8 +354,11 @@ def line(row: Row) -> str:
     if row["reason"]:
         told = "not measured" if row["met"] is None else WORDS[row["met"]]
         return f"| {row['case']} | {row['peer']} | {row['unit']} | | | | {goal} | {told}: {row['reason']} |"
-    cells = [row["case"], row["peer"], row["unit"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns", "ratio"))]
-    told = WORDS[row["met"]] + (f": {row['limit']}" if row["limit"] else "")
+    ratio = digits(row, row["ratio"])
+    cells = [row["case"], row["peer"], row["unit"], *(f"{row[key]:.3g}" for key in ("ours_ns", "peer_ns")), ratio]
+    median = row["ratio_median"]
+    other = f", by the median ({digits(row, median)}) {WORDS[not row['met']]}" if doubted(row) else ""
+    told = WORDS[row["met"]] + other + (f": {row['limit']}" if row["limit"] else "")
     return f"| {' | '.join([*cells, goal, told])} |"
 
 

@@ -32,6 +32,7 @@ class Whole:
     wall, cpu : float, seconds from the start of `make replicate` to its end, and of all processes that it waited for
     lines : int, what it printed
     stages : mapping, seconds by the clock of the jobs of each of `STAGES`, and of what is left beside them
+    jobs : int, of Snakemake that had outputs
     date : str, year first, the day on which it ended, by the clock of UTC
     """
 
@@ -40,6 +41,7 @@ class Whole:
     cpu: float
     lines: int
     stages: Mapping[str, float] = field(default_factory=dict)
+    jobs: int = 0
     date: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
 
 
@@ -59,16 +61,21 @@ def stage_of(rule: str) -> str:
     return named.get(rule) or named.get(rule.partition("_")[0]) or BESIDE
 
 
-def of_jobs(folder: Path) -> dict[str, float]:
-    """Seconds of the jobs of each stage, from what Snakemake notes of their outputs: a job ends with its last one."""
+def noted_jobs(folder: Path) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Begin and end of each output of the jobs of a run, from what Snakemake notes of them."""
     jobs: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for path in (folder / ".snakemake" / "metadata").rglob("*"):
         if path.is_file():
             noted = loads(path.read_text(encoding="utf-8"))
             job = (noted["rule"], noted["shellcmd"] or str(round(noted["starttime"])))
             jobs.setdefault(job, []).append((noted["starttime"], noted["endtime"]))
+    return jobs
+
+
+def of_jobs(folder: Path) -> dict[str, float]:
+    """Seconds of the jobs of each stage: a job ends with its last output."""
     found = dict.fromkeys([*STAGES, BESIDE], 0.0)
-    for (rule, _), times in jobs.items():
+    for (rule, _), times in noted_jobs(folder).items():
         found[stage_of(rule)] += max(ended for _, ended in times) - min(begun for begun, _ in times)
     return found
 
@@ -102,8 +109,16 @@ def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
         commit = subprocess.check_output(["git", "rev-parse", "--short=8", "HEAD"], cwd=folder, text=True).strip()
         lines = len(out.read_text(encoding="utf-8", errors="replace").splitlines())
         wall = time.monotonic() - begun
-        found[folder] = Whole(commit, wall, used.ru_utime + used.ru_stime, lines, stages(folder, wall))
+        cpu = used.ru_utime + used.ru_stime
+        found[folder] = Whole(commit, wall, cpu, lines, stages(folder, wall), len(noted_jobs(folder)))
     return [found[folder] for folder in folders]
+
+
+def keep(path: Path, profile: str, before: Whole, after: Whole) -> None:
+    """Write what both took into the file, and leave all else that it has: what was noted by hand, and the reasons."""
+    kept = loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept[profile] = kept.get(profile, {}) | {"before": asdict(before), "after": asdict(after)}
+    write_atomic(path, dumps_pretty(kept))
 
 
 def main() -> None:
@@ -112,11 +127,9 @@ def main() -> None:
         print(dumps_pretty({stage: round(value, 1) for stage, value in of_jobs(Path(sys.argv[1])).items()}))
         return
     old, new, *profiles = sys.argv[1:]
-    kept = loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for profile in profiles or ["smoke", "ci"]:
         before, after = side_by_side([Path(old).resolve(), Path(new).resolve()], profile)
-        kept[profile] = {"before": asdict(before), "after": asdict(after)}
-        write_atomic(KEPT, dumps_pretty(kept))
+        keep(KEPT, profile, before, after)
         print(f"{profile}: {before.cpu:.0f} s before, {after.cpu:.0f} s now, {after.cpu / before.cpu:.2f} of it")
 
 

@@ -51,6 +51,7 @@ class Case:
     ----------
     build : callable, makes the pair; raises `NotMeasurable` where it cannot
     limit : str, what the time goes to: said where the goal is missed
+    untimed : str, why it is not measured, where that is known before it is built; else empty
     """
 
     id: str
@@ -61,6 +62,7 @@ class Case:
     goal: float | None
     build: Callable[[], Pair]
     limit: str = ""
+    untimed: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,8 @@ def measure(case: Case, effort: Effort) -> Row:
     disturbances only ever add time. Times are processor times of all threads.
     """
     row = Row(id=case.id, case=case.case, goal=case.goal, sense=case.sense, peer=case.peer, unit=case.unit)
+    if case.untimed:
+        return replace(row, reason=case.untimed)
     try:
         pair = case.build()
     except NotMeasurable as reason:

@@ -48,7 +48,8 @@ def small(monkeypatch):
 
 
 def test_planning_mends_it(dpsco, small):
-    assert dpsco("plan", "--profile", "smoke").code == 0
+    planned = dpsco("plan", "--profile", "smoke")
+    assert planned.code == 0 and "\n(calibrations and runs alone, by times on record: no compilation, " in planned.out
     whole = PLAN.read_bytes()
     PLAN.write_bytes(whole[: len(whole) // 2])
     found = dpsco("plan", "--profile", "smoke")

@@ -48,6 +48,7 @@ def execute(args: argparse.Namespace) -> int:
     left = duration(seconds_left(plan.jobs(), files.measured, predictor(plan.profile)))
     print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
     print(f"what the store lacks, leaderboards included, takes about {left} on one core")
+    print("(calibrations and runs alone, by times on record: no compilation, judging, figures or site)")
     return 0
 
 
