@@ -124,6 +124,8 @@ def answer(rows: Sequence[Verdict]) -> Answer:
         found = replace(found, text=answer_text.with_others(found.text, [row.beside for row in rows if row.beside]))
     if _risk_is_shown(rows, stated):
         found = replace(found, text=f"{found.text} The risk is shown, not judged.")
+    if found.standing == NOT_RUN and not stated and rows:
+        found = replace(found, text=answer_text.others_alone([row.beside for row in rows]))
     if contrary and STANDINGS[found.standing].outcome == "confirms":
         found = replace(found, text=answer_text.with_contrary(found.text, contrary))
     partly = scopes and STANDINGS[found.standing].outcome == "confirms"
@@ -247,8 +249,7 @@ def _silence(rows: Sequence[Verdict]) -> Answer:
         return Answer(AUDITED, answer_text.counted({word: counts[word] for word in sorted(counts)}))
     if rows and not absent:
         return Answer(SHOWN, answer_text.shown(rows))
-    reasons = dict.fromkeys(row.reason.partition(":")[0] for row in absent if row.reason)
-    return Answer(NOT_RUN, "Not run" + (f": {', '.join(reasons)}" if reasons else "") + ".")
+    return Answer(NOT_RUN, answer_text.not_run(row.reason for row in absent))
 
 
 def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:

@@ -79,6 +79,18 @@ def with_others(said: str, reasons: Sequence[str]) -> str:
     return f"{said.removesuffix('.')}; {most.partition(':')[0]}." if most else said
 
 
+def not_run(reasons: Iterable[str]) -> str:
+    """Why, and in brackets the command that mends it, as in ``Not run: data absent (`dpsco data x`).``."""
+    told = dict.fromkeys(re.sub(r": (`[^`]*`)$", r" (\1)", reason) for reason in reasons if reason)
+    return sentence(": ".join(filter(None, ("not run", ", ".join(told)))))
+
+
+def others_alone(reasons: Sequence[str]) -> str:
+    """Of a claim of which only rows beside the statement ran, and what most of them are."""
+    most = max(sorted(set(reasons)), key=reasons.count)
+    return sentence(f"not run: what ran is beside the statement ({most.partition(':')[0]})")
+
+
 def with_contrary(said: str, rows: int) -> str:
     """An answer with a sentence on rows beside the statement that go against it."""
     return f"{said} {'1 row' if rows == 1 else f'{rows} rows'} beside the statement say{'s' * (rows == 1)} otherwise."

@@ -109,7 +109,8 @@ def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
         return ""
     holds, reversed_ = words.count(HOLDS), words.count(REVERSED)
     where = "at the end" if name == AT_END else f"at {name}"
-    return f"{where} {holds} of {len(words)} hold" + f", {reversed_} reversed" * bool(reversed_)
+    told = f"{holds} of {len(words)} hold" if holds else f"none of {len(words)} holds"
+    return f"{where} {told}" + f", {reversed_} reversed" * bool(reversed_)
 
 
 def _undecided(row: Verdict) -> str:

@@ -94,7 +94,7 @@ def collapse_message(board: BoardResults) -> str:
     found = [spread(rows) for rows in by_instance.values() if len(rows) >= 3]
     told = [factor for factor in found if factor is not None]
     one = sum(factor <= COLLAPSED for factor in told)
-    return f"n ε/√d alone decides the least private risk on {one} of {len(told)} instances"
+    return f"n ε/√d alone decides the least private risk on {one or 'none'} of {len(told)} instances"
 
 
 def _drawn(rows: Sequence[Standing]) -> Any:

@@ -152,7 +152,9 @@ def excess_message(inputs: Inputs, paper: str) -> str:
     found = charged_mechanisms(inputs, paper)
     cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
     more = sum(any(cell.status == "exceeds_claim" for cell in own) for own in cells)
-    return f"{more} of {len(found)} mechanisms of the paper spend more than the ε that they claim"
+    if not more:
+        return "No mechanism of the paper is shown to spend more than the ε that it claims"
+    return f"{more} of {len(found)} mechanisms of the paper spend{'s' * (more == 1)} more than the claimed ε"
 
 
 def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:

@@ -168,7 +168,7 @@ def accounted_text(lines: Sequence[PaperLine]) -> str:
         return ""
     found = Counter(own)
     others = [f"behind {found[status]} {said}" for status, said in UNPROVEN.items() if found[status]]
-    told = ", ".join([f"It is proven private behind {found['proven']} of {len(own)} verdicts", *others])
+    told = ", ".join([f"It is proven private behind {found['proven'] or 'none'} of {len(own)} verdicts", *others])
     return (
         f"Accounted noise is chosen so that an accountant bounds ε by the claim; that it does confirms nothing. {told}."
     )

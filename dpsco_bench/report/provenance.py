@@ -73,7 +73,8 @@ def _on_record(inputs: Inputs) -> str:
     rows = [row for claim in inputs.claims for row in claim.rows]
     differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
     commit = commit_of(path)
-    return f"{differ} of {count(len(rows))} differ from those here" + f"; recorded at {commit}" * bool(commit)
+    told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"
+    return f"{told} from those here" + f"; recorded at {commit}" * bool(commit)
 
 
 def _versions() -> list[str]:

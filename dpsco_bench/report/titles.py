@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dpsco_bench.analysis import answer as standings
 from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, Row
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK, Claim
 from dpsco_bench.report.wording import symbols
 
@@ -62,7 +63,7 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
     told = [row for row in map(Row, rows) if not row.verdict.beside]
     said = [row for row in told if row.says]
     judged = said or told
-    if judged and all(row.judges_noise for row in judged):
+    if _on_noise(claim, judged):
         return f"The noise of {place(claim)}", NOISE_IS[standing] + _share(judged, standing)
     others = [row for row in judged if not row.judges_noise]
     telling = [row for row in others if row.says == _WEIGHTY.get(standing)] or others
@@ -72,6 +73,19 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
     if quantity.endswith("count"):
         holds = holds.replace("does not hold", "is not").replace("holds", "is as stated")
     return f"The {quantity} of {place(claim)}", f"{holds}{slopes}"
+
+
+def _on_noise(claim: Claim, judged: Sequence[Row]) -> bool:
+    """Whether it is about the privacy of noise alone, by its parts where none of them ran."""
+    if judged:
+        return all(row.judges_noise for row in judged)
+    kinds = _kinds_stated(claim)
+    return bool(kinds) and all(get_kind(kind).judges_noise for kind in kinds)
+
+
+def _kinds_stated(claim: Claim) -> set[str]:
+    """Kinds of the parts that are about its statement."""
+    return {part.kind for part in claim.parts if not part.beside}
 
 
 _WEIGHTY = {standings.FAILS: NO, standings.UNDECIDED: UNDECIDED}
@@ -94,7 +108,7 @@ def place(claim: Claim) -> str:
 
 def _quantity(claim: Claim, rows: Sequence[Row], standing: str) -> str:
     """What was judged of the statement: ``empirical risk bound``, ``gradient count``."""
-    kinds = {row.verdict.kind for row in rows}
+    kinds = {row.verdict.kind for row in rows} or _kinds_stated(claim)
     parts = {part.id: part for part in claim.parts}
     of = {part.quantity for row in rows if (part := parts.get(row.verdict.part)) is not None}
     if rows and (all(row.counts for row in rows) or (RISK not in of and any(row.counts for row in rows))):

@@ -67,6 +67,12 @@ _SYMBOLS = {
     "eta": "η",
     "gamma": "γ",
     "rho": "ρ",
+    "alpha": "α",
+    "beta": "β",
+    "tau": "τ",
+    "theta": "θ",
+    "Theta": "Θ",
+    "Phi": "Φ",
 }
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -78,9 +84,9 @@ def symbols(text: str) -> str:
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
     text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
-    text = re.sub(r"(?<!\w)([^\W\d_])_(\d+)(?![A-Za-z_\d])", lambda m: m[1] + m[2].translate(_INDICES), text)
+    text = re.sub(r"(?<!\w)([^\W\d_])_(\d+)(?![A-Za-z_\d]|\.[.\d])", lambda m: m[1] + m[2].translate(_INDICES), text)
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
-    text = re.sub(r"\bsqrt\(", "√(", text)
+    text = re.sub(r"\bsqrt(\(| (?=[^\W\d_](?:\W|_|$)|\d))", lambda m: "√" + m[1].strip(), text)
     text = re.sub(r"(?<=[ (\[])-(?=\d)|^-(?=\d)", "−", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
 

@@ -152,7 +152,7 @@ def test_what_is_beside_the_statement_counts_for_nothing_and_is_told():
     for printed, ours, silent in ALL:
         rows = made(printed, ours, silent)
         found, alone = answer([*rows, *apart]), answer(rows)
-        assert found.standing == alone.standing and found.text.startswith(alone.text)
+        assert found.standing == alone.standing and found.text.startswith(alone.text.removesuffix("."))
     told = answer([rate("yes", "none"), *apart]).text
     assert told == "The rate holds in n without noise. 2 rows beside the statement say otherwise."
     shown = Verdict("shown", "shown", id="p.thm", calibration="paper", beside="another method")
@@ -224,7 +224,7 @@ def test_ours_must_have_been_asked_what_the_printed_noise_was_asked():
 def test_what_says_nothing():
     control = Verdict("fails", "control", id="p.thm", calibration="paper", noise=PROVEN)
     shown = Verdict("shown", "lower_bound", id="p.thm", calibration="accounted", noise=PROVEN)
-    skipped = Verdict("skipped: data absent", "rate", "data absent: dpsco data x", id="p.thm", calibration="paper")
+    skipped = Verdict("skipped: data absent", "rate", "data absent: `dpsco data x`", id="p.thm", calibration="paper")
     missing = Verdict("not measured", "rate", "no verdict file", id="p.thm", calibration="paper")
     assert answer([control, shown]) == module.Answer("shown", "Shown, not judged: the bound has no constants.")
     free = Verdict("shown", "shown", id="p.thm", calibration="paper")
@@ -232,7 +232,10 @@ def test_what_says_nothing():
     apart = rate("yes", "accounted", "private", beside="the method is a stand-in: its steps are ours")
     assert answer([free, apart]).text == "Shown, not judged: no criterion was set; the method is a stand-in."
     assert answer([control, rate("yes", noise="private")]).standing == "holds as printed"
-    assert answer([skipped, shown]) == module.Answer("not run", "Not run: data absent.")
+    assert answer([skipped, shown]) == module.Answer("not run", "Not run: data absent (`dpsco data x`).")
+    assert answer([apart]) == module.Answer(
+        "not run", "Not run: what ran is beside the statement (the method is a stand-in)."
+    )
     assert answer([missing]).standing == answer([]).standing == "not run"
     assert answer([skipped, rate("yes", noise="private")]).standing == "holds as printed"
 

@@ -202,7 +202,7 @@ def test_orderings_at_the_end_and_at_equal_evaluations(early, cost, word):
     (row,) = judge([entry], [(made, rows, calibrations(made))])
     assert row["verdict"] == word
     early_word = (
-        "at equal evaluations 4 of 4 hold" if word == "holds" else "at equal evaluations 0 of 4 hold, 4 reversed"
+        "at equal evaluations 4 of 4 hold" if word == "holds" else "at equal evaluations none of 4 holds, 4 reversed"
     )
     assert row["sentence"] == f"{word}: at the end 4 of 4 hold; {early_word}"
     assert len(row["ratio"]) == 2 * len(GRID)

@@ -92,8 +92,8 @@ def test_a_docstring_may_refer_to_what_does_not_exist():
 
 def test_a_docstring_is_told_without_the_parameters_that_are_options():
     doc = (
-        "Steps.\n\nOn all\nrecords.\n\nParameters\n----------\ngiven : Setting\n    On a ball.\n"
-        "step : float\n    Long.\nvariant, step\n    ``literal``: as printed.\n\nNotes\n-----\nIt is known.\n"
+        "Steps.\n\nOn all\nrecords.\n\nParameters\n----------\ngiven : Setting\n    On a ball.\nstep : float\n"
+        "    Long.\nvariant, step\n    ``literal``: as printed.\n\nNotes\n-----\nIt is known.\n"
     )
     assert paragraphs(doc) == ["Steps.", "On all\nrecords.", "It is known."]
     assert [*on_others(doc, ["step"])] == [("given", "On a ball."), ("variant, step", "``literal``: as printed.")]

@@ -48,6 +48,7 @@ def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
     written = write_figures(nothing, tmp_path)
     assert {path.stem for path in written} == set(figure_names(claim_ids()))
     assert len(written) == 2 * len(figure_names(claim_ids())) and all(path.stat().st_size > 0 for path in written)
+    assert [own.name for own in ALL if re.search(r"\b0 of|of 0\b", own.says(nothing))] == [], "a result of nothing"
     for paper in PAPERS:
         drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
         closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}

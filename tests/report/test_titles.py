@@ -84,7 +84,7 @@ def test_the_place_of_a_statement(source, title, said):
 
 
 def claim_of(rows, title="A bound"):
-    parts = [SimpleNamespace(id=row.part, quantity="risk") for row in rows]
+    parts = [SimpleNamespace(id=row.part, quantity="risk", kind=row.kind, beside=row.beside) for row in rows]
     return SimpleNamespace(source="A 2020, Theorem 1", title=title, parts=parts)
 
 
@@ -129,6 +129,21 @@ def row(word, kind, part="a", calibration="paper", **more):
 )  # fmt: skip
 def test_titles_by_what_was_judged(rows, title):
     assert claim_title(claim_of(rows), rows) == title
+
+
+@pytest.mark.parametrize(
+    ("kinds", "title"),
+    [
+        (["ordering"], "The ordering of Theorem 1 was not run"),
+        (["privacy"], "The noise of Theorem 1 was not run"),
+        (["rate", "privacy"], "The bound of Theorem 1 was not run"),
+    ],
+)
+def test_what_was_not_run_is_called_what_its_parts_are_about(kinds, title):
+    """Also where something ran that is beside the statement."""
+    claim = claim_of([row("", kind) for kind in kinds])
+    others = [row("match", "rate", beside="other data")]
+    assert claim_title(claim, []) == claim_title(claim, others) == title
 
 
 def test_every_standing_is_told_of_a_quantity_or_of_noise():

@@ -101,6 +101,11 @@ def test_spans_counts_and_durations():
         ("n^1.5, n^-2, 2^(2/3), m/n^2.", "n^1.5, n⁻², 2^(2/3), m/n²."),
         ("c_1 G_12^2, x_(i-1), kappa_q, run_2", "c₁ G₁₂², x_(i-1), κ_q, run_2"),
         ("sqrt(d) <= 3.27e+04 - mu_1", "√(d) ≤ 3.27×10⁴ − μ₁"),
+        ("l_1.5 balls, ||x_2..d||, x_1. l_2", "l_1.5 balls, ||x_2..d||, x₁. l₂"),
+        ("eta = ln n/(2 sqrt n), sqrt n batches of sqrt(n)/2, 1/sqrt 2", "η = ln n/(2 √n), √n batches of √(n)/2, 1/√2"),
+        ("sqrt root, sqrt", "sqrt root, sqrt"),
+        ("alpha beta tau theta Theta Phi^-1, beta_1, kappa_q", "α β τ θ Θ Φ⁻¹, β₁, κ_q"),
+        ("alphabet, delta_in, tau_mix, Phineas, betas", "alphabet, δ_in, τ_mix, Phineas, betas"),
         ("output_eps thm4.1e2 lambdas", "output_eps thm4.1e2 lambdas"),
     ],
 )

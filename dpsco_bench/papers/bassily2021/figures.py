@@ -143,14 +143,16 @@ def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
         both = [sweep(inputs, "bassily2021.smd_sfw", part, "paper", m) for m in ("noisy_sfw", "noisy_smd")]
         if both[0] is None or both[1] is None:
             continue
-        d = both[0].cells[0].context.d
-        rows[d] = _ratios(both[0], both[1])
+        if found := _ratios(both[0], both[1]):
+            rows[both[0].cells[0].context.d] = found
     return rows
 
 
 def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
     """How often mirror descent is better, and where the paper's rule says so."""
     found = [(d, n, measured) for d, row in rows.items() for n, (measured, _) in row.items()]
+    if not found:
+        return "Mirror descent against Frank-Wolfe: not measured together"
     better = sum(measured > 1 for *_, measured in found)
     return f"Mirror descent has less risk than Frank-Wolfe at {better} of {len(found)} sizes"
 

@@ -12,7 +12,8 @@ def provenance_page(content: Content) -> Pages:
     rows = "\n".join(f"| {text(fact.name)} | {text(fact.value)} |" for fact in facts(content.inputs))
     page = [
         heading("Provenance", target="provenance"),
-        "The same commit, lock and seed give the same bytes of every result table, on any number of cores.\n",
+        "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
+        "of cores.\n",
         f"{{.plain}}\n| What | Value |\n| --- | --- |\n{rows}\n",
         heading("Jobs", 2),
         f"Keys, sizes, run times and memory of all {len(jobs_table(content.inputs).rows)} jobs: "
