@@ -125,7 +125,7 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     if _risk_is_shown(rows, stated):
         found = replace(found, text=f"{found.text} The risk is shown, not judged.")
     if found.standing == NOT_RUN and not stated and rows:
-        found = replace(found, text=answer_text.others_alone([row.beside for row in rows]))
+        found = replace(found, text=answer_text.others_alone([row.beside for row in rows if row.beside]))
     if contrary and STANDINGS[found.standing].outcome == "confirms":
         found = replace(found, text=answer_text.with_contrary(found.text, contrary))
     partly = scopes and STANDINGS[found.standing].outcome == "confirms"
