@@ -178,8 +178,9 @@ def whole() -> list[str]:
         "`python docs/whole.py OLD NEW` measures two checkouts so.",
         "",
         *_by_stage(pairs),
-        "All other times of whole runs were taken by commands by hand, and noted by hand: the first run of `smoke`, "
-        f"`make test` and `.ci/run` ({kept['commands']['how']}), `full` and the site.",
+        "All other times of whole runs were taken by commands by hand, and noted by hand. "
+        f"So are those of `make test` and `.ci/run`, {kept['commands']['how']}. "
+        "The first run of `smoke`, `full` and the site are others.",
         "",
         "`plan` adds up what is on record for the calibrations and runs that the store lacks. "
         "It leaves out those that ask for a data set that is absent: its estimate is then less, and the factor more.",
