@@ -104,9 +104,10 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
 
 
 def _bands(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows of one part together."""
+    """Rows of one part together; parts that kept their ends alone have no curves, unless none has more."""
     found: dict[str, list[Row]] = {}
-    for row in rows:
+    curved = [row for row in rows if any(len(cell.curve_risks) > 1 for cell in row.cells)]
+    for row in curved or rows:
         found.setdefault(row.score.row.part, []).append(row)
     return list(found.values())
 
