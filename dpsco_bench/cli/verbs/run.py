@@ -246,13 +246,17 @@ def _interval(summary: Summary) -> str:
 
 def held_out_text(found: HeldOutBeside) -> str:
     """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
+    return f"held out: {_held(found.own)} ({beside_text(found)})"
 
-    def text(values: HeldOut) -> str:
-        accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
-        return f"loss {number(values.loss, 3)}{accuracy}"
 
-    beside = f"trivial: {text(found.trivial)}; without privacy: {text(found.without_privacy)}"
-    return f"held out: {text(found.own)} ({beside})"
+def beside_text(found: HeldOutBeside) -> str:
+    """What held-out numbers are to be held against, in words."""
+    return f"trivial: {_held(found.trivial)}; without privacy: {_held(found.without_privacy)}"
+
+
+def _held(values: HeldOut) -> str:
+    accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
+    return f"loss {number(values.loss, 3)}{accuracy}"
 
 
 def _drawn(summary: Summary, nominal: bool) -> str:
