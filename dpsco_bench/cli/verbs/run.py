@@ -225,12 +225,13 @@ def stored(entry: Request) -> Summary:
 
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
-    """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
+    """One line per run: risk, epsilon claimed and real, delta, cost; nominal: whether the constants are only declared."""
     real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
         f"{label}: {kind} {number(summary.risk)}{_interval(summary)}, "
         f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"delta {summary.delta:g}, "
         f"{number(summary.gradient_evaluations)} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
         + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
