@@ -84,8 +84,8 @@ class NotRun:
     Attributes
     ----------
     status : str
-        ``refused``, ``incomparable``, ``not_run`` (a leaderboard that ships says why it never is, or another name of the same mechanism is run), ``too_long``,
-        ``stopped`` (not done in time) or ``failed``.
+        ``refused``, ``incomparable``, ``not_run`` (a leaderboard that ships says why it never is, or another name of
+        the same mechanism is run), ``too_long``, ``stopped`` (not done in time) or ``failed``.
     reason : str, in a line
     """
 

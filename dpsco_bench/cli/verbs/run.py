@@ -225,7 +225,7 @@ def stored(entry: Request) -> Summary:
 
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
-    """One line per run: risk, epsilon claimed and real, delta, cost; nominal: whether the constants are only declared."""
+    """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
     real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
