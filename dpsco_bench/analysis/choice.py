@@ -13,10 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.ranking import Interval, Ranked, Reference, Standing
 from dpsco_bench.analysis.standings import standings
 from dpsco_bench.claims.board_jobs import REFERENCE
@@ -27,7 +25,7 @@ from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.abreast import Outcome, Tell, make_abreast
-from dpsco_bench.execution.cell import located, without_places
+from dpsco_bench.execution.cell import without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plan import digest
@@ -35,7 +33,7 @@ from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
-from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside
+from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 from dpsco_bench.problems.registry import problem_class
 
@@ -86,8 +84,8 @@ class NotRun:
     Attributes
     ----------
     status : str
-        ``refused``, ``incomparable``, ``not_run`` (a leaderboard that ships says why it never is), ``too_long``,
-        ``stopped`` (not done in time) or ``failed``.
+        ``refused``, ``incomparable``, ``not_run`` (a leaderboard that ships says why it never is, or another name of
+        the same mechanism is run), ``too_long``, ``stopped`` (not done in time) or ``failed``.
     reason : str, in a line
     """
 
@@ -311,10 +309,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
     seconds = {
         job.part: sum(cost[0] for step in ("calibrate", "run") if (cost := measured.cost(step, job))) for job in jobs
     }
-    cells = {job.part: cell for job in jobs for cell in job_evidence(job, *measured.load(job))}
-    beside = {name: _held_out(cell, settings) for name, cell in cells.items()}
-    own = next((found for found in beside.values() if found), None)
-    methods = [_chosen(method, seconds, beside) for method in standing.methods]
+    methods = [_chosen(method, seconds[method.method]) for method in standing.methods]
     refused = [
         *(NotRun(item.method, item.algorithm, item.status, item.reason) for item in standing.left_out),
         *_lost(entry.jobs, outcome),
@@ -335,7 +330,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
         trivial=standing.trivial,
         without_privacy=standing.without_privacy,
         lower_bound=LowerBound(standing.lower_bound, source, kind),
-        held_out={"trivial": own.trivial, "without_privacy": own.without_privacy} if own else {},
+        held_out=standing.held_out,
         tied=standing.tied,
         margin=standing.margin,
         margin_ci=standing.margin_ci,
@@ -357,16 +352,9 @@ def _without_seconds(method: Chosen) -> Plain:
     return {key: value for key, value in vars(method).items() if key != "seconds"}
 
 
-def _chosen(row: Ranked, seconds: Mapping[str, float], beside: Mapping[str, HeldOutBeside | None]) -> Chosen:
+def _chosen(row: Ranked, seconds: float) -> Chosen:
     kept = {f.name: getattr(row, f.name) for f in fields(Chosen) if hasattr(row, f.name)}
-    held = beside[row.method]
-    return Chosen(**kept, seconds=seconds[row.method], held_out=held.own if held else None)
-
-
-def _held_out(cell: CellEvidence, settings: Settings) -> HeldOutBeside | None:
-    """Of a method's outputs; None where no records are held out."""
-    extras = {name: np.asarray(cell.extras[name]) for name in HELD_OUT if name in cell.extras}
-    return HeldOutBeside.of(located(cell.entry, settings.data_root), settings.seed, extras)
+    return Chosen(**{**kept, "seconds": seconds})
 
 
 def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[NotRun]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.jsonio import dumps_pretty, restore, sealed, write_atomic
-from dpsco_bench.plain import Options, Record
+from dpsco_bench.plain import IF_GIVEN, Options, Record
 
 Interval = tuple[float, float]
 
@@ -50,6 +52,11 @@ class Ranked(Record):
     at_start: bool
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """Both held-out numbers; None where no records are held out."""
+        return None if self.held_out_loss is None else HeldOut(self.held_out_loss, self.held_out_accuracy)
 
 
 @dataclass(frozen=True)
@@ -182,6 +189,9 @@ class Standing(Record):
     risk_kind : str
         What all risks here are: ``excess empirical`` or ``excess population``.
     skipped : str, empty
+    held_out : mapping
+        Of ``trivial``, the starting point, and ``without_privacy``, the minimiser of the risk on the records in use;
+        empty where no records are held out, or the data are not there.
     """
 
     instance: str
@@ -207,6 +217,7 @@ class Standing(Record):
     uncompared: tuple[str, ...] = ()
     risk_kind: str = "excess empirical"
     skipped: str = ""
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict, metadata=IF_GIVEN)
 
 
 @dataclass(frozen=True)

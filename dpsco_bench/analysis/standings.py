@@ -26,11 +26,15 @@ from dpsco_bench.claims.board_jobs import REFERENCE, SEARCH_MARK
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
+from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.summary import HELD_OUT, risk_kind_of
+from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside, risk_kind_of
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
+Records = tuple[str, int, int | None]
+"""Instance, n and d, which name the records that runs share."""
 RANKED = ("proven",)
 """Privacy statuses of methods that can win."""
 TRIVIAL = "trivial solution"
@@ -71,6 +75,7 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     for item in entry.left_out:
         left_out[item.instance, int(item.point)].append(Unrun(item.method, item.algorithm, item.status, item.reason))
     skipped: dict[str, str] = {}
+    beside: dict[Records, Mapping[str, HeldOut]] = {}
     for job in entry.jobs:
         if job.skipped:
             skipped |= {cell.method.partition("/")[0]: job.skipped for cell in job.cells}
@@ -79,6 +84,8 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for place, refused in _refused(job, calibrations):
             left_out.setdefault(place, []).append(refused)
         for run in _runs(job_evidence(job, table, calibrations)):
+            if HELD_OUT[0] in run.cell.extras and _records(run) not in beside:
+                beside[_records(run)] = _held_out_beside(run, job)
             runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, entry.board, job.profile)])
     rows: list[Standing | Skipped] = []
     for instance in entry.board.instances:
@@ -87,9 +94,23 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
             continue
         rows += _empty(entry, instance, {place: left_out[place] for place in left_out if place not in runs})
         places = sorted(place for place in runs if place[0] == instance.id)
-        own = [_row(entry.id, instance, runs[place], left_out.get(place, ())) for place in places]
+        own = [_row(entry.id, instance, runs[place], left_out.get(place, ()), beside) for place in places]
         rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
+
+
+def _records(run: Run) -> Records:
+    """What tells the records of a run: epsilon does not."""
+    return run.instance, run.cell.entry.n, run.cell.entry.d
+
+
+def _held_out_beside(run: Run, job: Job) -> Mapping[str, HeldOut]:
+    """Of the starting point and of the minimiser; empty where the data are not there: results stay without them."""
+    try:
+        found = HeldOutBeside.of(located(run.cell.entry, job.data_root), job.seed, run.cell.extras)
+    except DpscoError:
+        return {}
+    return {"trivial": found.trivial, "without_privacy": found.without_privacy} if found else {}
 
 
 def _empty(
@@ -130,7 +151,13 @@ def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
                 yield replace(run, method=search.name, setting=setting)
 
 
-def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence[Unrun]) -> Standing:
+def _row(
+    board: str,
+    instance: Instance,
+    runs: Sequence[Run],
+    left_out: Sequence[Unrun],
+    beside: Mapping[Records, Mapping[str, HeldOut]],
+) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
@@ -158,6 +185,7 @@ def _row(board: str, instance: Instance, runs: Sequence[Run], left_out: Sequence
         **vars(outcome),
         search=best_search(runs),
         risk_kind=risk_kind_of(first.entry),
+        held_out=beside.get(_records(runs[0]), {}),
     )
 
 

@@ -192,7 +192,20 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
         else:
             seconds = expected_seconds(cell, plan, point.replicates * point.data_sets)
             found.append(Candidate(method, cell, plan, seconds))
-    return sorted(found, key=lambda one: (one.seconds, one.method.name)), left_out
+    kept: list[Candidate] = []
+    for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
+        twin = next((other for other in kept if _same(one, other)), None)
+        if twin is None:
+            kept.append(one)
+        else:  # two streams of one law would be two chances to be the best
+            left_out.append(_left_out(point, one.method, "not_run", f"it is the same mechanism as {twin.method.name}"))
+    return sorted(kept, key=lambda one: (one.seconds, one.method.name)), left_out
+
+
+def _same(one: Candidate, other: Candidate) -> bool:
+    """Whether two methods are one mechanism here: one run by one plan."""
+    runs = [get_algorithm(each.method.algorithm).run_function for each in (one, other)]
+    return runs[0] is runs[1] and one.plan == other.plan
 
 
 def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> BoardEntry:

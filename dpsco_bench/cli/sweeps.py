@@ -19,7 +19,7 @@ from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
 from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
-from dpsco_bench.cli.verbs.run import stored
+from dpsco_bench.cli.verbs.run import beside_text, stored
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.compiling import compiled_seconds
@@ -31,7 +31,7 @@ from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
 from dpsco_bench.execution.sources import of_process
 from dpsco_bench.execution.store import Store
-from dpsco_bench.execution.summary import SweptRun
+from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
 from dpsco_bench.execution.worker import make, shares
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.plain import Plain
@@ -45,6 +45,8 @@ COLUMNS = (
     Column("privacy", "privacy"),
     Column("gradients", "gradients", numeric=True),
 )
+HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
+"""Columns of a sweep that has such numbers."""
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
@@ -132,13 +134,16 @@ class SweepRow:
         }
 
     def columns(self) -> Plain:
-        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``."""
+        """Its row of the Parquet file: swept keys as ``swept.<key>``, held-out numbers as ``held_out.<name>``.
+
+        Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
+        """
         swept = {f"swept.{key}": value for key, value in self.request.swept.items()}
         if self.run is None:
             return {**swept, **self._asked(), REFUSED: self.refused, "out": ""}
         summary = self.run.summary
         plain = {key: value for key, value in summary.to_json().items() if key != "held_out"}
-        held = summary.held_out.own.to_json() if summary.held_out else {}
+        held = _flat(summary.held_out) if summary.held_out else {}
         return {
             **{**swept, **plain, "ci_half": summary.half_interval, REFUSED: None, "out": str(self.request.out)},
             **{f"held_out.{key}": value for key, value in held.items()},
@@ -154,12 +159,20 @@ class SweepRow:
             **cells,
             "algorithm": found.algorithm,
             "risk": number(found.risk),
+            "loss": number(found.held_out and found.held_out.own.loss, 3),
+            "accuracy": number(found.held_out and found.held_out.own.accuracy, 3),
             "ci": number(found.half_interval, 2),
             "kind": found.risk_kind,
             "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
             "privacy": found.privacy_status,
             "gradients": number(found.gradient_evaluations, 3),
         }
+
+
+def _flat(held: HeldOutBeside) -> Plain:
+    """Held-out numbers by one name each: ``loss``, ``trivial.loss``, ``without_privacy.loss``."""
+    beside = {"": held.own, "trivial.": held.trivial, "without_privacy.": held.without_privacy}
+    return {f"{of}{name}": value for of, values in beside.items() for name, value in values.to_json().items()}
 
 
 @contextmanager
@@ -276,7 +289,9 @@ def printed(rows: Sequence[SweepRow]) -> list[str]:
     """The table, and below it each reason of what was refused, once."""
     keys = list(rows[0].request.swept)
     columns = [Column(f"swept.{key}", key) for key in keys] or [Column("algorithm", "algorithm")]
-    lines = [table([*columns, *COLUMNS], [row.line() for row in rows])]
+    told = [row.line() for row in rows]
+    held = [one for one in HELD_OUT if any(line.get(one.key, "-") != "-" for line in told)]
+    lines = [table([*columns, *COLUMNS[:2], *held, *COLUMNS[2:]], told), *_held_out_beside(rows)]
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.refused:
@@ -285,6 +300,19 @@ def printed(rows: Sequence[SweepRow]) -> list[str]:
         more = f" and {len(names) - 1} more" * (len(names) > 1)
         lines.append(labelled("refused:", f"{names[0]}{more}: {reason}", 9))
     return lines
+
+
+def _held_out_beside(rows: Sequence[SweepRow]) -> list[str]:
+    """What held-out numbers are to be held against, once for all runs on the same records."""
+    told: dict[str, list[str]] = {}
+    for run in (row.run for row in rows if row.run):
+        if found := run.summary.held_out:
+            told.setdefault(beside_text(found), []).append(f"n = {run.summary.n}, d = {run.summary.d}")
+    several = len(told) > 1
+    return [
+        labelled("held out:", text + (f" (at {'; '.join(dict.fromkeys(places))})" if several else ""), 10)
+        for text, places in told.items()
+    ]
 
 
 def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, Path]:

@@ -28,6 +28,8 @@ _GLUED = re.compile(
 )
 _COUNTED = frozenset({"age", "year"})
 """Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
+_PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
+"""A number as every reader of tables takes it."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -137,9 +139,10 @@ def looks_like_id(values: np.ndarray, name: str) -> bool:
 
 def _refuse_text(values: Sequence[Any], name: str, drop: str, path: Path, kind: Any) -> None:
     numbers = [v is None or number_in(str(v)) is not None for v in values]
-    record = numbers.index(False) if False in numbers else None
+    odd = numbers if False in numbers else [v is None or _PLAIN.fullmatch(str(v)) is not None for v in values]
+    record = odd.index(False) if False in odd else None  # Python reads 1_000 and digits of all scripts
     shown = "a number as text" if record is None else str(values[record])
-    if sum(numbers) > len(values) / 2:
+    if sum(odd) > len(values) / 2 and record is not None:
         advice = f"nearly all others are numbers: mend it, or drop={drop}"
     elif number_in(shown.replace(",", ".")) is not None:
         advice = f"a decimal comma is a point here: mend it, or drop={drop}"

@@ -18,7 +18,6 @@ import pyarrow.parquet
 
 from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
-    GIVEN,
     check_columns,
     dropped,
     in_words,
@@ -328,7 +327,7 @@ def _labels(column: pa.ChunkedArray, name: str, drop: str, path: Path) -> np.nda
         return numbers_of(column, name, drop, path, ids=True)
     values = column.to_pylist()
     if None in values:
-        raise InputError(f"column {name} of {path.name}", f"no number in record {values.index(None) + 1}", GIVEN)
+        refuse(name, path, "no label", values.index(None), f"given in every record{_others(values)}")
     for record, value in enumerate(values):
         try:
             values[record] = value.decode() if isinstance(value, bytes) else value
@@ -337,6 +336,12 @@ def _labels(column: pa.ChunkedArray, name: str, drop: str, path: Path) -> np.nda
         if not isinstance(values[record], str):
             refuse(name, path, str(value), record, f"a number or text, but it is of type {kind}")
     return np.array(values, dtype=np.str_)
+
+
+def _others(values: list[Any]) -> str:
+    """Labels that there are, in words; empty where they are many."""
+    found = sorted({str(value) for value in values if value is not None})
+    return f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
 
 
 def _frozen(records: Records) -> Records:

@@ -15,6 +15,7 @@ from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
+from dpsco_bench.report.held_out import held_out_columns, held_out_text
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Raw, Table
@@ -43,7 +44,8 @@ POINTS_NOTE = (
     "the settings were widened after a look at these instances. Lower bounds are orders without known constants, for "
     "the worst case of a class of losses: an instance can lie below them. Where an order exceeds the risk of the "
     "trivial solution, which looks at no data, it is cut at that risk. Held out: the winner’s loss without the ridge, "
-    "and accuracy, on records that no method sees; the starting point has 0.693 and 50 %."
+    "and accuracy, on records that no method sees; beside it those of the starting point, and of the minimiser of the "
+    "risk on the records in use."
 )
 
 
@@ -125,23 +127,6 @@ def _gradients(row: Standing) -> Any:
     return next((m.gradient_evaluations for m in row.methods if m.method == row.winner), None)
 
 
-def held_out(method: Ranked | None) -> str:
-    """Loss and accuracy of a method on the records that are held out."""
-    if method is None or method.held_out_loss is None:
-        return NOTHING
-    accuracy = method.held_out_accuracy
-    return number(method.held_out_loss) + ("" if accuracy is None else f" ({number(100 * accuracy)} %)")
-
-
-def _winner(row: Standing) -> Ranked | None:
-    return next((m for m in row.methods if m.method == row.winner), None)
-
-
-def _held_out_loss(row: Standing) -> float | None:
-    winner = _winner(row)
-    return winner.held_out_loss if winner else None
-
-
 def _search(row: Standing) -> str:
     found = row.search
     own = options_text(found.options) if found else ""
@@ -200,7 +185,7 @@ def points_table(board: BoardResults) -> Table:
             True,
         ),
         Column("Gradients", lambda row: count(_gradients(row)), {"gradient_evaluations": _gradients}, True),
-        Column("Held out", lambda row: held_out(_winner(row)), {"held_out_loss": _held_out_loss}, True),
+        *held_out_columns(),
         Column(
             "Public grid search (not private)",
             _search,
@@ -267,7 +252,7 @@ def methods_table(board: BoardResults) -> Table:
         ),
         Column(
             "Held out",
-            lambda pair: held_out(pair[1]),
+            lambda pair: held_out_text(pair[1].held_out),
             {"held_out_loss": _of("held_out_loss"), "held_out_accuracy": _of("held_out_accuracy")},
             True,
         ),

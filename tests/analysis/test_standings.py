@@ -18,6 +18,7 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import get_problem
 
 NAMES = ("board", "instance", "0")
 
@@ -220,3 +221,28 @@ def test_a_setting_that_a_method_is_runs_once_and_counts_for_both():
     assert [method for method in ran[0] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl#0", "ridge/dp_gd_pl#1"]
     assert [method for method in ran[1] if "dp_gd_pl" in method] == ["ridge/dp_gd_pl"]
     assert found[0].search == found[1].search
+
+
+def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    lines = [",".join(f"{value:.3f}" for value in row) + f",{int(row[0] > 0)}" for row in rng.standard_normal((40, 2))]
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(["a,b,y", *lines]))
+    options = {"path": "t.csv", "label": "y", "clip": 2.0, "split": 0.25}
+    instance = {"id": "own", "title": "o", "problem": "data_file", "problem_options": options}
+    grids = {"smoke": [{"n": [30], "d": [2], "epsilon": [1, 2]}]}
+    told = {**BOARD, "methods": ["wang2017.dp_gd_pl"], "grids": grids, "data_sets": {"smoke": 1}}
+    entry = board_plan(parse_board({**told, "instances": [instance]}), "smoke", SETTINGS)
+    done = {job.key: (execute(job, found := calibrate_job(job)), found) for job in entry.jobs}
+    problem = get_problem("data_file", **options)
+    data = problem.draw(30, None)
+    best = problem.beside(problem.minimiser(data)[None], data)
+    for row in standings(entry, lambda job: done[job.key]):
+        trivial, without = row.held_out["trivial"], row.held_out["without_privacy"]
+        assert (trivial.loss, trivial.accuracy) == (pytest.approx(math.log(2.0)), 0.5)
+        assert (without.loss, without.accuracy) == (best["held_out_loss"][0], best["held_out_accuracy"][0])
+        assert row.methods[0].held_out.loss == row.methods[0].held_out_loss
+    file.unlink()
+    rows = standings(entry, lambda job: done[job.key])
+    assert [row.held_out for row in rows] == [{}, {}], "results stay where their data have gone"

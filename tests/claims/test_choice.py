@@ -81,3 +81,16 @@ def test_costs_are_known_of_registered_methods():
     assert all(problem_class(name.partition(" on ")[0]) for own in known.families.values() for name in own)
     terms = [*known.methods.values(), *(terms for own in known.families.values() for terms in own.values())]
     assert all(terms) and all(0 < seconds < math.inf for one in terms for seconds in one.values())
+
+
+def test_one_mechanism_under_two_names_is_run_once():
+    """Two streams of noise of one law would be two chances to be the best."""
+    keys = {"problem": "cube_iid", "p": 1.5, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}
+    point = make_point({**keys, "replicates": 4, "data_sets": 1}, "data")
+    found, left_out = candidates(point, Settings())
+    assert "lp_exact" in {one.method.name for one in found}
+    (same,) = [item for item in left_out if item.method == "reg_exp_mech"]
+    assert (same.status, same.reason) == ("not_run", "it is the same mechanism as lp_exact")
+    ball = make_point({"problem": "cube_iid", "p": 2.0, "n": 512, "d": 8, "epsilon": 1.0, "delta": 1e-6}, "data")
+    names = [one.method.name for one in candidates(ball, Settings())[0]]
+    assert len(names) == len({*names}), "other plans, or other runs, are other mechanisms"

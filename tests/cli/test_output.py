@@ -8,8 +8,10 @@ import pytest
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import parse_keys, parse_value
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
+from dpsco_bench.cli.sweeps import _flat
 from dpsco_bench.cli.verdict_table import verdict_table
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.summary import HeldOut, HeldOutBeside
 from dpsco_bench.problems.base import Constants
 
 COLUMNS = (Column("name", "name", shrink=8), Column("note", "note", shrink=6), Column("value", "value", numeric=True))
@@ -143,3 +145,11 @@ def test_constants_that_a_problem_does_not_have_are_left_out():
     assert constants_text(constants) == "lipschitz 1, initial_gap 1"
     changed = replace(constants, norm=math.inf, hessian_rank=1.0)
     assert constants_text(changed) == "lipschitz 1, initial_gap 1, norm inf, hessian_rank 1"
+
+
+def test_a_sweep_has_a_column_for_each_held_out_number_and_what_it_is_held_against():
+    own, trivial, best = HeldOut(0.5, 0.7), HeldOut(0.7, 0.5), HeldOut(0.4, 0.8)
+    assert _flat(HeldOutBeside(own, trivial, best)) == {
+        **{"loss": 0.5, "accuracy": 0.7, "trivial.loss": 0.7, "trivial.accuracy": 0.5},
+        **{"without_privacy.loss": 0.4, "without_privacy.accuracy": 0.8},
+    }

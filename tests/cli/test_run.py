@@ -87,6 +87,7 @@ def test_defaults_and_keys_are_those_of_the_configuration():
 def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
     outcome = dpsco(*SMALL)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "risk" in outcome.out and "proven" in outcome.out
+    assert "proven), delta 1e-05, " in outcome.out, "choose has another default"
     (path,) = tmp_path.glob("results/runs/*.parquet")
     table, metadata = read_table(path)
     assert table.schema.remove_metadata() == RESULT_SCHEMA and table.num_rows == 4

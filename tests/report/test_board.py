@@ -11,7 +11,10 @@ from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched,
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Board, Instance, load_board
 from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.cli.verbs.leaderboard import _print
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.summary import HeldOut
+from dpsco_bench.jsonio import dumps_pretty, loads
 from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
 from dpsco_bench.report.collapse import collapse_figure
 from dpsco_bench.report.drawing import style, svg_text
@@ -270,3 +273,33 @@ def test_an_undecided_tile_says_how_many_are_left_out_and_what_the_likeliest_wou
 def test_a_first_place_that_is_a_tie_is_called_one():
     assert winners_text([ROWS[0]]) == "dp gd has the least risk at 1 of 1 point"
     assert winners_text([ROWS[0], ROWS[2]]) == "dp gd has the least risk or ties at 2 of 2 points"
+
+
+def test_held_out_numbers_stand_beside_what_they_are_held_against(board):
+    first, *others = ROWS[0].methods
+    beside = {"trivial": HeldOut(0.693, 0.5), "without_privacy": HeldOut(0.422, 0.808)}
+    ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
+    made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
+    board.__dict__["rows"] = [made, ROWS[1]]
+    (points,) = (table for table in board_tables(board) if table.id == board.id)
+    for words in ("0.572 (70 %)", "0.693 (50 %)", "0.422 (80.8 %)"):
+        assert words in to_markdown(points).replace("70.0 %", "70 %").replace("50.0 %", "50 %")
+    there, without = csv.DictReader(io.StringIO(to_csv(points)))
+    names = ("held_out_loss", "held_out_loss_trivial", "held_out_loss_without_privacy")
+    assert [float(there[name]) for name in names] == [0.572, 0.693, 0.422]
+    assert not any(without[name] for name in names)
+    assert Standing.from_json(loads(dumps_pretty(made))) == replace(made, methods=tuple(made.methods))
+
+
+def test_the_terminal_table_has_a_held_out_column_where_there_are_such_numbers(capsys):
+    first, *others = ROWS[0].methods
+    ranked = replace(first, held_out_loss=0.572, held_out_accuracy=0.7)
+    beside = {"trivial": HeldOut(0.693, 0.5), "without_privacy": HeldOut(0.422, 0.808)}
+    made = replace(ROWS[0], methods=(ranked, *others), held_out=beside)
+    _print([made, replace(made, epsilon=4.0)], everything=True)
+    shown = capsys.readouterr().out
+    assert "held out: loss  accuracy" in shown and "0.572       0.7" in shown
+    assert shown.count("trivial solution  held out: loss 0.693, accuracy 0.5") == 1, "once for all on these records"
+    assert shown.count("without privacy   held out: loss 0.422, accuracy 0.808") == 1
+    _print([ROWS[0]], everything=True)
+    assert "held out" not in capsys.readouterr().out

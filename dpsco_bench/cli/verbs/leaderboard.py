@@ -13,6 +13,7 @@ from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
     from dpsco_bench.analysis.ranking import Skipped, Standing, Unrun
+    from dpsco_bench.execution.summary import HeldOut
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
@@ -37,9 +38,13 @@ ALL_COLUMNS = (
     *POINT,
     Column("method", "method"),
     Column("risk", "risk [95 %]", numeric=True),
+    Column("loss", "held out: loss", numeric=True),
+    Column("accuracy", "accuracy", numeric=True),
     Column("gradients", "gradients", numeric=True),
     Column("says", ""),
 )
+HELD_OUT = ("loss", "accuracy")
+"""Columns that a table has where a point of it has such numbers."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -80,12 +85,13 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
         print("no method ran at any point")
     elif everything:
         notes: dict[str, int] = {}
-        print(table(ALL_COLUMNS, [line for row in measured for line in _lines(row, notes)]))
+        lines = [line for row in measured for line in _lines(row, notes)]
+        print(table([one for one in ALL_COLUMNS if one.key not in HELD_OUT or _has(lines, one.key)], lines))
         for reason, place in notes.items():
             print(labelled(f"({place})", reason, 5))
     else:
         print(table(COLUMNS, [_winner(row) for row in measured]))
-    for told in (line for row in measured for line in _told(row)):
+    for told in [*(line for row in measured for line in _told(row)), *(_held_out(measured) if everything else ())]:
         print(told)
     for failed in dict.fromkeys((item.method, item.reason) for row in measured for item in _failures(row)):
         print(labelled(f"{failed[0]} failed:", failed[1], len(failed[0]) + 9))
@@ -138,6 +144,28 @@ def _told(row: Standing) -> list[str]:
     return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
 
 
+def _has(lines: Sequence[Row], key: str) -> bool:
+    return any(line.get(key, "-") != "-" for line in lines)
+
+
+def _held_out(rows: Sequence[Standing]) -> list[str]:
+    """What the held-out numbers of methods are to be held against; points on the same records have the same."""
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        told = [
+            labelled(f"  {name}", f"held out: loss {number(found.loss, 3)}{_accuracy(found)}", 20)
+            for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy"))
+            if (found := row.held_out.get(key))
+        ]
+        if told:
+            places[f"{row.instance}, n = {row.n}, d = {row.d}:"] = told
+    return [line for place, told in places.items() for line in (place, *told)]
+
+
+def _accuracy(found: HeldOut) -> str:
+    return "" if found.accuracy is None else f", accuracy {number(found.accuracy, 3)}"
+
+
 def _failures(row: Standing) -> list[Unrun]:
     return [item for item in row.left_out if item.status == "failed"]
 
@@ -153,7 +181,18 @@ def _lines(row: Standing, notes: dict[str, int]) -> list[Row]:
             says += f" ({_note(notes, 'first of those that were run')})"
         risk = f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]"
         gradients = number(float(method.gradient_evaluations), 3)
-        lines.append({**_place(row), "method": method.method, "risk": risk, "gradients": gradients, "says": says})
+        held = method.held_out
+        lines.append(
+            {
+                **_place(row),
+                "method": method.method,
+                "risk": risk,
+                "loss": number(held and held.loss, 3),
+                "accuracy": number(held and held.accuracy, 3),
+                "gradients": gradients,
+                "says": says,
+            }
+        )
     for item in row.left_out:
         says = f"{item.status.replace('_', ' ')} ({_note(notes, item.reason)})"
         lines.append({**_place(row), "method": item.method, "says": says})

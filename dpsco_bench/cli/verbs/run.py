@@ -231,6 +231,7 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
     return (
         f"{label}: {kind} {number(summary.risk)}{_interval(summary)}, "
         f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"delta {summary.delta:g}, "
         f"{number(summary.gradient_evaluations)} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
         + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
@@ -246,13 +247,17 @@ def _interval(summary: Summary) -> str:
 
 def held_out_text(found: HeldOutBeside) -> str:
     """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
+    return f"held out: {_held(found.own)} ({beside_text(found)})"
 
-    def text(values: HeldOut) -> str:
-        accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
-        return f"loss {number(values.loss, 3)}{accuracy}"
 
-    beside = f"trivial: {text(found.trivial)}; without privacy: {text(found.without_privacy)}"
-    return f"held out: {text(found.own)} ({beside})"
+def beside_text(found: HeldOutBeside) -> str:
+    """What held-out numbers are to be held against, in words."""
+    return f"trivial: {_held(found.trivial)}; without privacy: {_held(found.without_privacy)}"
+
+
+def _held(values: HeldOut) -> str:
+    accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
+    return f"loss {number(values.loss, 3)}{accuracy}"
 
 
 def _drawn(summary: Summary, nominal: bool) -> str:
