@@ -194,8 +194,9 @@ def whole() -> list[str]:
         f"All its processes took {full['cpu'] / 60:.0f} minutes of processor time: "
         "plan, calibrations, runs, judging, figures and site. "
         f"Calibrations and runs alone have {(_recorded('full') - since(full)) / 3600:.1f} h on record. "
-        f"Since then {len(full['since'])} comparisons of Figures 1 and 2 and of Table 2 of wang2017 have got replicates "
-        f"that decide them. They take {since(full) / 60:.0f} minutes of processor time more, which are in no time here. "
+        f"Since then {len(full['since'])} comparisons of Figures 1 and 2 and of Table 2 of wang2017 have got "
+        f"replicates that decide them. They take {since(full) / 60:.0f} minutes of processor time more, which are in "
+        "no time here. "
         "Results are kept by content, so that a record may hold those of several commits.",
         "",
         "By the clock its jobs took, those of both cores added up: "
@@ -334,7 +335,7 @@ def _recorded(profile: str, begins: str = "") -> float:
     return sum(calibrate + run for jobs in boards for calibrate, run, _ in jobs.values())
 
 
-def since(full: Mapping[str, Any]) -> float:
+def since(full: Row) -> float:
     """Seconds on record of the jobs that came after a profile was timed."""
     recorded = read_seconds(recorded_seconds_path("full"))
     return sum(sum(recorded[claim][job][:2]) for claim, job in full["since"])
