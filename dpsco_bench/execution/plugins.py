@@ -106,6 +106,8 @@ def _find_beside(path: Path) -> None:
     if str(path.parent) not in map(os.path.abspath, sys.path):
         sys.path.append(str(path.parent))  # behind all others: what is found elsewhere stays what it is
     others = {plugin.parent for plugin in _GIVEN} - {path.parent}
+    if not others:
+        return
     helpers = with_helpers([path])[1:]
     for own in dict.fromkeys(file.relative_to(path.parent).parts[0] for file in helpers if path.parent in file.parents):
         try:
