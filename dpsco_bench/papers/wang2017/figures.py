@@ -110,7 +110,7 @@ def _map(inputs: Inputs, calibration: str, constant: float) -> Panel:
     share = number(100 * driven.mean(), 2)
     noise = "printed" if calibration == "paper" else calibration
     title = f"With {noise} noise, c = {number(constant)}, the noise makes the risk on {share} % of the map"
-    line = f"it hardly moves below the dashes; to n = {tick_text(MOST_RECORDS)}, d = {FEWEST_DIMENSIONS}; {CLAIMED}"
+    line = f"hardly moves below the dashes; to n = {tick_text(MOST_RECORDS)}, d = {FEWEST_DIMENSIONS}; {CLAIMED}"
     return Panel(title, draw, line)
 
 
