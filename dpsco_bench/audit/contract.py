@@ -333,7 +333,7 @@ class Checks:
         if self.found_seldom.leaking > 0:
             share = f"{self.found_seldom.leaking} of {self.many} runs"
             return self._differs(
-                f"outputs or shown iterates differ on other data, in {share}: they are used without noise"
+                f"outputs or shown iterates differ on others, in {share}: the data are used without noise"
             )
         if not hidden.hides(self.subject.plan):
             return _finding(True, "equal on all neighbours tried")

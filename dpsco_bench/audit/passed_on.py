@@ -1,7 +1,7 @@
 """Whether what is passed to one release tells which records another has drawn: those are charged as hidden.
 
-The releases of a run are forced. Half of its batches, or of the parts of its order, are drawn anew, others in each
-replicate. A release that keeps its records, or that draws none, is passed the same again.
+The releases of a run are forced. Half of its batches are drawn anew, others in each replicate, and so is a hidden
+order. A release that keeps its batch, or that draws none, is passed the same again.
 """
 
 from __future__ import annotations
@@ -52,48 +52,24 @@ class Mixed(Redrawn):
         made = dict(indices=indices, mask=mask, sizes=sizes)
         return Batch(**{name: self.xp.asarray(array) for name, array in made.items()}, expected_size=own.expected_size)
 
-    def permutation(self, name: str, size: int) -> Array:
-        """The recorded order, with the records of the parts that are not kept, and of the rest, in another one."""
-        own = to_numpy(super(Redrawn, self).permutation(name, size))
-        shuffled = [query for query in self.plan.queries if isinstance(query.records, RandomAllocation)]
-        hidden = [query for query in shuffled if query.records.population == size]  # type: ignore[union-attr]
-        if not hidden:
-            return self.xp.asarray(own)
-        keys = to_numpy(super().permutation(name, size))  # as good as random, and drawn from a stream
-        fixed = _places(hidden, self._kept, own.shape)
-        # Sorting by a key that leaves kept places where they are, and the others in a random order among themselves.
-        free = np.argsort(np.where(fixed, -1, keys), axis=-1, kind="stable")
-        order = own.copy()
-        for row, (stays, places) in enumerate(zip(fixed, free, strict=True)):
-            order[row, ~stays] = own[row, places[np.sum(stays) :]]
-        return self.xp.asarray(order)
-
 
 def _wide(array: Array, width: int) -> np.ndarray:
     own = to_numpy(array)
     return np.pad(own, ((0, 0), (0, width - own.shape[1])))
 
 
-def _places(hidden: list[Query], kept: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """Which places of an order are part of a release that keeps its records."""
-    fixed = np.zeros(shape, dtype=bool)
-    for query in hidden:
-        size = query.records.size  # type: ignore[union-attr]
-        parts = np.repeat(kept[query.name], size, axis=1)
-        fixed[:, : parts.shape[1]] |= parts
-    return fixed
+def _kept(query: Query, runs: int, random: np.random.Generator) -> np.ndarray:
+    """Half of the batches; none of an order, of which any place may be any release's; all that draws nothing."""
+    if query.records.sampled:
+        return random.integers(0, 2, (runs, query.releases)).astype(bool)
+    return np.full((runs, query.releases), not isinstance(query.records, RandomAllocation))
 
 
 def passed_on(subject: Subject, recorded: Run) -> dict[str, int]:
     """Queries that are passed something else when other releases draw other records, and in how many runs."""
     transcript, runs = recorded.mechanism.transcript, len(recorded.output)
     random = np.random.default_rng(subject.seed)
-    kept = {
-        query.name: random.integers(0, 2, (runs, query.releases)).astype(bool)
-        if query.records.sampled or isinstance(query.records, RandomAllocation)
-        else np.ones((runs, query.releases), dtype=bool)
-        for query in subject.plan.queries
-    }
+    kept = {query.name: _kept(query, runs, random) for query in subject.plan.queries}
     own, again = (
         exposed_values(subject, run)
         for run in (recorded, subject.run(partial(Mixed, kept, transcript), replicates=runs))

@@ -129,7 +129,8 @@ class Subject:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
         shown = Shown()
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, **{"observer": shown, **keys})
+        seen = {"observer": shown} if xp is np else {}  # on a device it would wait for every iterate
+        objective = self.objective(data, first, replicates, xp, dtype=dtype, **{**seen, **keys})
         raw = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return Run(to_numpy(raw), raw, source, objective, shown)
 

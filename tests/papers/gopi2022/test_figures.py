@@ -14,7 +14,7 @@ from dpsco_bench.report.scores import claim_scores
 @pytest.mark.parametrize(
     ("claim", "title"),
     [("gopi2022.bound", "No cell of "),
-     ("gopi2022.thm3.privacy", "With S = 2G, true of linear losses, the law exceeds every claim above "),
+     ("gopi2022.thm3.privacy", "With S = 2G the bound on the law is above every claim from "),
      ("gopi2022.cor2.erm", "Measured slopes are within ")],
 )  # fmt: skip
 def test_studies_are_drawn_first(measured, tmp_path, claim, title):
