@@ -20,7 +20,8 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 
 Values = Mapping[str, np.ndarray]
 """What a run passed to each query, ``(steps, R, k)``."""
-ROUNDING = 1e-9
+ROUNDING, OFFSET = 1e-9, 1e6
+"""Of a value, and of the sensitivity: the part of it that counts."""
 
 
 def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: Values) -> dict[str, str]:
@@ -61,7 +62,8 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
 def changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Sizes ``(steps, R)`` of changes in the norm of a query, 0 for what is rounding."""
     sizes = np.linalg.norm(own - other, ord=query.norm, axis=-1)
-    least = ROUNDING * (query.sensitivity + np.abs(own).max(axis=-1))
+    size = np.minimum(np.abs(own).max(axis=-1), OFFSET * query.sensitivity)  # a constant added hides nothing
+    least = ROUNDING * (query.sensitivity + size)
     return np.where(sizes > least, sizes, 0.0)
 
 

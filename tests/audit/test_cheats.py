@@ -222,6 +222,15 @@ def turned(objective, mechanism):
     return (np.arange(objective.n) + mechanism.permutation("order", objective.n)[:, :1]) % objective.n
 
 
+def unshuffled_behind_a_constant(objective, plan, mechanism):
+    """The shuffle is forgotten, and a large constant makes every change look like rounding."""
+    order, size, answers = np.tile(np.arange(objective.n), (objective.replicates, 1)), plan.queries[0].records.size, []
+    for t in range(STEPS):
+        gradient = objective.batch_gradient(objective.start, batch_of(order, t, size))
+        answers.append(mechanism.release("sum", gradient + 1e10, t) - 1e10)
+    return np.mean(answers, axis=0)
+
+
 def tells_the_next_release(objective, plan, mechanism):
     """Whether the first record was drawn is added to the next value, and taken off from what is released."""
     answers, drawn = [], 0.0
@@ -259,6 +268,7 @@ CHEATS = {
     half_shuffled: ((order,), {SENSITIVITY}, False),
     publicly_turned: ((order,), {SENSITIVITY}, False),
     turned: ((order,), {SENSITIVITY}, False),
+    unshuffled_behind_a_constant: ((order,), {SENSITIVITY}, False),
     tells_the_next_release: ((poisson, single, replaced), {POST}, False),
     shows_the_data: ((full,), {POST}, False),
 }
