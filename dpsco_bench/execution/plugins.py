@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -11,7 +12,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
-from dpsco_bench.execution.helpers import with_helpers
 from dpsco_bench.execution.own_code import check_registered, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
@@ -106,10 +106,7 @@ def _find_beside(path: Path) -> None:
     if str(path.parent) not in map(os.path.abspath, sys.path):
         sys.path.append(str(path.parent))  # behind all others: what is found elsewhere stays what it is
     others = {plugin.parent for plugin in _GIVEN} - {path.parent}
-    if not others:
-        return
-    helpers = with_helpers([path])[1:]
-    for own in dict.fromkeys(file.relative_to(path.parent).parts[0] for file in helpers if path.parent in file.parents):
+    for own in _beside(path) if others else ():
         try:
             spec = importlib.util.find_spec(own.removesuffix(".py"))
         except ValueError:
@@ -117,6 +114,18 @@ def _find_beside(path: Path) -> None:
         found = Path(next(iter(spec.submodule_search_locations or ()), "") or spec.origin or "") if spec else Path()
         if found != path.parent / own and others.intersection(found.parents):
             raise InputError("plugins", str(path), ALONE, f"{own} is taken from {found.parent}")
+
+
+def _beside(path: Path) -> list[str]:
+    """Files and folders beside a plugin that it imports; nothing is kept of it, since it may fail to load."""
+    try:
+        nodes = [*ast.walk(ast.parse(path.read_bytes()))]
+    except (OSError, SyntaxError, ValueError):
+        return []  # loading it says so
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    tops = dict.fromkeys(name.partition(".")[0] for name in names)
+    return [one for top in tops for one in (top, f"{top}.py") if (path.parent / one).exists()]
 
 
 def _load_paper(folder: Path) -> None:
