@@ -20,6 +20,7 @@ def test_the_page_shows_what_the_script_gives():
     assert SCRIPT["line"](design.name, distance, SCRIPT["words"](design, distance)) in ROWS
 
 
+@pytest.mark.slow
 def test_it_shows_where_the_limits_are_not_kept():
     rare = SCRIPT["RARE"]
     assert [row.split(" | ")[0].strip("| ") for row in RARE] == [design.name for design in rare for _ in range(2)]

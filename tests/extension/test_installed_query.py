@@ -186,6 +186,7 @@ def test_a_bad_file_of_a_paper_stops_nobody_else(installed, what):
     assert len(said) == 4 and all(file in line for file, line in zip(files, said, strict=True)), said
 
 
+@pytest.mark.slow
 def test_a_claim_of_a_paper_that_cannot_be_planned_leaves_the_others_in_the_plan(installed):
     install, call = installed
     install(new="= GaussianQuery(")
@@ -218,6 +219,7 @@ class Broken(Logistic):
 """
 
 
+@pytest.mark.slow
 def test_a_problem_of_a_paper_that_raises_anything_leaves_the_others_in_the_plan(installed):
     install, call = installed
     install(new="= GaussianQuery(")
