@@ -294,7 +294,7 @@ def _unavailable(name: str, data_root: Path) -> str:
     """Why a problem's data are not there; of one that does not ship, also what goes wrong in telling."""
     found = problem_class(name)
     try:
-        return str(found.unavailable(data_root))
+        return found.unavailable(data_root) or ""
     except Exception as error:
         if found.__module__.startswith("dpsco_bench."):
             raise

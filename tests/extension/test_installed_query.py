@@ -215,7 +215,7 @@ class Broken(Logistic):
         raise KeyError(n)
 
     def draw(self, n, streams):
-        raise NotImplementedError
+        return {}[n]
 """
 
 
