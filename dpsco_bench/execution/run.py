@@ -28,8 +28,10 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective, Observer
 
-BLOCK_SCORES = 1 << 22
+BLOCK_SCORES = 1 << 23
 """Most numbers (mostly margins: rows times records) held at once."""
+WHOLE = 24
+"""Blocks of more replicates than this have a multiple of it: compiled passes over all records take as many at once."""
 
 MechanismFactory = Callable[..., Mechanism]
 
@@ -225,6 +227,8 @@ def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
         Their number.
     """
     size = max(1, min(replicates, BLOCK_SCORES // row_size))
+    if WHOLE < size < replicates:
+        size -= size % WHOLE
     return [(first, min(size, replicates - first)) for first in range(0, replicates, size)]
 
 

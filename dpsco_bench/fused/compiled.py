@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -86,7 +87,9 @@ def called_digest(function: Any) -> str:
         digest.update(code.co_code + repr((code.co_name, code.co_consts, code.co_names)).encode())
         for name in code.co_names:
             value: Any = current.__globals__.get(name)
-            if hasattr(value, "py_func"):
+            if hasattr(value, "_defn"):  # an intrinsic: what it writes is its code
+                digest.update(inspect.getsource(value._defn).encode())
+            elif hasattr(value, "py_func"):
                 todo.append(value.py_func)
                 options = {key: sorted(v) if isinstance(v, set) else v for key, v in value.targetoptions.items()}
                 digest.update(repr(sorted(options.items())).encode())

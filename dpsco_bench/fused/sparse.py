@@ -1,7 +1,7 @@
 """Logistic losses and their mean gradients where most entries of the records are zero, in one pass over the others.
 
-Covertype's rows have 12 of 54. A matrix product takes the zeros along; what stands between two products are passes
-over all margins, and an evaluation of the risk after each step costs more than the step.
+Covertype's rows have 12 of 54. A matrix product takes the zeros along, and what stands between two products are passes
+over all margins. The risk after a step and the gradient of the next one have their margins in common.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
-from dpsco_bench.fused.gradients import tanh_of_half
+from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes
 from dpsco_bench.fused.powers import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.forms import LOGISTIC, form_of
@@ -23,41 +23,69 @@ Array = Any
 MOST_FILLED = 0.3
 """Share of entries other than zero: with more of them matrix products are as fast."""
 LEAST_ROWS = 4
-"""Loops run over the replicates; with fewer they are too short."""
+"""Replicates are taken by the group; with fewer most of a group is idle."""
+GROUP = 24
+"""Replicates that are worked on at once: three values of `fused.lanes`."""
 BLOCK = 64
-"""Records whose margins are worked on at once; a product of so many factors in [1, 2] is far from overflow."""
+"""Records that are worked on at once; a product of so many factors in [1, 2] is far from overflow."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of records that are not zero, record by record.
+    """The entries of records that are not zero: record by record, and column by column of each block of records.
 
     Attributes
     ----------
-    starts : array (n + 1,), where a record's entries begin
-    columns, values : array (entries,)
+    rows : tuple of arrays
+        ``starts (n + 1,)``, where a record's entries begin, and their ``columns`` and ``values``, both ``(entries,)``.
+    columns : tuple of arrays
+        ``begins (blocks, d + 1)``, where those of a block's column begin, and their ``records`` in the block and
+        ``values``, both ``(entries,)``.
     labels : array (n,)
     form : tuple, a and b of the logistic loss of ``b + a y m``
     """
 
-    starts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray]
+    columns: tuple[np.ndarray, np.ndarray, np.ndarray]
     labels: np.ndarray
     form: tuple[float, float]
 
 
-_KNOWN: WeakKeyDictionary[Any, tuple[Any, Entries | None]] = WeakKeyDictionary()
-"""By objective: the data that were looked at, and their entries."""
+@dataclass
+class Known:
+    """What was looked at of an objective.
+
+    Attributes
+    ----------
+    data : the data then
+    entries : their entries, None where they are not few
+    at, gradient : array (R, d)
+        The points whose risk was evaluated last, and the mean gradients there; None once they were taken.
+    followed : bool, whether the last risk was followed by a mean gradient at the same points
+    """
+
+    data: Any
+    entries: Entries | None
+    at: Array = None
+    gradient: Array = None
+    followed: bool = False
+
+
+_KNOWN: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
+"""By objective."""
 
 
 def entries_of(objective: Any) -> Entries | None:
     """The entries of an objective's records, where they are few, its losses logistic and its arrays NumPy's."""
-    data = objective.data
+    return _known(objective).entries
+
+
+def _known(objective: Any) -> Known:
     known = _KNOWN.get(objective)
-    if known is None or known[0] is not data:
-        known = _KNOWN[objective] = data, _entries(objective, data) if available() else None
-    return known[1]
+    if known is None or known.data is not objective.data:
+        entries = _entries(objective, objective.data) if available() else None
+        known = _KNOWN[objective] = Known(objective.data, entries)
+    return known
 
 
 def _entries(objective: Any, data: Any) -> Entries | None:
@@ -73,81 +101,100 @@ def _entries(objective: Any, data: Any) -> Entries | None:
     starts = np.concatenate([[0], np.cumsum(np.bincount(records, minlength=len(a)))])
     kept = np.ascontiguousarray(labels, dtype=np.float64)
     sign, offset = form.parameters
-    return Entries(starts, columns, a[records, columns], kept, (float(sign), float(offset)))
+    rows = starts, columns.astype(np.int32), a[records, columns]
+    return Entries(rows, _by_column(records, columns, rows[2], *a.shape), kept, (float(sign), float(offset)))
+
+
+def _by_column(
+    records: np.ndarray, columns: np.ndarray, values: np.ndarray, n: int, d: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same entries by block of records and column: where they begin, their records in the block, and values."""
+    place = records // BLOCK * d + columns
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(np.bincount(place, minlength=-(-n // BLOCK) * d)).reshape(-1, d)
+    begins = np.concatenate([np.concatenate([[[0]], ends[:-1, -1:]]), ends], axis=1)
+    return begins, (records % BLOCK)[order].astype(np.int32), values[order]
 
 
 def mean_gradient(objective: Any, x: Array) -> Array:
     """``mean_i grad f_i(x)`` as `Objective.mean_gradient`, n evaluations included; where `entries_of` has entries."""
     objective.count(objective.n)
-    found = entries_of(objective)
-    assert found is not None
-    across = np.ascontiguousarray(x.T)
-    total = summed_gradients(across, found.starts, found.columns, found.values, found.labels, *found.form)
-    return np.ascontiguousarray(total.T) / objective.n
+    known = _known(objective)
+    at, gradient, known.at, known.gradient = known.at, known.gradient, None, None
+    if at is not None:
+        known.followed = np.array_equal(at, x)
+    if at is None or gradient is None or not known.followed:
+        gradient = _evaluated(objective, known, x, gradient=True)[1]
+    return gradient
+
+
+def mean_of_records(objective: Any, x: Array) -> Array:
+    """`Objective.mean_gradient`, by the entries of its records where there are any."""
+    return objective.mean_gradient(x) if entries_of(objective) is None else mean_gradient(objective, x)
 
 
 def excess_risk(objective: Any, x: Array) -> np.ndarray:
     """As `Objective.excess_risk`, by the entries of its records where there are any."""
     problem = type(objective.problem)
     listed = problem.risk is GeneralisedLinear.risk and problem.loss is Logistic.loss
-    found = entries_of(objective) if listed else None
-    if found is None:
+    if not listed or entries_of(objective) is None:
         values: np.ndarray = objective.excess_risk(x)
         return values
-    values = objective.excess_risk(x, lambda points: _risk(objective, found, points))
+    values = objective.excess_risk(x, lambda points: _risk(objective, points))
     return values
 
 
-def _risk(objective: Any, found: Entries, x: Array) -> np.ndarray:
-    across = np.ascontiguousarray(x.T)
-    total = summed_losses(across, found.starts, found.columns, found.values, found.labels, *found.form)
+def _risk(objective: Any, x: Array) -> np.ndarray:
+    """The risk; where steps ask for the mean gradient at the same points next, that is evaluated beside it."""
+    known = _known(objective)
+    risk, gradient = _evaluated(objective, known, x, known.followed)
+    known.at, known.gradient = x.copy(), gradient if known.followed else None
     ridge = 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1)
-    return np.asarray(total / objective.n + ridge)
+    return np.asarray(risk + ridge)
+
+
+def _evaluated(objective: Any, known: Known, x: Array, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Mean losses ``(R,)`` and mean gradients ``(R, d)`` at ``x (R, d)``; zeros where no gradient is asked for."""
+    found, (rows, d) = known.entries, x.shape
+    assert found is not None
+    groups = -(-rows // GROUP)
+    points = np.zeros((groups * GROUP, d))
+    points[:rows] = x
+    across = np.ascontiguousarray(points.reshape(groups, GROUP, d).swapaxes(1, 2))
+    losses, total = np.zeros((groups, GROUP)), np.zeros((groups, d, GROUP))
+    evaluate(losses, total, across, *found.rows, *found.columns, found.labels, *found.form, gradient)
+    n = objective.n
+    return losses.reshape(-1)[:rows] / n, total.swapaxes(1, 2).reshape(-1, d)[:rows] / n
 
 
 @called
 def margins_of(margins, first, x, starts, columns, values):
-    """``<a_i, x_r>`` of records ``first ...`` to ``margins (records, R)``, of ``x (d, R)``: four entries at a time."""
+    """``<a_i, x_r>`` of records ``first ...`` to ``margins (records, 24)``, of ``x (d, 24)``."""
     for i in range(margins.shape[0]):
-        e, end = starts[first + i], starts[first + i + 1]
-        for r in range(x.shape[1]):
-            margins[i, r] = 0.0
-        while e + 4 <= end:
-            c0, c1, c2, c3 = columns[e], columns[e + 1], columns[e + 2], columns[e + 3]
-            v0, v1, v2, v3 = values[e], values[e + 1], values[e + 2], values[e + 3]
-            for r in range(x.shape[1]):
-                margins[i, r] += v0 * x[c0, r] + v1 * x[c1, r] + v2 * x[c2, r] + v3 * x[c3, r]
-            e += 4
-        while e < end:
-            for r in range(x.shape[1]):
-                margins[i, r] += values[e] * x[columns[e], r]
-            e += 1
+        m0, m1, m2 = no_lanes(), no_lanes(), no_lanes()
+        for e in range(starts[first + i], starts[first + i + 1]):
+            value, j = values[e], columns[e]
+            m0 = added(m0, value, lanes_at(x, j, 0))
+            m1 = added(m1, value, lanes_at(x, j, WIDTH))
+            m2 = added(m2, value, lanes_at(x, j, 2 * WIDTH))
+        put_lanes(margins, i, 0, m0)
+        put_lanes(margins, i, WIDTH, m1)
+        put_lanes(margins, i, 2 * WIDTH, m2)
 
 
 @called
-def add_weighted(total, first, weights, starts, columns, values):
-    """Add ``sum_i w_ir a_i`` of records ``first ...`` to ``total (d, R)``; ``weights (records, R)``."""
-    for i in range(weights.shape[0]):
-        for e in range(starts[first + i], starts[first + i + 1]):
-            value, column = values[e], columns[e]
-            for r in range(total.shape[1]):
-                total[column, r] += value * weights[i, r]
-
-
-@compiled
-def summed_gradients(x, starts, columns, values, labels, a, b):
-    """``sum_i l'(<a_i, x_r>, y_i) a_i`` of ``x (d, R)``, as ``(d, R)``."""
-    d, rows = x.shape
-    total, work = np.zeros((d, rows)), np.empty((BLOCK, rows))
-    for first in range(0, labels.size, BLOCK):
-        weights = work[: min(BLOCK, labels.size - first)]
-        margins_of(weights, first, x, starts, columns, values)
-        for i in range(weights.shape[0]):
-            sign = a * labels[first + i]
-            for r in range(rows):
-                weights[i, r] = 0.5 * (sign + tanh_of_half(weights[i, r] + b * sign))
-        add_weighted(total, first, weights, starts, columns, values)
-    return total
+def add_weighted(total, weights, begins, records, values):
+    """Add ``sum_i w_ir a_i`` of a block's records to ``total (d, 24)``; ``weights (records, 24)``."""
+    for j in range(total.shape[0]):
+        t0, t1, t2 = lanes_at(total, j, 0), lanes_at(total, j, WIDTH), lanes_at(total, j, 2 * WIDTH)
+        for e in range(begins[j], begins[j + 1]):
+            value, i = values[e], records[e]
+            t0 = added(t0, value, lanes_at(weights, i, 0))
+            t1 = added(t1, value, lanes_at(weights, i, WIDTH))
+            t2 = added(t2, value, lanes_at(weights, i, 2 * WIDTH))
+        put_lanes(total, j, 0, t0)
+        put_lanes(total, j, WIDTH, t1)
+        put_lanes(total, j, 2 * WIDTH, t2)
 
 
 @vector_piece
@@ -156,22 +203,42 @@ def exponential_below(z):
     return exponential(-abs(z))
 
 
+@called
+def losses_and_slopes(losses, margins, factors, first, labels, a, b):
+    """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``: a logarithm for all records of a block.
+
+    The slopes ``l'(m, y)`` take the place of ``margins (records, 24)``.
+    """
+    for r in range(GROUP):
+        factors[r] = 1.0
+    for i in range(margins.shape[0]):
+        sign = a * labels[first + i]
+        for r in range(GROUP):
+            z = b + sign * margins[i, r]
+            small = exponential_below(z)
+            losses[r] += max(z, 0.0)
+            factors[r] *= 1.0 + small
+            margins[i, r] = sign * (1.0 if z > 0.0 else small) / (1.0 + small)
+    for r in range(GROUP):
+        losses[r] += logarithm(factors[r])
+
+
 @compiled
-def summed_losses(x, starts, columns, values, labels, a, b):
-    """``sum_i log(1 + exp(b + a y_i <a_i, x_r>))`` of ``x (d, R)``, as ``(R,)``: a logarithm for each block."""
-    rows = x.shape[1]
-    total, factors, work = np.zeros(rows), np.empty(rows), np.empty((BLOCK, rows))
-    for first in range(0, labels.size, BLOCK):
+def evaluate(losses, total, x, starts, columns, values, begins, records, ordered, labels, a, b, gradient):
+    """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records.
+
+    Parameters
+    ----------
+    losses, total : array (groups, 24), (groups, d, 24), changed in place
+    x : array (groups, d, 24)
+    starts, columns, values, begins, records, ordered, labels, a, b : see `Entries`
+    """
+    factors, work = np.empty(GROUP), np.empty((BLOCK, GROUP))
+    for block in range(begins.shape[0]):
+        first = block * BLOCK
         margins = work[: min(BLOCK, labels.size - first)]
-        margins_of(margins, first, x, starts, columns, values)
-        for r in range(rows):
-            factors[r] = 1.0
-        for i in range(margins.shape[0]):
-            sign = a * labels[first + i]
-            for r in range(rows):
-                z = b + sign * margins[i, r]
-                total[r] += max(z, 0.0)
-                factors[r] *= 1.0 + exponential_below(z)
-        for r in range(rows):
-            total[r] += logarithm(factors[r])
-    return total
+        for g in range(x.shape[0]):
+            margins_of(margins, first, x[g], starts, columns, values)
+            losses_and_slopes(losses[g], margins, factors, first, labels, a, b)
+            if gradient:
+                add_weighted(total[g], margins, begins[block], records, ordered)

@@ -91,7 +91,7 @@ def dp_svrg(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
-        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
         full = v + objective.regulariser_gradient(snapshot)
         if plan.bb and previous is not None:
             step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)

@@ -77,7 +77,7 @@ def dp_svrg_pp(objective, plan, mechanism):
     x = snapshot = objective.start
     done = 0
     for s in range(plan.epochs):
-        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
         steps = range(done, done + 2 ** (s + 1) * plan.inner_steps)
         x, snapshot = inner_loop(objective, plan, mechanism, x, snapshot, v, plan.step, steps)
         done = steps.stop

@@ -55,9 +55,8 @@ def poisson_plan(given: Setting, epochs: int, inner: int, batch: int | None, **s
     )
 
 
-def anchor_gradient(objective: Any, plan: Plan, mechanism: Any, snapshot: Array, epoch: int) -> Array:
+def anchor_gradient(v: Array, plan: Plan, mechanism: Any, epoch: int) -> Array:
     """``v``, the mean gradient at the snapshot: exact as printed, released once per epoch where it is accounted for."""
-    v = objective.mean_gradient(snapshot)
     return v if plan.exact_anchor else mechanism.release("anchor", v, epoch)
 
 

@@ -11,6 +11,7 @@ from dpsco_bench.fused.descent import descend
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, margin_of, record_weight, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
@@ -135,7 +136,7 @@ def dp_svrg(objective, plan, mechanism):
     """As the listing: every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
     for s in range(plan.epochs):
-        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
         full = v + objective.regulariser_gradient(snapshot)
         if plan.bb and previous is not None:
             step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
@@ -151,7 +152,7 @@ def dp_svrg_pp(objective, plan, mechanism):
     snapshot = objective.start
     x, done = snapshot.copy(), 0
     for s in range(plan.epochs):
-        v = anchor_gradient(objective, plan, mechanism, snapshot, s)
+        v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
         count = 2 ** (s + 1) * plan.inner_steps
         x, snapshot = inner_loop(objective, mechanism, x, snapshot, v, plan.step, done, count)
         done += count
