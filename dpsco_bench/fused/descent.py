@@ -6,32 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.machine import launch_steps, on_device
-from dpsco_bench.fused.pieces import (
-    LP_BALL,
-    NO_SLOPE,
-    add_gradients,
-    finish,
-    margin_of,
-    shrink_onto,
-    slope,
-)  # fmt: skip
+from dpsco_bench.fused.pieces import LP_BALL, NO_SLOPE, add_gradients, finish, record_weight, shrink_onto
 from dpsco_bench.fused.roots import project_lp
+from dpsco_bench.fused.single import TOGETHER, descend, single_steps
 
 KERNELS = Path(__file__).with_name("descent.cu")
-
-
-@piece
-def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
-    """``x - eta (g + weight a_i + ridge x + scale z)`` in place, z the noise of a step and row; its squared length."""
-    square = 0.0
-    for j in range(x.size):
-        gradient = g[j] + weight * features[i, j] + ridge * x[j]
-        moved = x[j] - eta * (gradient + scale * np.float64(noise[step, row, j]))
-        x[j] = moved
-        square += moved * moved
-    return square
 
 
 @compiled
@@ -52,33 +33,38 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
     features, labels, index, counts, share, stride = records
     kind, a, b, hessian, centre = form
     ball, radius, p = domain
+    apart, drawn = index.shape[1] > 1, noise.shape[0] == eta.size and noise.shape[1] == last - first
+    if kind != NO_SLOPE and hessian.size == 0 and index.shape[2] == 1 and counts.size == 1:
+        for copy in range(copies):
+            for low in range(first, last, TOGETHER):
+                told = copy * replicates + low, low - first, min(TOGETHER, last - low)
+                record = features, labels, index, share, (low - first) * apart + copy * stride, apart
+                single_steps(x, total, told, record, (kind, a, b), noise, drawn, scale, eta, weights, ridge, domain)
+        return
     g, work = np.zeros(x.shape[1]), np.empty((4, x.shape[1] if ball == LP_BALL else 0))
-    more, single = hessian.size > 0, kind != NO_SLOPE and index.shape[2] == 1 and counts.size == 1
-    drawn = 1 if noise.shape[0] == eta.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
             point, sums = x[copy * replicates + r], total[copy * replicates + r]
-            chosen = (r - first) * (index.shape[1] > 1) + copy * stride
-            margin = margin_of(point, features, index[0, chosen, 0]) if single else 0.0
+            chosen = (r - first) * apart + copy * stride
             for s in range(eta.size):
                 count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
                 i, weight = 0, 0.0
                 if kind != NO_SLOPE and count > 0:
                     i = index[s, chosen, count - 1]
-                    known = margin if single else margin_of(point, features, i)
-                    weight = share * slope(kind, a, b, known, labels[i])
-                if more or count > 1:
+                    weight = share * record_weight(point, features, labels, i, kind, a, b)
+                if hessian.size > 0 or count > 1:
                     add_gradients(
                         g, point, features, labels, index, s, chosen, count, share, kind, a, b, hessian, centre
                     )
+                else:
+                    g[:] = 0.0
                 square = descend(
                     point, g, weight, features, i, noise, s * drawn, (r - first) * drawn, eta[s], scale[s], ridge
                 )
-                following = index[s + 1, chosen, 0] if single and s + 1 < eta.size else 0
                 shrink = shrink_onto(point, square, ball, radius)
                 if ball == LP_BALL:
                     project_lp(point, work, p, radius)
-                margin = finish(point, sums, shrink, weights[s], features, following)
+                finish(point, sums, shrink, weights[s], features, 0)
 
 
 @on_device(projected_steps)

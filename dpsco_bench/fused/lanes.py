@@ -1,6 +1,8 @@
-"""Eight numbers as one value of compiled loops, where LLVM does not see by itself that sums can stay in registers.
+"""Eight numbers as one value of compiled loops: they stay in registers, whatever a loop writes to its arrays.
 
-It must suppose that a store to one array changes another. A `Lanes` value is no array.
+Of loops over arrays LLVM makes vectors by itself, where it has found at each start that what they write changes nothing
+that they read. For rows of a few numbers that costs more than the row, and sums over many rows go through memory.
+Without Numba a value is an array.
 """
 
 from __future__ import annotations
@@ -12,22 +14,29 @@ import numpy as np
 from dpsco_bench.fused.compiled import available
 
 WIDTH = 8
-"""Numbers of a value: a register of the widest vectors, and several of narrower ones. Without Numba it is an array."""
+"""Numbers of a value: a register of the widest vectors, and several of narrower ones."""
 
 
-def lanes_at(array: Any, row: Any, column: Any) -> Any:
-    """``array[row, column : column + 8]`` of a contiguous array of float64."""
-    return array[row, column : column + WIDTH]
+def lanes_at(array: Any, place: Any) -> Any:
+    """Eight numbers of a contiguous array from a place on, an index or a tuple of them; as float64."""
+    *rows, column = place if isinstance(place, tuple) else (place,)
+    return array[tuple(rows)][column : column + WIDTH].astype(np.float64)
 
 
-def put_lanes(array: Any, row: Any, column: Any, value: Any) -> None:
-    """Write eight numbers to ``array[row, column : column + 8]``."""
-    array[row, column : column + WIDTH] = value
+def put_lanes(array: Any, place: Any, value: Any) -> None:
+    """Write eight numbers of float64 to a contiguous array from a place on."""
+    *rows, column = place if isinstance(place, tuple) else (place,)
+    array[tuple(rows)][column : column + WIDTH] = value
 
 
 def added(total: Any, factor: Any, value: Any) -> Any:
-    """``total + factor value``, factor a number, rounded once where the core can."""
+    """``total + factor value``, factor a number or eight of them, rounded once where the core can."""
     return total + factor * value
+
+
+def summed(value: Any) -> Any:
+    """The sum of eight numbers."""
+    return float(value.sum())
 
 
 def no_lanes() -> Any:
@@ -38,9 +47,12 @@ def no_lanes() -> Any:
 if available():
     from numba import types
     from numba.core import cgutils
+    from numba.core.errors import TypingError
     from numba.extending import intrinsic, models, register_model
 
     ir = cgutils.ir
+    VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+    CONTRACT = ("contract",)
 
     class Lanes(types.Type):
         """The type of such values."""
@@ -49,7 +61,6 @@ if available():
             super().__init__(name="Lanes")
 
     LANES = Lanes()
-    VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
     @register_model(Lanes)
     class LanesModel(models.PrimitiveModel):
@@ -58,40 +69,68 @@ if available():
         def __init__(self, manager: Any, kind: Any) -> None:
             super().__init__(manager, kind, VECTOR)
 
-    def _address(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
+    def _pointer(context: Any, builder: Any, kinds: Any, array: Any, place: Any) -> Any:
+        kind, at = kinds
+        indices, types_of = ([place], [at]) if isinstance(at, types.Integer) else (None, list(at))
+        indices = cgutils.unpack_tuple(builder, place) if indices is None else indices
+        where = [context.cast(builder, i, t, types.intp) for i, t in zip(indices, types_of, strict=True)]
         made = context.make_array(kind)(context, builder, array)
-        at = cgutils.get_item_pointer(context, builder, kind, made, [row, column], wraparound=False)
-        return builder.bitcast(at, VECTOR.as_pointer())
+        found = cgutils.get_item_pointer(context, builder, kind, made, where, wraparound=False)
+        number = context.get_value_type(kind.dtype)
+        return builder.bitcast(found, ir.VectorType(number, WIDTH).as_pointer())
+
+    def _check(array: Any) -> None:
+        if array.layout != "C":
+            raise TypingError("lanes are those of contiguous arrays")
 
     @intrinsic
-    def lanes_at(typing: Any, array: Any, row: Any, column: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            kind, *places = signature.args
-            rows = [context.cast(builder, v, k, types.intp) for v, k in zip(given[1:], places, strict=True)]
-            return builder.load(_address(context, builder, kind, given[0], *rows), align=8)
+    def lanes_at(typing: Any, array: Any, place: Any) -> Any:
+        _check(array)
 
-        return LANES(array, row, column), generate
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            at = _pointer(context, builder, signature.args, *given)
+            found = builder.load(at, align=signature.args[0].dtype.bitwidth // 8)
+            return found if found.type == VECTOR else builder.fpext(found, VECTOR)
+
+        return LANES(array, place), generate
 
     @intrinsic
-    def put_lanes(typing: Any, array: Any, row: Any, column: Any, value: Any) -> Any:
+    def put_lanes(typing: Any, array: Any, place: Any, value: Any) -> Any:
+        _check(array)
+
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            kind, *places, _ = signature.args
-            rows = [context.cast(builder, v, k, types.intp) for v, k in zip(given[1:3], places, strict=True)]
-            builder.store(given[3], _address(context, builder, kind, given[0], *rows), align=8)
+            builder.store(given[2], _pointer(context, builder, signature.args[:2], *given[:2]), align=8)
             return context.get_dummy_value()
 
-        return types.none(array, row, column, value), generate
+        return types.none(array, place, value), generate
 
     @intrinsic
     def added(typing: Any, total: Any, factor: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             total, factor, value = given
-            first = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), factor, ir.IntType(32)(0))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-            spread = builder.shuffle_vector(first, ir.Constant(VECTOR, ir.Undefined), zeros)
-            return builder.fadd(total, builder.fmul(spread, value, flags=("contract",)), flags=("contract",))
+            if signature.args[1] != LANES:
+                first = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), factor, ir.IntType(32)(0))
+                zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+                factor = builder.shuffle_vector(first, ir.Constant(VECTOR, ir.Undefined), zeros)
+            return builder.fadd(total, builder.fmul(factor, value, flags=CONTRACT), flags=CONTRACT)
 
-        return LANES(LANES, types.float64, LANES), generate
+        return LANES(LANES, LANES if factor == LANES else types.float64, LANES), generate
+
+    @intrinsic
+    def summed(typing: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            (lanes,) = given
+            size = WIDTH
+            while size > 1:  # halves on each other: the same order on every core
+                size //= 2
+                mask = ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(size)))
+                rest = ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(size, 2 * size)))
+                none = ir.Constant(lanes.type, ir.Undefined)
+                low, high = builder.shuffle_vector(lanes, none, mask), builder.shuffle_vector(lanes, none, rest)
+                lanes = builder.fadd(low, high)
+            return builder.extract_element(lanes, ir.IntType(32)(0))
+
+        return types.float64(LANES), generate
 
     @intrinsic
     def no_lanes(typing: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import piece
+from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.powers import half_tanh
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
 
@@ -90,13 +91,18 @@ def scale_by(x, factor):
 @piece
 def finish(x, total, shrink, weight, features, following):
     """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows."""
-    margin = 0.0
-    for j in range(x.size):
+    whole, margins, margin = x.size - x.size % WIDTH, no_lanes(), 0.0
+    for j in range(0, whole, WIDTH):
+        moved = added(no_lanes(), shrink, lanes_at(x, j))
+        put_lanes(x, j, moved)
+        put_lanes(total, j, added(lanes_at(total, j), weight, moved))
+        margins = added(margins, moved, lanes_at(features, (following, j)))
+    for j in range(whole, x.size):
         moved = shrink * x[j]
         x[j] = moved
         total[j] += weight * moved
         margin += moved * features[following, j]
-    return margin
+    return margin + summed(margins)
 
 
 @piece

@@ -174,27 +174,27 @@ def margins_of(margins, first, x, starts, columns, values):
         m0, m1, m2 = no_lanes(), no_lanes(), no_lanes()
         for e in range(starts[first + i], starts[first + i + 1]):
             value, j = values[e], columns[e]
-            m0 = added(m0, value, lanes_at(x, j, 0))
-            m1 = added(m1, value, lanes_at(x, j, WIDTH))
-            m2 = added(m2, value, lanes_at(x, j, 2 * WIDTH))
-        put_lanes(margins, i, 0, m0)
-        put_lanes(margins, i, WIDTH, m1)
-        put_lanes(margins, i, 2 * WIDTH, m2)
+            m0 = added(m0, value, lanes_at(x, (j, 0)))
+            m1 = added(m1, value, lanes_at(x, (j, WIDTH)))
+            m2 = added(m2, value, lanes_at(x, (j, 2 * WIDTH)))
+        put_lanes(margins, (i, 0), m0)
+        put_lanes(margins, (i, WIDTH), m1)
+        put_lanes(margins, (i, 2 * WIDTH), m2)
 
 
 @called
 def add_weighted(total, weights, begins, records, values):
     """Add ``sum_i w_ir a_i`` of a block's records to ``total (d, 24)``; ``weights (records, 24)``."""
     for j in range(total.shape[0]):
-        t0, t1, t2 = lanes_at(total, j, 0), lanes_at(total, j, WIDTH), lanes_at(total, j, 2 * WIDTH)
+        t0, t1, t2 = lanes_at(total, (j, 0)), lanes_at(total, (j, WIDTH)), lanes_at(total, (j, 2 * WIDTH))
         for e in range(begins[j], begins[j + 1]):
             value, i = values[e], records[e]
-            t0 = added(t0, value, lanes_at(weights, i, 0))
-            t1 = added(t1, value, lanes_at(weights, i, WIDTH))
-            t2 = added(t2, value, lanes_at(weights, i, 2 * WIDTH))
-        put_lanes(total, j, 0, t0)
-        put_lanes(total, j, WIDTH, t1)
-        put_lanes(total, j, 2 * WIDTH, t2)
+            t0 = added(t0, value, lanes_at(weights, (i, 0)))
+            t1 = added(t1, value, lanes_at(weights, (i, WIDTH)))
+            t2 = added(t2, value, lanes_at(weights, (i, 2 * WIDTH)))
+        put_lanes(total, (j, 0), t0)
+        put_lanes(total, (j, WIDTH), t1)
+        put_lanes(total, (j, 2 * WIDTH), t2)
 
 
 @vector_piece

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.descent import descend
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
 from dpsco_bench.fused.pieces import NO_SLOPE, margin_of, record_weight, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
+from dpsco_bench.fused.single import descend
 from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of

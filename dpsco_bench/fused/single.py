@@ -1,0 +1,98 @@
+"""Projected gradient steps on one record each, of several rows in turn.
+
+A step waits for the one before it: for its slope, its length and its margin. What rows ask for at the same time is
+evaluated at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_bench.fused.compiled import called, piece
+from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
+from dpsco_bench.fused.pieces import L2_BALL, LP_BALL, SPACE, finish, margin_of, shrink_onto, slope
+from dpsco_bench.fused.roots import project_lp
+from dpsco_bench.problems.forms import LOGISTIC
+
+TOGETHER = 24
+"""Rows that make their steps in turn. More of them leave the nearest cache."""
+
+
+@piece
+def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
+    """``x - eta (g + weight a_i + ridge x + scale z)`` in place, z the noise of a step and row; its squared length."""
+    whole = x.size - x.size % WIDTH
+    squares, square = no_lanes(), 0.0
+    for j in range(0, whole, WIDTH):
+        here = lanes_at(x, j)
+        gradient = added(added(lanes_at(g, j), weight, lanes_at(features, (i, j))), ridge, here)
+        moved = added(here, -eta, added(gradient, scale, lanes_at(noise, (step, row, j))))
+        put_lanes(x, j, moved)
+        squares = added(squares, moved, moved)
+    for j in range(whole, x.size):
+        gradient = g[j] + weight * features[i, j] + ridge * x[j]
+        moved = x[j] - eta * (gradient + scale * np.float64(noise[step, row, j]))
+        x[j] = moved
+        square += moved * moved
+    return square + summed(squares)
+
+
+@called
+def single_steps(x, total, rows, records, form, noise, drawn, scale, eta, weights, ridge, domain):
+    """Steps as `descent.projected_steps` makes them, of at most 24 rows of one copy, on one record each.
+
+    Parameters
+    ----------
+    rows : tuple, the first of the rows of x and total, that of the noise's rows, and their number
+    records : tuple, ``features, labels, index, share``, the column of the first row in ``index``, and 1, or 0 where
+        that column is every row's
+    form : tuple, slope and parameters of a `forms.RecordForm`
+    drawn : int, 0 without noise
+    """
+    start, row, count = rows
+    features, labels, index, share, chosen, apart = records
+    kind, a, b = form
+    ball, radius, p = domain
+    margins, known, shrink = np.zeros(TOGETHER), np.zeros(TOGETHER), np.ones(TOGETHER)
+    none, work = np.zeros(x.shape[1]), np.empty((4, x.shape[1] if ball == LP_BALL else 0))
+    for q in range(count):
+        margins[q] = margin_of(x[start + q], features, index[0, chosen + q * apart, 0])
+    for s in range(eta.size):
+        for q in range(count):
+            known[q] = labels[index[s, chosen + q * apart, 0]]
+        to_slopes(margins, kind, a, b, known)
+        for q in range(count):
+            i, place = index[s, chosen + q * apart, 0], (s * drawn, (row + q) * drawn)
+            weight = share * margins[q]
+            shrink[q] = descend(x[start + q], none, weight, features, i, noise, *place, eta[s], scale[s], ridge)
+        if ball in (L2_BALL, SPACE):
+            to_factors(shrink, radius if ball == L2_BALL else math.inf)
+        else:
+            for q in range(count):
+                shrink[q] = shrink_onto(x[start + q], 0.0, ball, radius)
+                if ball == LP_BALL:
+                    project_lp(x[start + q], work, p, radius)
+        following = min(s + 1, eta.size - 1)
+        for q in range(count):
+            i = index[following, chosen + q * apart, 0]
+            margins[q] = finish(x[start + q], total[start + q], shrink[q], weights[s], features, i)
+
+
+@called
+def to_slopes(margins, kind, a, b, labels):
+    """``l'(m, y)`` in place of ``margins (24,)``; a vector of them where no branch is in the way."""
+    if kind == LOGISTIC:
+        for q in range(TOGETHER):
+            margins[q] = slope(LOGISTIC, a, b, margins[q], labels[q])
+    else:
+        for q in range(TOGETHER):
+            margins[q] = slope(kind, a, b, margins[q], labels[q])
+
+
+@called
+def to_factors(squares, radius):
+    """In place of squared lengths ``(24,)``, by what rows are to be multiplied to be on the l2 ball."""
+    for q in range(TOGETHER):
+        squares[q] = radius / math.sqrt(squares[q]) if squares[q] > radius * radius else 1.0
