@@ -30,10 +30,12 @@ TITLE_LINE, TITLE_CHARACTERS = 0.14, 52
 MOST_ROWS = 60
 """In one column."""
 LOWEST, HIGHEST = 0.05, 20.0
-"""Epsilons beyond, in units of the claim, stand at the edge."""
+"""Epsilons beyond, in units of the claim, stand at the edge: as arrows, or with their number."""
 TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
 KINDS = {"exact": "o", "upper": "v", "lower": "^"}
 """Of an accountant's epsilon."""
+BELOW_AXIS = "<"
+"""Of any that is less than the axis shows."""
 SEEN, SILENT = INK, GREY
 """An audit whose predicted power is at least one half, and one that says nothing."""
 
@@ -166,9 +168,8 @@ def _draw_row(axes: Axes, row: Row, y: float) -> None:
     first = row.scores[0].row
     real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
     if not math.isnan(real):
-        axes.plot(
-            [_inside(real)], [y], KINDS[first.epsilon_real_kind or "upper"], color=colour, markersize=3.4, zorder=3
-        )
+        marker = KINDS[first.epsilon_real_kind or "upper"] if real >= LOWEST else BELOW_AXIS
+        axes.plot([_inside(real)], [y], marker, color=colour, markersize=3.4, zorder=3)
         if real > HIGHEST:
             axes.annotate(
                 "∞" if math.isinf(real) else number(real), (HIGHEST, y), (-4, 0), textcoords="offset points",
@@ -181,7 +182,8 @@ def _draw_row(axes: Axes, row: Row, y: float) -> None:
         look: dict[str, Any] = (
             {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5} if fused else {"markersize": 3.0}
         )
-        axes.plot([_inside(lower)], [y], "D", **{"color": seen, "markeredgewidth": 0.7, "zorder": 4, **look})
+        marker = "D" if lower >= LOWEST else BELOW_AXIS
+        axes.plot([_inside(lower)], [y], marker, **{"color": seen, "markeredgewidth": 0.7, "zorder": 4, **look})
 
 
 def _inside(epsilon: float) -> float:
@@ -212,5 +214,6 @@ def _words(figure: Figure, height: float, title: Sequence[str]) -> None:
         mark("by the output of a fused run", "D", SEEN, "white"),
         mark("says nothing: predicted power below 1/2", "D", SILENT),
         *(mark(f"accountant, {kind}", marker, FAINT) for kind, marker in KINDS.items()),
+        mark("at the edge: below the axis", BELOW_AXIS, FAINT),
     ]
     figure.legend(handles=handles, loc="lower center", ncols=1 + columns, fontsize=6, columnspacing=1.0)

@@ -61,7 +61,7 @@ class Panel:
     Attributes
     ----------
     title : str, what it says
-    line : str, the one line of small text: instance and sizes; what does not fit is cut
+    line : str, small text below the title: instance and sizes, in a line or two; what does not fit is cut
     blank : bool, whether there is nothing to draw, only the words
     symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
     height, right : float, inches of the area that holds the data, and of the margin beside it
@@ -79,6 +79,12 @@ class Panel:
     def titles(self) -> list[str]:
         """Lines of the title."""
         return textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """Lines of the small text."""
+        first, *rest = textwrap.wrap(self.line, LINE_CHARACTERS, break_long_words=False) or [""]
+        return [first, cut(" ".join(rest), LINE_CHARACTERS)] if rest else [first] if first else []
 
 
 @contextmanager
@@ -148,7 +154,7 @@ def _header(figure: Figure, title: Sequence[str], origin: Sequence[str], height:
 
 
 def _heading_lines(row: Sequence[Panel]) -> int:
-    return max(len(panel.titles) + bool(panel.line) for panel in row)
+    return max(len(panel.titles) + len(panel.lines) for panel in row)
 
 
 def _row_height(row: Sequence[Panel]) -> float:
@@ -174,8 +180,9 @@ def _write(figure: Figure, panel: Panel, left: float, upper: float, size: tuple[
     for number, text in enumerate(panel.titles):
         y = (upper - LINE * number) / height
         figure.text(x, y, text, va="top", size=7.5, weight="bold", color=INK)
-    y = (upper - LINE * len(panel.titles)) / height
-    figure.text(x, y, cut(panel.line, LINE_CHARACTERS), va="top", size=6.3, color=FAINT)
+    for number, text in enumerate(panel.lines, start=len(panel.titles)):
+        y = (upper - LINE * number) / height
+        figure.text(x, y, text, va="top", size=6.3, color=FAINT)
 
 
 def words_panel(title: str, line: str = "") -> Panel:

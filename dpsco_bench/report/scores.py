@@ -149,7 +149,7 @@ class Score:
         skipped = [self.row.reason] if self.row.skipped else []
         notes = [*skipped, *self.row.reservations, *self.row.notes, *self._warnings]
         text = "; ".join(dict.fromkeys(symbols(note) for note in notes if note))
-        return text[:1].upper() + text[1:] if text[:2].isascii() and text[:2].isalpha() else text
+        return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}(?![a-z(])", text) else text
 
     @property
     def _warnings(self) -> list[str]:
@@ -159,7 +159,8 @@ class Score:
             for warning in cell.warnings:
                 alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
         more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
-        return [found[0].replace(OUTSIDE, "outside the theorem:") + more[kind] for kind, found in alike.items()]
+        said = RANGE if self.row.kind == "privacy" else "outside the theorem:"
+        return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
 
     @property
     def has_interval(self) -> bool:
@@ -169,6 +170,8 @@ class Score:
 
 OUTSIDE = "outside_theorem:"
 """How a plan's warning begins where a cell does not meet a condition of its theorem."""
+RANGE = "outside a range that the paper states:"
+"""Of privacy: the condition may be one of another theorem, on the risk."""
 
 
 class Group(NamedTuple):

@@ -64,6 +64,7 @@ _SYMBOLS = {
     "sigma": "σ",
     "kappa": "κ",
     "lambda": "λ",
+    "lam": "λ",
     "eta": "η",
     "gamma": "γ",
     "rho": "ρ",

@@ -28,7 +28,7 @@ class Printed(RidgeLogistic):
 
 
 @pytest.mark.parametrize("problem", [RidgeLogistic, Printed])
-@pytest.mark.parametrize("rows", [4, 7, 48])
+@pytest.mark.parametrize("rows", [4, 7, 24, 53])
 @pytest.mark.parametrize(("n", "d"), [(1, 30), (64, 40), (1003, 54)])
 def test_gradients_and_risks_are_those_of_the_listing(problem, rows, n, d):
     """Blocks with and without a rest, entries in fours with and without; points near and far."""
@@ -85,3 +85,27 @@ def test_entries_are_those_of_the_data_that_are_there():
     assert entries_of(objective) is first
     objective.data = Data(50, data.features[::-1].copy(), data.labels[::-1].copy())
     np.testing.assert_array_equal(entries_of(objective).labels, data.labels[::-1])
+
+
+def test_a_gradient_evaluated_beside_a_risk_is_that_of_its_points():
+    """Steps ask for the risk and then for the gradient at the same points: one pass, the same bits, all counted."""
+    rng, rows, d = np.random.default_rng(3), 30, 40
+    data, x = records(130, d, rng), rng.standard_normal((5, rows, d))
+    beside, apart = (Objective(RidgeLogistic(d), data, rows) for _ in range(2))
+    beside.minimum = 0.0
+    for points in x:
+        risk = excess_risk(beside, points)
+        np.testing.assert_array_equal(risk, excess_risk(beside, points))
+        np.testing.assert_array_equal(mean_gradient(beside, points), mean_gradient(apart, points))
+        np.testing.assert_array_equal(beside.evaluations, apart.evaluations)
+    points = x[0]
+    for _ in range(3):  # at points that were changed in place since, and at others
+        excess_risk(beside, points)
+        points *= 0.5
+        np.testing.assert_array_equal(mean_gradient(beside, points), mean_gradient(apart, points))
+        excess_risk(beside, points)
+        np.testing.assert_array_equal(mean_gradient(beside, x[1]), mean_gradient(apart, x[1]))
+        np.testing.assert_array_equal(mean_gradient(beside, points), mean_gradient(apart, points))
+    excess_risk(beside, points)
+    beside.data = apart.data = records(130, d, rng)
+    np.testing.assert_array_equal(mean_gradient(beside, points), mean_gradient(apart, points))

@@ -30,7 +30,8 @@ from dpsco_bench.report.panels import Series
 
 DIMENSIONS = tuple(2.0**power for power in range(2, 17))
 VERTICES = tuple(2**power for power in range(2, 15))
-RULES = ("best", "sec2", "two_ln_d", "q")
+RULES = {"best": "least over r", "sec2": "r = ln d", "two_ln_d": "r = 2 ln d + 1", "q": "r = q"}
+"""Rules for the exponent r of the smooth norm -> what stands at their curves."""
 BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7f7", "#D55E00"])
 
 
@@ -57,7 +58,7 @@ def _kappa_panel(p: float) -> Panel:
         for rule, colour in rules.items():
             values = [SmoothNorm(p, int(d), rule).kappa for d in DIMENSIONS]
             axes.plot(DIMENSIONS, values, color=colour, linewidth=2.4 if rule == "best" else 1.0)
-            labels.append(EndLabel(values[-1], rule.replace("_", " "), colour))
+            labels.append(EndLabel(values[-1], RULES[rule], colour))
             ends += values
         for style, (name, formula) in zip(((0, (4, 2)), (0, (1, 1.5))), printed.items(), strict=True):
             values = [min(cap, formula(d)) for d in DIMENSIONS]

@@ -89,7 +89,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     pieces = [
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        f"{badge(line.standing, line.tone)}. {text(line.text)}\n",
+        f"{badge(line.standing, line.tone)}. {text(_beyond(line.standing, line.text))}".rstrip() + "\n",
         _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
@@ -99,6 +99,14 @@ def _claim(content: Content, results: ClaimResults) -> str:
         *(() if content.short else _evidence(content, results)),
     ]
     return "\n".join(filter(None, pieces))
+
+
+def _beyond(standing: str, answer: str) -> str:
+    """An answer without the standing that it begins with, where it stands before it."""
+    rest = answer[len(standing) :]
+    if answer.lower().startswith(standing) and rest[:1] in (":", "."):
+        return rest[1:].strip()[:1].upper() + rest[1:].strip()[1:]
+    return answer
 
 
 def _elsewhere(content: Content, results: ClaimResults) -> str:
