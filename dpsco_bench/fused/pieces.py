@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from dpsco_bench.fused.compiled import piece
+from dpsco_bench.fused.compiled import piece, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.powers import half_tanh
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
@@ -88,9 +88,23 @@ def scale_by(x, factor):
         x[j] *= factor
 
 
-@piece
+@vector_piece
+def margin_in_lanes(x, features, i):
+    """``<a_i, x>``, its terms in the order of `finish`."""
+    whole, margins, margin = x.size - x.size % WIDTH, no_lanes(), 0.0
+    for j in range(0, whole, WIDTH):
+        margins = added(margins, lanes_at(x, j), lanes_at(features, (i, j)))
+    for j in range(whole, x.size):
+        margin += x[j] * features[i, j]
+    return margin + summed(margins)
+
+
+@vector_piece
 def finish(x, total, shrink, weight, features, following):
-    """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows."""
+    """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows.
+
+    It is the one of `margin_in_lanes`, bit by bit: a tile begins with that.
+    """
     whole, margins, margin = x.size - x.size % WIDTH, no_lanes(), 0.0
     for j in range(0, whole, WIDTH):
         moved = added(no_lanes(), shrink, lanes_at(x, j))
@@ -98,10 +112,9 @@ def finish(x, total, shrink, weight, features, following):
         put_lanes(total, j, added(lanes_at(total, j), weight, moved))
         margins = added(margins, moved, lanes_at(features, (following, j)))
     for j in range(whole, x.size):
-        moved = shrink * x[j]
-        x[j] = moved
-        total[j] += weight * moved
-        margin += moved * features[following, j]
+        x[j] = shrink * x[j]
+        total[j] += weight * x[j]
+        margin += x[j] * features[following, j]
     return margin + summed(margins)
 
 

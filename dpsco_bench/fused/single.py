@@ -12,7 +12,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import called, piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
-from dpsco_bench.fused.pieces import L2_BALL, LP_BALL, SPACE, finish, margin_of, shrink_onto, slope
+from dpsco_bench.fused.pieces import L2_BALL, LP_BALL, SPACE, finish, margin_in_lanes, shrink_onto, slope
 from dpsco_bench.fused.roots import project_lp
 from dpsco_bench.problems.forms import LOGISTIC
 
@@ -58,7 +58,7 @@ def single_steps(x, total, rows, records, form, noise, drawn, scale, eta, weight
     margins, known, shrink = np.zeros(TOGETHER), np.zeros(TOGETHER), np.ones(TOGETHER)
     none, work = np.zeros(x.shape[1]), np.empty((4, x.shape[1] if ball == LP_BALL else 0))
     for q in range(count):
-        margins[q] = margin_of(x[start + q], features, index[0, chosen + q * apart, 0])
+        margins[q] = margin_in_lanes(x[start + q], features, index[0, chosen + q * apart, 0])
     for s in range(eta.size):
         for q in range(count):
             known[q] = labels[index[s, chosen + q * apart, 0]]

@@ -103,3 +103,24 @@ def test_lanes_are_eight_numbers_of_an_array():
         np.testing.assert_allclose(out[j : j + 8], value**2, rtol=1e-12)
         assert np.count_nonzero(out) == 8
         assert total == pytest.approx(value.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [5, 8, 11, 54])
+def test_tiles_change_no_bit(d):
+    """A tile begins with the margins that the step before it would have handed on."""
+    rows = TOGETHER + 2
+    x, records, drawn = given(rows, d, 1, False, 1, True)
+    features, labels, index, counts, share, stride = records
+    form, eta, weights = (LOGISTIC, -1.0, 0.0, np.zeros(0), np.zeros(0)), np.full(STEPS, 0.4), np.ones(STEPS)
+    whole, total = x.copy(), np.zeros_like(x)
+    projected_steps(
+        whole, total, (0, rows, rows, 1), records, form, drawn, eta, eta, weights, 0.1, (L2_BALL, RADIUS, 2.0)
+    )
+    parts, sums = x.copy(), np.zeros_like(x)
+    for s in (slice(0, 1), slice(1, 4), slice(4, STEPS)):
+        told = features, labels, np.ascontiguousarray(index[s]), counts, share, stride
+        projected_steps(
+            parts, sums, (0, rows, rows, 1), told, form, drawn[s], eta[s], eta[s], weights[s], 0.1, (L2_BALL, RADIUS, 2.0)
+        )  # fmt: skip
+    np.testing.assert_array_equal(parts, whole)
+    np.testing.assert_array_equal(sums, total)
