@@ -112,15 +112,12 @@ def test_tiles_change_no_bit(d):
     x, records, drawn = given(rows, d, 1, False, 1, True)
     features, labels, index, counts, share, stride = records
     form, eta, weights = (LOGISTIC, -1.0, 0.0, np.zeros(0), np.zeros(0)), np.full(STEPS, 0.4), np.ones(STEPS)
+    ball, of = (L2_BALL, RADIUS, 2.0), (0, rows, rows, 1)
     whole, total = x.copy(), np.zeros_like(x)
-    projected_steps(
-        whole, total, (0, rows, rows, 1), records, form, drawn, eta, eta, weights, 0.1, (L2_BALL, RADIUS, 2.0)
-    )
+    projected_steps(whole, total, of, records, form, drawn, eta, eta, weights, 0.1, ball)
     parts, sums = x.copy(), np.zeros_like(x)
     for s in (slice(0, 1), slice(1, 4), slice(4, STEPS)):
         told = features, labels, np.ascontiguousarray(index[s]), counts, share, stride
-        projected_steps(
-            parts, sums, (0, rows, rows, 1), told, form, drawn[s], eta[s], eta[s], weights[s], 0.1, (L2_BALL, RADIUS, 2.0)
-        )  # fmt: skip
+        projected_steps(parts, sums, of, told, form, drawn[s], eta[s], eta[s], weights[s], 0.1, ball)
     np.testing.assert_array_equal(parts, whole)
     np.testing.assert_array_equal(sums, total)
