@@ -34,7 +34,8 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
     kind, a, b, hessian, centre = form
     ball, radius, p = domain
     apart, drawn = index.shape[1] > 1, noise.shape[0] == eta.size and noise.shape[1] == last - first
-    if kind != NO_SLOPE and hessian.size == 0 and index.shape[2] == 1 and counts.size == 1:
+    one = index.shape[2] == 1 and counts.size == 1 and counts[0, 0] == 1
+    if one and kind != NO_SLOPE and hessian.size == 0:
         for copy in range(copies):
             for low in range(first, last, TOGETHER):
                 told = copy * replicates + low, low - first, min(TOGETHER, last - low)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.compiled import available
+from dpsco_bench.fused.compiled import numba
 
 WIDTH = 8
 """Numbers of a value: a register of the widest vectors, and several of narrower ones."""
@@ -44,7 +44,7 @@ def no_lanes() -> Any:
     return np.zeros(WIDTH)
 
 
-if available():
+if numba is not None:
     from numba import types
     from numba.core import cgutils
     from numba.core.errors import TypingError

@@ -65,7 +65,8 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
     kind, a, b, hessian, centre = form
     ball, radius, _ = domain
     g, now, then = np.empty(x.shape[1]), 0.0, 0.0
-    single = kind != NO_SLOPE and hessian.size == 0 and index.shape[2] == 1 and counts.size == 1
+    one = index.shape[2] == 1 and counts.size == 1 and counts[0, 0] == 1
+    single = one and kind != NO_SLOPE and hessian.size == 0
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
