@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -253,7 +254,12 @@ def load_errata(paper: str) -> list[Erratum]:
             entries = read_shipped(path)
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            found += [parse_erratum(paper, entry) for entry in entries]
+            read = [parse_erratum(paper, entry) for entry in entries]
+            counts = Counter(entry.id.lower() for entry in [*found, *read])
+            for entry in read:
+                if counts[entry.id.lower()] > 1:
+                    raise InputError(f"errata of {paper}", entry.id, "an id that no other entry has")
+            found += read
         except InputError as error:
             if not is_installed(paper):
                 raise

@@ -119,13 +119,23 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
             raise ChangedPlan(f"{where}: {name} of its mechanism = another one: must be {CHANGED}")
         object.__setattr__(self, name, value)
 
-    mechanism.scales = Kept(scales, where)
-    check = _unchanged(getattr(mechanism, "plan", None), where)
+    before, kept = dict(scales), Kept(scales, where)
+    mechanism.scales = kept
+    unchanged = _unchanged(getattr(mechanism, "plan", None), where)
+
+    def check() -> None:
+        unchanged()
+        now = vars(mechanism).get("scales")
+        if now is not kept or dict(kept) != before:
+            held = dict(now or {})
+            key = next((name for name in before if held.get(name) != before[name]), "")
+            was = before.get(key, "that of its mechanism")
+            raise ChangedPlan(f"{where}: noise scale of {key or 'all'} = {held.get(key)}: must be {was}, {CHANGED}")
+
     asked = {name: _after(check, getattr(cls, name)) for name in ASKED if hasattr(cls, name)}
     mechanism.__class__ = type(
         cls.__name__, (cls,), {**_said(cls), **asked, "__setattr__": refuse, "__module__": cls.__module__}
     )
-    before, kept = dict(scales), mechanism.scales
     try:
         yield
     finally:
@@ -135,12 +145,12 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
 
 
 def _unchanged(plan: Any, where: str) -> Callable[[], None]:
-    """A check that nothing was written past the frozen queries of a plan and what they hold; it raises ChangedPlan."""
+    """A check that nothing was written past a frozen plan, its queries and what they hold; it raises ChangedPlan."""
     held = {f"{query.name} of queries": query for query in getattr(plan, "queries", ())}
     held |= {f"{name} of {place}": value for place, query in held.items() for name, value in vars(query).items()}
     kept = [
         (place, one, tuple(vars(one).items()))
-        for place, one in held.items()
+        for place, one in {"its plan": plan, **held}.items()
         if is_dataclass(one) and not isinstance(one, type)
     ]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpsco_bench.claims.tables import TableText
+from dpsco_bench.errors import InputError
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.spared import spared
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import WRITERS, Column, Table
 
 Compute = Callable[[TableText, Inputs], Table]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
@@ -21,8 +22,16 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 def computed_table(text: TableText, inputs: Inputs) -> Table:
     """The table of a file that names what computes it. Raises InputError for an unknown name."""
-    compute = COMPUTED.get(text.computed)
-    return spared(text.id, "table", lambda: compute(text, inputs), lambda line: _in_words(text, line))
+
+    def made() -> Table:
+        found = COMPUTED.get(text.computed)(text, inputs)
+        if not isinstance(found, Table):
+            raise InputError(f"computed table {text.computed}", type(found).__name__, "a Table")
+        for write in WRITERS.values():  # a cell that cannot be shown fails here, and not where all tables are written
+            write(found)
+        return found
+
+    return spared(text.id, "table", made, lambda line: _in_words(text, line))
 
 
 def _in_words(text: TableText, line: str) -> Table:

@@ -193,6 +193,24 @@ def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple
     return said, unsaid
 
 
+def linked(found: Sequence[Finding], pages: Mapping[str, str]) -> list[Finding]:
+    """Findings whose pages the site has; one of an installed paper with another is named in a line and left out.
+
+    Raises InputError for one of what ships.
+    """
+    kept = []
+    for finding in found:
+        with sparing(finding.path):
+            for page in finding.text.pages:
+                there = any(page[1:] in text for text in pages.values()) if page.startswith("#") else page in pages
+                if not there:
+                    raise InputError(
+                        f"finding {finding.id}: pages", page, f"a page of the site; {nearest(page, pages)}"
+                    )
+            kept.append(finding)
+    return kept
+
+
 def _supported(content: Content, id: str, text: FindingText, path: Path) -> Finding:
     known = [claim.id for claim in content.inputs.claims]
     for claim in text.claims:

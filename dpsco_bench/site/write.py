@@ -25,7 +25,7 @@ from dpsco_bench.report.tables import write_table
 from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figures as draw_findings
-from dpsco_bench.site.findings import findings
+from dpsco_bench.site.findings import findings, linked
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
 from dpsco_bench.site.pages.guide import guide_pages
@@ -73,13 +73,11 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
     drawn.mkdir(parents=True)
     (folder / "files").mkdir()
     supported, unsaid = findings(content)
-    said = draw_findings(supported, drawn)
     with style():
         write_atomic(drawn / "papers.svg", svg_text(papers_figure(content.lines)))
         if content.audits:
             write_atomic(drawn / "audits.svg", svg_text(audits_figure(content.audits)))
     pages = {
-        **home_page(content, said, unsaid),
         **paper_pages(content),
         **claim_pages(content),
         **method_pages(content),
@@ -89,6 +87,8 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
         **guide_pages(content),
         **provenance_page(content),
     }
+    said = draw_findings(linked(supported, pages), drawn)
+    pages = {**home_page(content, said, unsaid), **pages}
     for name, page in rendered(unlinked(pages) if single else pages, single).items():
         path = folder / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)

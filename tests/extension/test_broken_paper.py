@@ -10,6 +10,7 @@ import pytest
 from dpsco_bench import registry
 from dpsco_bench.errors import BrokenPaper
 
+ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 ACCOUNT = ("account", "wang2017.dp_gd_pl", "problem=ridge_logistic", "n=64", "d=3", "--json")
 LINE = "dpsco: paper = 'theirs (distribution theirs-dp 1.0)': must be a package that can be imported ("
@@ -71,6 +72,18 @@ def test_a_wrong_claim_of_it_is_named_and_left_out(broken, tmp_path):
     said = [line for line in found.err.splitlines() if not line.startswith(LINE)]
     assert len(said) == 1 and "thm1.yaml: claim theirs.thm1, part p: kind = 'odd': must be " in said[0]
     assert broken("show", "theirs.thm1").code == 2
+
+
+def test_a_ledger_with_one_id_twice_is_named_and_left_out(broken, tmp_path):
+    """The page has an address for each id."""
+    ledger = tmp_path / "site" / "theirs" / "conf" / "errata" / "theirs.yaml"
+    ledger.parent.mkdir(parents=True)
+    ledger.write_text((ROOT / "examples/paper/example2026/conf/errata/example2026.yaml").read_text())
+    assert broken("list", "errata").code == 0
+    entries = ledger.read_text()
+    ledger.write_text(entries + entries.replace("id: E", "id: e"))
+    found = broken("list", "errata")
+    assert found.code == 0 and any("theirs.yaml: errata of theirs = " in line for line in found.err.splitlines())
 
 
 @pytest.mark.parametrize("edited", ["", METHOD, CLAIM], ids=["asked for", "a plugin beside it", "a claim that asks"])

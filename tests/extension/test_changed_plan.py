@@ -97,7 +97,7 @@ BACK = "        mechanism.scales['gradient'] = was\n"
 
 
 @pytest.mark.parametrize("verb", [("run", "replicates=2"), ("check",)], ids=["run", "check"])
-@pytest.mark.parametrize("how", ["an entry", "all of them"])
+@pytest.mark.parametrize("how", ["an entry", "all of them", "past the dict", "past the mechanism"])
 def test_a_change_that_is_taken_back_is_seen(dpsco, verb, how):
     """No release is made without its noise."""
     text = Path(METHOD).read_text()
@@ -106,6 +106,14 @@ def test_a_change_that_is_taken_back_is_seen(dpsco, verb, how):
     if how == "all of them":
         gone = "        was, mechanism.scales = mechanism.scales, {'gradient': 0.0}\n"
         back = "        mechanism.scales = was\n"
+    elif how == "past the dict":
+        gone = (
+            "        was = mechanism.scales['gradient']\n        dict.__setitem__(mechanism.scales, 'gradient', 0.0)\n"
+        )
+        back = "        dict.__setitem__(mechanism.scales, 'gradient', was)\n"
+    elif how == "past the mechanism":
+        gone = "        was, vars(mechanism)['scales'] = mechanism.scales, {'gradient': 0.0}\n"
+        back = "        vars(mechanism)['scales'] = was\n"
     Path(METHOD).write_text(text.replace(line, gone + line + back))
     method = "mine.noisy_gd" if verb[0] == "check" else "algorithm=mine.noisy_gd"
     found = dpsco(verb[0], method, *WHERE, *verb[1:], "--plugin", METHOD)
@@ -167,3 +175,14 @@ def test_what_it_takes_back_is_seen_when_it_draws(dpsco, value):
     Path(METHOD).write_text(text)
     arguments = ("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
     stopped(dpsco(*arguments), f"sensitivity of gradient of queries = {value}: must be ")
+
+
+def test_other_queries_that_it_takes_back_are_seen(dpsco):
+    """A release looks its query up in the plan: the frozen plan itself is held too, and not what it has alone."""
+    text = Path(METHOD).read_text()
+    other = "    from dataclasses import replace\n    was = plan.queries\n"
+    other += "    object.__setattr__(plan, 'queries', (replace(was[0], releases=10**6),))\n"
+    text = text.replace(START, f"{other}{START}").replace(END, f"    object.__setattr__(plan, 'queries', was)\n{END}")
+    Path(METHOD).write_text(text)
+    found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
+    stopped(found, "queries of its plan = ")

@@ -15,7 +15,7 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figure, write_figures
-from dpsco_bench.site.findings import filled, finding_files, findings, holds, read_finding
+from dpsco_bench.site.findings import filled, finding_files, findings, holds, linked, read_finding
 from dpsco_bench.site.values import value_of
 from tests.cli.test_documents import sentences
 
@@ -87,6 +87,21 @@ def test_one_of_an_installed_paper_is_named_and_left_out(content, told, tmp_path
     assert [finding.id for finding in write_figures(said, tmp_path)] == ["one"] and not unsaid
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"dpsco: {broken['broken']}: left out: ")
+
+
+def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, capsys):
+    """Of what ships another page stops the build; of an installed paper the finding is named and left out."""
+    pages = {"privacy": "(table--x)=\n# Privacy"}
+    (kept,) = linked(findings(content, told(TEXT + 'pages: [privacy, "#table--x"]\n'))[0], pages)
+    assert kept.id == "one"
+    for page in ("nowhere", "#table--y"):
+        found = findings(content, told(TEXT + f'pages: ["{page}"]\n', "two"))[0]
+        with pytest.raises(InputError, match=f"finding two: pages = '{page}': must be a page of the site"):
+            linked(found, pages)
+        with monkeypatch.context() as patch:
+            patch.setattr(catalogue, "of_installed", lambda path: True)
+            assert linked([*found, kept], pages) == [kept]
+        assert f"left out: finding two: pages = '{page}'" in capsys.readouterr().err
 
 
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):

@@ -12,7 +12,7 @@ from dpsco_bench.report import figures, own_figures, spared
 from dpsco_bench.report.computed import COMPUTED, computed_table
 from dpsco_bench.report.drawing import Panel, compose, svg_text
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.tables import to_markdown
+from dpsco_bench.report.tables import Column, Table, to_csv, to_markdown
 
 
 def boom(*given):
@@ -119,6 +119,21 @@ def test_a_table(installed):
         assert LINE in to_markdown(computed_table(text, Inputs(Layout("smoke"), [])))
     else:
         with pytest.raises(DpscoError, match=LINE):
+            computed_table(text, Inputs(Layout("smoke"), []))
+
+
+@pytest.mark.parametrize("what", ["a cell", "none", "a name"])
+def test_a_table_that_cannot_be_shown(installed, what):
+    """A cell fails when it is written, long after the table was made; so does what is none, or what nobody made."""
+    made = Table("other2026.fig1", "A table", [Column("a", lambda row: row["b"], {"a": lambda row: row["b"]})], [{}])
+    if what != "a name":
+        COMPUTED.add(f"other2026_{what[-4:]}", lambda text, inputs: made if what == "a cell" else None, __name__)
+    text = TableText(id="other2026.fig1", title="A table", rows=(), computed=f"other2026_{what[-4:]}")
+    line = {"a cell": "failed with KeyError", "none": "must be a Table", "a name": "computed table = 'other2026_name'"}
+    if installed:
+        assert line[what] in to_csv(computed_table(text, Inputs(Layout("smoke"), [])))
+    else:
+        with pytest.raises(DpscoError, match=line[what]):
             computed_table(text, Inputs(Layout("smoke"), []))
 
 
