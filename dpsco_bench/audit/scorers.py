@@ -18,8 +18,8 @@ Array = np.ndarray
 Runs = tuple[Array, Array, Array]
 Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
 MechanismFactory = Callable[..., Any]
-BLOCK_BYTES = 1 << 27
-"""Memory for the transcripts of the replicates that run at once."""
+BLOCK_BYTES = 1 << 26
+"""Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
 ATOM = 3

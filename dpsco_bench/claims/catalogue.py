@@ -248,7 +248,7 @@ def load_errata(paper: str) -> list[Erratum]:
     InputError
         For an entry that `parse_erratum` refuses, of what ships or was given in this call.
     """
-    found = []
+    found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
         try:
             entries = read_shipped(path)

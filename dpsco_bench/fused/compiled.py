@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -87,8 +88,8 @@ def called_digest(function: Any) -> str:
         digest.update(code.co_code + repr((code.co_name, code.co_consts, code.co_names)).encode())
         for name in code.co_names:
             value: Any = current.__globals__.get(name)
-            if hasattr(value, "_defn"):  # an intrinsic: what it writes is its code
-                digest.update(inspect.getsource(value._defn).encode())
+            if hasattr(value, "_defn"):  # an intrinsic: what it writes is the code of its module
+                digest.update(inspect.getsource(sys.modules[value._defn.__module__]).encode())
             elif hasattr(value, "py_func"):
                 todo.append(value.py_func)
                 options = {key: sorted(v) if isinstance(v, set) else v for key, v in value.targetoptions.items()}

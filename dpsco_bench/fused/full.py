@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.fused.gradients import by_products
 from dpsco_bench.fused.tiles import Steps, Tile, form_tuple
 from dpsco_bench.problems.base import Data, Trait
 from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE, SQUARED, RecordForm, form_of
@@ -58,7 +59,9 @@ def full_tiles(
     """
     steps = Steps(objective, mechanism, query, dim=dim, full=True)
     known, releases = affine_gradient(objective), mechanism.plan.query(query).releases
-    mean = None if known is not None else moments_gradient(objective, releases)
+    mean = by_products(objective.problem, objective.data)
+    if known is None:
+        mean = moments_gradient(objective, releases) or mean
     for t, k in steps.stretches(0, releases):
         scales = steps.scales(t, k)
         for tile in steps.tiles(t, k, whole=known is None):
@@ -67,8 +70,7 @@ def full_tiles(
                 yield slice(first, last), known, scales[tile.steps], tile
                 continue
             for s in range(last - first):
-                gradient = objective.problem.mean_gradient(x, objective.data) if mean is None else mean(x)
-                gradient = np.ascontiguousarray(gradient)
+                gradient = np.ascontiguousarray(mean(x))
                 noise = tile.noise[s : s + 1] if len(tile.noise) > 1 else tile.noise
                 at = slice(first + s, first + s + 1)
                 yield at, (gradient, *WHOLE[3:]), scales[at.start - t : at.stop - t], replace(tile, noise=noise)

@@ -147,6 +147,7 @@ def excess_risk(objective: Any, x: Array) -> np.ndarray:
 def _risk(objective: Any, x: Array) -> np.ndarray:
     """The risk; where steps ask for the mean gradient at the same points next, that is evaluated beside it."""
     known = _known(objective)
+    known.followed &= known.gradient is None  # else the last one was not taken
     risk, gradient = _evaluated(objective, known, x, known.followed)
     known.at, known.gradient = x.copy(), gradient if known.followed else None
     ridge = 0.5 * objective.problem.constants.regularisation * np.sum(x * x, axis=-1)

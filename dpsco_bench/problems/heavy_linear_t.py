@@ -23,16 +23,28 @@ class StudentSample:
 
     def __init__(self, n: int, d: int, draws: Draws) -> None:
         self.n, self.d, self.draws = n, d, draws
+        self.transform = student_noise
 
     def noise(self, first: int, count: int) -> np.ndarray:
-        """Noise of records from ``first`` on, shape ``(R, count, d)``.
-
-        Polar form (Bailey 1994): ``sqrt(f (u^(-2/f) - 1)) cos(2 pi v)`` is Student with f degrees of freedom.
-        """
+        """Noise of records from ``first`` on, shape ``(R, count, d)``."""
         drawn = to_numpy(self.draws.stream("student").uniform(*self.draws.box(first, count, 2 * self.d)))
-        u, v = drawn[:, :, : self.d], drawn[:, :, self.d :]
-        student = np.sqrt(FREEDOM * np.expm1(-2.0 / FREEDOM * np.log(u))) * np.cos(2.0 * np.pi * v)
-        return math.sqrt((FREEDOM - 2.0) / (FREEDOM * self.d)) * student.swapaxes(0, 1)
+        return self.transform(drawn).swapaxes(0, 1)
+
+
+def student_noise(drawn: np.ndarray) -> np.ndarray:
+    """Student noise of variance 1/d from uniform numbers ``(..., 2 d)``, u and then v, shape ``(..., d)``.
+
+    Polar form (Bailey 1994): ``sqrt(f (u^(-2/f) - 1)) cos(2 pi v)`` is Student with f degrees of freedom.
+    """
+    d = drawn.shape[-1] // 2
+    u, v = drawn[..., :d], drawn[..., d:]
+    student: np.ndarray = np.sqrt(FREEDOM * np.expm1(-2.0 / FREEDOM * np.log(u))) * np.cos(2.0 * np.pi * v)
+    return student_scale(d) * student
+
+
+def student_scale(d: int) -> float:
+    """What brings Student noise to a variance of 1/d."""
+    return math.sqrt((FREEDOM - 2.0) / (FREEDOM * d))
 
 
 @problem

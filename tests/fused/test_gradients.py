@@ -9,6 +9,7 @@ from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.registry import get_problem
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
@@ -88,3 +89,18 @@ def test_where_it_is_taken(monkeypatch):
             return super().mean_gradient(x, data)
 
     assert not taken(2, problem=Altered)
+
+
+def test_products_with_compiled_slopes_are_the_gradient_of_the_problem():
+    """Of logistic losses in blocks with a rest; of other losses and of an altered gradient the problem's own."""
+    rng = np.random.default_rng(5)
+    data = Data(700, rng.standard_normal((700, 6)), np.where(rng.random(700) < 0.5, -1.0, 1.0))
+    x = 3.0 * rng.standard_normal((300, 6))
+
+    class Altered(RidgeLogistic):
+        def mean_gradient(self, x, data):
+            return 2.0 * super().mean_gradient(x, data)
+
+    for problem in (RidgeLogistic(6), Altered(6), get_problem("data_twin", 6, loss="huber")):
+        mean = gradients.by_products(problem, data)
+        np.testing.assert_allclose(mean(x), problem.mean_gradient(x, data), rtol=1e-12, atol=1e-15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ class Projected:
             raise Refusal(f"random projection of {problem.name}", "its class is no GeneralisedLinear, with a slope")
         xp, d = objective.xp, problem.dimension
         self.objective, self.matrix = objective, random_projection(m, d)
-        self._slope, self._steepest = problem.slope, steepest
+        self._slope: Callable[[Array, Array], Array] = problem.slope
+        self._steepest = steepest
         self.phi = xp.asarray(self.matrix, dtype=objective.dtype)
         self.curvature = float(np.linalg.norm(self.matrix, 2)) ** 2
         rows = objective.data.features @ self.phi.T

@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from dpsco_bench.fused.gradients import by_products, slopes_of
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
@@ -28,11 +29,12 @@ def few_coordinates(objective, plan, mechanism):
 def pda_dpmd(objective, plan, mechanism):
     """As the listing; returns the average of w_1..w_T."""
     w, s = objective.start, mechanism.scales["gradient"]
-    metric = _Metric(objective)
+    metric, mean = _Metric(objective), by_products(objective.problem, objective.data)
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
     total = np.zeros_like(w)
     for t in range(plan.steps):
-        gradient = mechanism.release("gradient", objective.mean_gradient(w), t)
+        objective.count(objective.n)
+        gradient = mechanism.release("gradient", mean(w), t)
         w = metric.project(w - step * gradient @ metric.inverse, w)
         total += w
         objective.observe(w)
@@ -65,6 +67,10 @@ def kj16(objective, plan, mechanism):
 
 
 class _Image(Projected):
+    def __init__(self, objective, m, steepest):
+        super().__init__(objective, m, steepest)
+        self._slope = slopes_of(objective.problem)
+
     def project(self, u):
         """As the listing's."""
         t, momenta = 1.0, []
