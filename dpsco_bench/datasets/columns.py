@@ -18,6 +18,7 @@ LARGEST = 1e100
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "given in every record, as a finite number"
+BEYOND = "what is too large for a double, such as 1e400, is read as inf"
 _ID_WORDS = frozenset(
     ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
     + ("account", "acct", "client", "cust", "customer", "employee", "invoice", "member", "order", "patient", "user")
@@ -39,6 +40,11 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def is_plain(text: str) -> bool:
+    """Whether a field is a number as every reader of tables takes it: Python's ``float`` also takes ``1_0``."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None:
@@ -139,7 +145,7 @@ def looks_like_id(values: np.ndarray, name: str) -> bool:
 
 def _refuse_text(values: Sequence[Any], name: str, drop: str, path: Path, kind: Any) -> None:
     numbers = [v is None or number_in(str(v)) is not None for v in values]
-    odd = numbers if False in numbers else [v is None or _PLAIN.fullmatch(str(v)) is not None for v in values]
+    odd = numbers if False in numbers else [v is None or is_plain(str(v)) for v in values]
     record = odd.index(False) if False in odd else None  # Python reads 1_000 and digits of all scripts
     shown = "a number as text" if record is None else str(values[record])
     if sum(odd) > len(values) / 2 and record is not None:
@@ -158,8 +164,9 @@ def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
         record = int(np.argmax(bad))
-        shown = "no number" if np.isnan(values[record]) else f"{values[record]:g}"
-        refuse(name, path, shown, record, GIVEN)
+        if np.isnan(values[record]):
+            refuse(name, path, "no number", record, GIVEN)
+        refuse(name, path, f"{values[record]:g}", record, f"{GIVEN} ({BEYOND})")
 
 
 def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.columns import is_plain
 from dpsco_bench.datasets.memory import check_square
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
@@ -180,7 +181,7 @@ class FileRecords(Problem):
         if self.one_against_rest:
             raise InputError("one_against_rest", True, "left out for a loss of numbers")
         if table.labels.dtype.kind == "U":
-            words = [i for i, text in enumerate(table.labels) if _as_number(text) is None]
+            words = [i for i, text in enumerate(table.labels) if not is_plain(str(text))]
             row = words[0] if words else 0
             shown, allowed = f"{table.labels[row]} in record {row + 1}", "a number in every record"
             allowed += ", and not as text" * (not words)

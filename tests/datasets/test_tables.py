@@ -180,6 +180,7 @@ BAD = [
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number in record 2': must be given"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number in record 2'"),
     ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf in record 2': must be given"),
+    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf in record 2': .* too large for a double, such as 1e400"),
     ("t.csv", "a,b\n1,2\nx,3\n", {"label": "b"}, "column a of t.csv = 'x in record 2': must be a number in every rec"),
     ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'no number in record 1'"),
     ("t.csv", "a,y\n1,yes\n2,\n", {"label": "y"}, "column y of t.csv = 'no label in record 2': must be given in every"),

@@ -219,6 +219,7 @@ WRONG = [
     ({"path": "flat.csv"}, "label y of flat.csv = '1.0': must be a column with at least two values"),
     ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
     ({"path": "mixed.csv", "loss": "huber"}, "label y of mixed.csv = '\\? in record 6': must be a number in every"),
+    ({"path": "under.csv", "loss": "squared"}, "label y of under.csv = '1_0 in record 7': must be a number in every"),
     ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
 ]
 
@@ -228,6 +229,7 @@ def test_wrong_options_are_one_line(table, options, message):
     rows, labels = table
     write("flat.csv", rows, np.ones(ROWS, int))
     write("words.csv", rows, ["no", "yes"] * (ROWS // 2))
+    write("under.csv", rows, [*"010101", "1_0", *"01" * ((ROWS - 7) // 2), "1"])
     write("mixed.csv", rows, [*"01010?", *"01" * (ROWS // 2 - 3)])
     with pytest.raises(InputError, match=message) as caught:
         get_problem("data_file", **{**OPTIONS, **options})
