@@ -323,7 +323,7 @@ def modules_in(package: str) -> list[str]:
     if not places:
         return [package]
     stems = sorted(path.stem for place in places for path in place.glob("*.py"))
-    return [f"{package}.{stem}" for stem in stems if not stem.startswith("_")]
+    return [f"{package}.{stem}" for stem in stems if not stem.startswith(("_", "."))]
 
 
 @cache

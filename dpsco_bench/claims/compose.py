@@ -37,6 +37,7 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.helpers import code_files
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.sources import check_files, digests, own_code
@@ -282,7 +283,7 @@ def _stamp(profile: str, settings: Settings) -> str:
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
         *conf_files("**/*.yaml"),
-        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in sorted(folder.rglob("*.py"))),
+        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in code_files(folder)),
         *own_code(plugin_files(settings.plugins)),
         *map(Path, (*settings.claims, *settings.boards)),
     ):

@@ -26,6 +26,12 @@ Found = tuple[Path | None, Sequence[str]]
 """File of a module, None for a namespace; and the folders that its modules lie in."""
 
 
+def code_files(folder: Path, suffixes: Collection[str] = (".py",)) -> list[Path]:
+    """Code below a folder, sorted; no hidden files, such as the locks of editors, and none that cannot be read."""
+    found = (path for path in folder.rglob("*") if path.suffix in suffixes and not path.name.startswith("."))
+    return sorted(path for path in found if path.is_file() and os.access(path, os.R_OK))
+
+
 def with_helpers(paths: Iterable[Path], papers: Collection[Path] = ()) -> list[Path]:
     """One's own files, and the helpers of these and of modules of papers, directly or through one another.
 
@@ -57,7 +63,7 @@ def _beside(path: Path) -> Iterator[Path]:
         if parts[0] in _followed_otherwise():
             continue
         if (folder / INIT).is_file():
-            yield from sorted(folder.rglob("*.py"))
+            yield from code_files(folder)
         yield from _files_at(path.parent, parts, names)
 
 

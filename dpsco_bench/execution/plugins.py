@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
+from dpsco_bench.execution.helpers import code_files
 from dpsco_bench.execution.own_code import check_registered, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
@@ -77,7 +78,7 @@ def _packages_below(folder: Path) -> str:
 def plugin_files(paths: Iterable[str]) -> list[Path]:
     """What plugins are made of: files, and all files of folders."""
     places = [Path(path) for path in paths]
-    return [file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+    return [file for place in places for file in (code_files(place) if place.is_dir() else [place])]
 
 
 def _load_file(path: Path) -> None:

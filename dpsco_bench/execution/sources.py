@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.digest import DEVICE_ONLY, ROOT
-from dpsco_bench.execution.helpers import INIT, OWN, with_helpers
+from dpsco_bench.execution.helpers import INIT, OWN, code_files, with_helpers
 from dpsco_bench.execution.own_code import own_files
 from dpsco_bench.execution.syntax import source_digest
 from dpsco_bench.registry import paper_folders, roots
@@ -76,7 +76,7 @@ def digests(own: Iterable[Path] = ()) -> dict[str, str]:
     """
     folders = [ROOT, *(folder for folder in paper_folders().values() if not folder.is_relative_to(ROOT))]
     suffixes = (".py", *KERNELS)
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in suffixes]
+    files = [path for folder in folders for path in code_files(folder, suffixes)]
     files += own_code(path.resolve() for path in own)
     return {READ_BY: _interpreter(), **{_name(path): _digest(path) for path in files}}
 
@@ -84,7 +84,7 @@ def digests(own: Iterable[Path] = ()) -> dict[str, str]:
 def own_code(own: Iterable[Path] = ()) -> list[Path]:
     """One's own files, with their helpers and those of papers that do not ship."""
     outside = [folder for folder in paper_folders().values() if not folder.is_relative_to(ROOT)]
-    return with_helpers(own, [path for folder in outside for path in sorted(folder.rglob("*.py"))])
+    return with_helpers(own, [path for folder in outside for path in code_files(folder)])
 
 
 def check_files(known: Mapping[str, str], own: Iterable[Path] = ()) -> None:

@@ -5,10 +5,12 @@ import re
 import pytest
 
 from dpsco_bench import registry
-from dpsco_bench.claims import catalogue
+from dpsco_bench.claims import catalogue, compose
 from dpsco_bench.claims.compose import plan_stamp
 from dpsco_bench.cli.depends import Dependencies, file_digest
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution import sources
+from dpsco_bench.execution.plugins import plugin_files
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.site.citations import find_citation
 
@@ -62,6 +64,27 @@ def test_what_cannot_be_read_is_named_and_left_out(conf, capsys, what):
 def test_a_plan_goes_on_beside_them(conf):
     conf(PLACES[0], UNREADABLE["a dangling link"])
     assert re.fullmatch("[0-9a-f]{64}", plan_stamp("smoke", []))
+
+
+@pytest.mark.parametrize("name", [".#bounds.py", "bounds.py"])
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_code_that_cannot_be_read_stops_no_plan(tmp_path, monkeypatch, what, name):
+    """An editor's lock of an unsaved file is a dangling link."""
+    folder = tmp_path / PAPER
+    (folder / "algorithms").mkdir(parents=True)
+    for module in (compose, sources):
+        monkeypatch.setattr(module, "paper_folders", lambda: {PAPER: folder})
+    before = plan_stamp("smoke", []), sources.digests(), plugin_files([str(folder)])
+    UNREADABLE[what](folder / "algorithms" / name)
+    assert before == (plan_stamp("smoke", []), sources.digests(), plugin_files([str(folder)]))
+
+
+def test_a_lock_of_an_editor_is_no_module(tmp_path, monkeypatch):
+    (tmp_path / "locked2026").mkdir()
+    for name in ("__init__.py", "a.py", ".#a.py"):
+        (tmp_path / "locked2026" / name).touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert registry.modules_in("locked2026") == ["locked2026.a"]
 
 
 @pytest.mark.parametrize("content", [b"a: [\n", b"\xff\xfe\x00a: 1", b"a: !!binary aGVsbG8=\n", b'a: "\\ud800"\n'])
