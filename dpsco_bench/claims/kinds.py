@@ -315,6 +315,7 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
     def register(cls: KindClass) -> KindClass:
         if not (isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls)):
             raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
+        _check_types(cls, f"kind {name}")
         if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
             raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")
         _check_fields(cls, f"kind {name}")
@@ -324,6 +325,29 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
         return cls
 
     return register
+
+
+def _check_types(cls: type[Kind], where: str) -> None:
+    """Refuse a title, words, fields and rules of other types: pages on all kinds read them."""
+    allowed = {
+        "title": (str, "text"),
+        "words": (Mapping, "words by name, each a Word(outcome, meaning)"),
+        "own_fields": (Mapping, "fields by name"),
+        "labels": (Mapping, "texts by name"),
+        "evaluations": (Mapping, "texts by name"),
+        "rules": (Mapping, "clauses by name"),
+        **dict.fromkeys(("takes", "quantities", "fields"), (tuple | list, "names")),
+    }
+    for name, (kind, said) in allowed.items():
+        value: Any = getattr(cls, name)
+        items = [] if isinstance(value, str) else [*value] if isinstance(value, Iterable) else []
+        if name in ("labels", "evaluations", "rules") and isinstance(value, Mapping):
+            items += value.values()
+        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
+            raise InputError(f"{where}: {name}", value, said)
+    for name, word in cls.words.items():
+        if not isinstance(word, Word) or not all(isinstance(text, str) for text in vars(word).values()):
+            raise InputError(f"{where}: words: {name}", word, "a Word(outcome, meaning) of texts")
 
 
 def _check_fields(cls: type[Kind], where: str) -> None:
