@@ -68,7 +68,7 @@ def sparing(path: Path) -> Iterator[None]:
     """What a file of an installed paper fails with is said in a line, and nothing comes of it; others raise it."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not of_installed(path):
             raise
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"

@@ -230,7 +230,7 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     for id in ids:
         try:
             entries.append(claim_plan(id, profile, overrides, settings))
-        except Exception as error:  # of an installed paper's problem, say, which may raise anything
+        except (Exception, SystemExit) as error:  # of an installed paper's problem, say, which may raise anything
             if claims or not is_installed(id):
                 raise
             told = error if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
@@ -296,7 +296,7 @@ def _unavailable(name: str, data_root: Path) -> str:
     found = problem_class(name)
     try:
         return found.unavailable(data_root) or ""
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if found.__module__.startswith("dpsco_bench."):
             raise
         return f"{type(error).__name__}: {error}"

@@ -67,7 +67,7 @@ def _judged(files: Layout, entry: ClaimEntry, digest: str, log: JobLog) -> Judge
         if failed:
             raise DpscoError("; ".join(told(failed)))
         rows = judge_claim(entry, files.measured.load)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
         log.write(f"failed: {entry.id}: " + (reason if isinstance(error, DpscoError) else traceback.format_exc()))
         return JudgedClaim(entry.id, failed=" ".join(reason.split()))

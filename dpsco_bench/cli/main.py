@@ -177,9 +177,15 @@ def _dispatch(arguments: list[str]) -> int:
     )
     verb.configure(parser)
     try:
-        return int(verb.execute(_parse(parser, arguments[1:])))
+        parsed = _parse(parser, arguments[1:])
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
+    try:
+        return int(verb.execute(parsed))
+    except SystemExit as leaving:  # of somebody's code, where nothing has caught it; or Hydra's, which has said why
+        if leaving.code and isinstance(leaving.code, int) and not _own_place(leaving):
+            return leaving.code
+        raise DpscoError(f"{arguments[0]}: left by SystemExit: {leaving.code} before its end") from leaving
 
 
 def _epilog(verb: ModuleType) -> str:

@@ -49,7 +49,7 @@ def call_run(
         output = run(objective, plan, mechanism)
     except (DpscoError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise AlgorithmError(f"algorithm {id}: its run failed with {what}{_place(error, run)}") from error
     shape = getattr(output, "shape", None)
@@ -78,7 +78,7 @@ def check_released(id: str, plan: Plan, mechanism: Any) -> None:
             )
 
 
-def _place(error: Exception, run: Any) -> str:
+def _place(error: BaseException, run: Any) -> str:
     """Where in the file of the run an error arose."""
     file = getattr(getattr(run, "__code__", None), "co_filename", "")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]

@@ -40,7 +40,7 @@ def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
         plan = make()
     except DpscoError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise AlgorithmError(f"algorithm {id}: its plan failed at {where} with {what}") from error
     if not isinstance(plan, Plan):

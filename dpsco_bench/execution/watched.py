@@ -181,14 +181,14 @@ def _check(registry: Registry[Any], name: str, entry: Any) -> None:
         return
     except DpscoError as error:
         found = error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         found = _broken(registry.kind, name, error)
     _REFUSED[registry.kind, name] = found
     registry.forget(name)
     raise found
 
 
-def _broken(kind: str, name: str, error: Exception) -> DpscoError:
+def _broken(kind: str, name: str, error: BaseException) -> DpscoError:
     """What an entry is told that cannot even be checked."""
     said = " ".join(f"{type(error).__name__}: {error}".split())
     return InputError(kind, name, f"one whose declaration can be read; reading it failed with {said}")

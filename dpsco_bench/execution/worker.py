@@ -199,7 +199,7 @@ def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) ->
         made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
     except CodeChanged:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         measured.sources.check()  # code that changed may be why
         if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
             raise
@@ -210,7 +210,7 @@ def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) ->
     return None
 
 
-def _failure(step: str, job: Job, error: Exception) -> Failure:
+def _failure(step: str, job: Job, error: BaseException) -> Failure:
     if isinstance(error, DpscoError):
         return Failure(job, step, " ".join(str(error).split()))
     line = " ".join(f"{type(error).__name__}: {error}".split())

@@ -12,6 +12,7 @@ import pytest
 
 from dpsco_bench import __version__
 from dpsco_bench.algorithms.registry import list_algorithms
+from dpsco_bench.claims import compose
 from dpsco_bench.claims.catalogue import claim_ids, errata_papers, load_errata
 from dpsco_bench.cli import main as command_line
 
@@ -148,3 +149,29 @@ def test_public_names_are_lazy_and_complete():
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError):
         _ = package.nothing
+
+
+@pytest.mark.parametrize("code", [None, 0, "bye"])
+def test_a_verb_that_is_left_is_one_line(dpsco, monkeypatch, code):
+    """Only help ends a verb before its end."""
+    verb = command_line.load_verb("show")
+    monkeypatch.setattr(verb, "execute", lambda args: sys.exit(code))
+    outcome = dpsco("show", "wang2017")
+    assert outcome.code == 2 and outcome.err == f"dpsco: show: left by SystemExit: {code} before its end\n"
+    assert dpsco("show", "-h").code == 0
+
+
+def test_a_plan_is_made_beside_a_claim_whose_code_leaves(monkeypatch, capsys):
+    kept, left = "wang2017.thm6.1", "their2026.thm1"
+
+    def plan(id, *others):
+        return claim_plan(id, *others) if id == kept else sys.exit()
+
+    claim_plan = compose.claim_plan
+    monkeypatch.setattr(compose, "claim_plan", plan)
+    monkeypatch.setattr(compose, "profile_claims", lambda profile: [left, kept])
+    monkeypatch.setattr(compose, "is_installed", lambda id: id == left)
+    monkeypatch.setattr(compose, "board_ids", list)
+    made = compose.make_plan("smoke")
+    assert [entry.claim.id for entry in made.claims] == [kept]
+    assert capsys.readouterr().err == f"dpsco: left out: {left}: SystemExit: \n"

@@ -1,6 +1,7 @@
 """What goes wrong in a run, or against its plan, is one line that names the algorithm, from every way to run it."""
 
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -81,6 +82,10 @@ def broken(objective, plan, mechanism):
     raise KeyError("momentum")
 
 
+def leaving(objective, plan, mechanism):
+    sys.exit()
+
+
 WITHOUT_RUN = re.compile("the losses are|drawn records")
 """Checks of the problem alone."""
 
@@ -90,6 +95,7 @@ WITHOUT_RUN = re.compile("the losses are|drawn records")
     [
         (squeezed, r"its run returned an array of shape \(3,\), must be \(replicates, d\) = \(\d+, 3\)$"),
         (nothing, r"its run returned NoneType, must be \(replicates, d\)"),
+        (leaving, r"its run failed with SystemExit: \(test_guarded.py, line \d+\)$"),
         (broken, r"its run failed with KeyError: 'momentum' \(test_guarded.py, line \d+\)$"),
     ],
 )
@@ -121,4 +127,13 @@ def test_errors_of_the_input_pass_unchanged(mutant):
 
     mutant(run=own)
     with pytest.raises(InputError, match="^momentum = 3: must be at most 1$"):
+        run("mine.mutant", "ridge_logistic", replicates=2, **KEYS)
+
+
+def test_a_plan_that_leaves_is_one_line(mutant):
+    def left(given, *, steps: int | None = None):
+        sys.exit("bye")
+
+    mutant(plan=left)
+    with pytest.raises(AlgorithmError, match="^algorithm mine.mutant: its plan failed at .* with SystemExit: bye$"):
         run("mine.mutant", "ridge_logistic", replicates=2, **KEYS)

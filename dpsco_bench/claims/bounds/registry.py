@@ -71,7 +71,7 @@ def _checked(name: str, value: Formula, may_vanish: bool) -> Formula:
             found = value(context)
         except DpscoError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             raise DpscoError(f"{where}: its formula failed with {what}") from error
         if (
