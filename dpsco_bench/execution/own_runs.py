@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.own_queries import check_queries
+from dpsco_bench.execution.own_queries import HOUSEKEEPING, check_queries
 from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
@@ -149,19 +149,38 @@ def _unchanged(plan: Any, where: str) -> Callable[[], None]:
     held = {f"{query.name} of queries": query for query in getattr(plan, "queries", ())}
     held |= {f"{name} of {place}": value for place, query in held.items() for name, value in vars(query).items()}
     kept = [
-        (place, one, tuple(vars(one).items()))
+        (place, one, type(one), dict(vars(one)))
         for place, one in {"its plan": plan, **held}.items()
         if is_dataclass(one) and not isinstance(one, type)
     ]
 
+    classes = {cls: f"class of {place}" for place, _, kind, _ in kept for cls in kind.__mro__[:-1]}
+    said = [(place, cls, _said_by(cls)) for cls, place in classes.items()]
+
     def check() -> None:
-        for place, one, items in kept:
+        for place, one, kind, before in kept:
+            if type(one) is not kind:
+                raise ChangedPlan(
+                    f"{where}: class of {place} = {type(one).__qualname__}: must be {kind.__qualname__}, {CHANGED}"
+                )
             now = vars(one)
-            for name, value in items:
-                if now.get(name) is not value:
-                    raise ChangedPlan(f"{where}: {name} of {place} = {now.get(name)}: must be {value}, {CHANGED}")
+            added = {name: now[name] for name in now.keys() - before.keys() if hasattr(kind, name)}
+            _same(before, added | {name: now.get(name) for name in before}, f"{{}} of {place}")
+        for place, cls, before in said:
+            _same(before, _said_by(cls), f"{{}} of the {place}")
+
+    def _same(before: Mapping[str, Any], now: Mapping[str, Any], key: str) -> None:
+        for name in {**before, **now}:
+            if name not in before or now.get(name) is not before[name]:
+                was = before.get(name, "as its class has it")
+                raise ChangedPlan(f"{where}: {key.format(name)} = {now.get(name)}: must be {was}, {CHANGED}")
 
     return check
+
+
+def _said_by(cls: type) -> dict[str, Any]:
+    """What a class says, and not what Python keeps there beside it."""
+    return {name: value for name, value in vars(cls).items() if name not in HOUSEKEEPING and name[:5] != "_abc_"}
 
 
 def _after(check: Callable[[], None], method: Callable[..., Any]) -> Callable[..., Any]:

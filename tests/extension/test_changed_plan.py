@@ -186,3 +186,25 @@ def test_other_queries_that_it_takes_back_are_seen(dpsco):
     Path(METHOD).write_text(text)
     found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
     stopped(found, "queries of its plan = ")
+
+
+ANSWERS = {
+    "class": ("type(plan.queries[0]).answer = lambda query, value, noise: value", "del type(plan.queries[0]).answer"),
+    "query": (
+        "vars(plan.queries[0])['answer'] = lambda value, noise: value",
+        "del vars(plan.queries[0])['answer']",
+    ),
+    "other class": (
+        "object.__setattr__(plan.queries[0], '__class__', type('P', (Q,), {'answer': lambda s, value, noise: value}))",
+        "object.__setattr__(plan.queries[0], '__class__', Q)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "last"), ANSWERS.values(), ids=ANSWERS)
+def test_another_answer_that_it_takes_back_is_seen(dpsco, first, last):
+    """What a query answers with stands in its class."""
+    write(dpsco, f"{first}\n")
+    Path(METHOD).write_text(Path(METHOD).read_text().replace(END, f"    {last}\n{END}"))
+    found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
+    stopped(found, "class of gradient of queries" if first != ANSWERS["query"][0] else "answer of gradient of queries")
