@@ -82,8 +82,30 @@ def of_installed(path: Path) -> bool:
 
 def claim_files() -> dict[str, Path]:
     """Ids ``<paper>.<name>`` of all claims, sorted, and their files ``conf/claim/<paper>/<name>.yaml``."""
-    found = {f"{path.parent.name}.{path.stem}": path for path in conf_files("claim/*/*.yaml")}
-    return dict(sorted(found.items()))
+    return dict(sorted(_of_papers("claim/*/*.yaml").items()))
+
+
+def _of_papers(pattern: str) -> dict[str, Path]:
+    """Ids and files; of two ids with one address on the site, ``a_b`` and ``a.b``, the second is named and left out.
+
+    Raises InputError instead where the second ships or was given in this call.
+    """
+    found, taken = dict[str, Path](), dict[str, str]()
+    for path in conf_files(pattern):  # what ships comes first
+        id = f"{path.parent.name}.{path.stem}"
+        if (first := taken.setdefault(_address(id), id)) == id:
+            found[id] = path
+            continue
+        error = InputError("id", id, f"one that differs from {first} in letters or digits")
+        if not is_installed(id):
+            raise _in(path, error)
+        say_once(_in(path, error))
+    return found
+
+
+def _address(id: str) -> str:
+    """What is left of an id in an address of a page."""
+    return re.sub(r"[^a-z0-9]+", "-", id.lower()).strip("-")
 
 
 def claim_file(id: str) -> Path | None:
@@ -220,7 +242,7 @@ def _named(root: Path, profile: str) -> list[str]:
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id; a wrong one is named and left out, unless its paper was given in this call."""
     found = []
-    for path in conf_files("table/*/*.yaml"):
+    for path in _of_papers("table/*/*.yaml").values():
         try:
             text = parse_table(read_shipped(path))
             check_id(text.id, path)
@@ -255,9 +277,9 @@ def load_errata(paper: str) -> list[Erratum]:
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
             read = [parse_erratum(paper, entry) for entry in entries]
-            counts = Counter(entry.id.lower() for entry in [*found, *read])
+            counts = Counter(_address(entry.id) for entry in [*found, *read])
             for entry in read:
-                if counts[entry.id.lower()] > 1:
+                if counts[_address(entry.id)] > 1:
                     raise InputError(f"errata of {paper}", entry.id, "an id that no other entry has")
             found += read
         except InputError as error:

@@ -104,10 +104,10 @@ def test_the_rule_is_the_same_for_the_papers_beside_the_core(monkeypatch, capsys
     monkeypatch.setattr(registry, "_SAID", set())
     load, package = registry.importlib.import_module, "dpsco_bench.papers.su2023"
 
-    def failing(name):
+    def failing(name, *of):
         if name.startswith(package):
             raise ImportError("no such name")
-        return load(name)
+        return load(name, *of)
 
     monkeypatch.setattr(registry.importlib, "import_module", failing)
     assert not registry.attempt(f"{package}.algorithms.objp") and not registry.attempt(

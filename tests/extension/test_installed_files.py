@@ -61,6 +61,21 @@ def test_what_cannot_be_read_is_named_and_left_out(conf, capsys, what):
                                            for path, line in zip(paths, said, strict=True))  # fmt: skip
 
 
+@pytest.mark.parametrize("folder", ["claim", "table"])
+def test_two_ids_of_one_address_are_named_and_the_first_is_kept(conf, capsys, folder):
+    """The site would have one place for both."""
+    shipped = catalogue.claim_ids()
+    first, second = (conf(f"{folder}/{PAPER}/{name}.yaml", b"3") for name in ("a.b", "a_b"))
+    listed = catalogue.claim_ids()
+    catalogue.table_texts()
+    assert listed == (shipped if folder == "table" else sorted([*shipped, f"{PAPER}.a.b"]))
+    (line,) = [line for line in lines(capsys) if "id = " in line]
+    assert (
+        line == f"dpsco: {second}: id = '{PAPER}.a_b': must be one that differs from {PAPER}.a.b in letters or digits"
+    )
+    assert first.is_file()
+
+
 def test_a_plan_goes_on_beside_them(conf):
     conf(PLACES[0], UNREADABLE["a dangling link"])
     assert re.fullmatch("[0-9a-f]{64}", plan_stamp("smoke", []))
