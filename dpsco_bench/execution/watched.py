@@ -39,6 +39,7 @@ def watch() -> None:
     @wraps(add)
     def unclaimed(self: Registry[Any], name: str, entry: Any, module: str) -> Any:
         if self.kind == STYLE:
+            _load_owner(self, name, module.split(".")[0])
             return add(self, name, entry, module)
         if self.kind == "algorithm":
             _note_runs(type(entry))
@@ -134,6 +135,14 @@ def _owner(name: str) -> str:
     prefix = name.partition(".")[0]
     longer = (paper for paper in papers() if prefix.startswith(f"{paper}_"))
     return prefix if prefix in papers() else next(longer, "")
+
+
+def _load_owner(registry: Registry[Any], name: str, top: str) -> None:
+    """Let the paper of a label style it first, whatever was asked for first: others add to what it leaves."""
+    package = papers().get(_owner(name), "")
+    if top != OURS and package and package.split(".")[0] != top:
+        for module in modules_in(f"{package}.{registry.folder}"):
+            attempt(module)
 
 
 def _check_prefix(registry: Registry[Any], name: str, find: Callable[[str], Any]) -> None:

@@ -276,3 +276,31 @@ def test_what_a_script_defines_is_checked_too(tmp_path, installed):
     script.write_text(f"{text}\n\nimport dpsco_bench\ndpsco_bench.run('mine.noisy_gd', 'flipped_labels', n=64)\n")
     done = call(str(script))
     assert done.returncode == 1 and "must be one that leaves answer as it is" in done.stderr.splitlines()[-1]
+
+
+STYLED = """from dpsco_bench.report.method_styles import MethodStyle, method_styles
+
+method_styles(__name__, "wang2017", {{"{}": MethodStyle("number of parrots", "red")}})
+"""
+ASKS = """from dpsco_bench.report.method_styles import METHOD_STYLES, styles_of
+METHOD_STYLES.load()
+print(*(style.name for style in styles_of("wang2017", ["dp_svrg_bb", "unheard_of"]).values()), sep=";")
+"""
+
+
+@pytest.mark.parametrize("label", ["dp_svrg_bb", "unheard_of"])
+def test_a_style_that_ships_is_not_for_others(installed, tmp_path, label):
+    """The first in the alphabet is asked first; what no paper styles is free."""
+    folder, points = tmp_path / "site" / "aaa2020", POINTS.replace("example2026", "aaa2020")
+    install, call = installed
+    install(new="= GaussianQuery(")
+    (folder.parent / "theirs_dp-1.0.dist-info" / "entry_points.txt").write_text(points)
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "figures.py").write_text(STYLED.format(label))
+    done = call("-c", ASKS)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.strip().split(";")
+    assert (first == "number of parrots") is False and (second == "number of parrots") is (label == "unheard_of")
+    lines = done.stderr.splitlines()
+    assert len(lines) == (label == "dp_svrg_bb") and all("paper = 'aaa2020 " in line for line in lines), lines
