@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from dpsco_bench.execution.helpers import is_somebodys
@@ -56,11 +57,23 @@ def _made_of(value: Any) -> Iterator[Any]:
     yield from getattr(value, "keywords", {}).values() if hasattr(value, "func") else ()
     yield from getattr(value, "__defaults__", None) or ()
     yield from (getattr(value, "__kwdefaults__", None) or {}).values()
+    yield from _globals_of(value)
     for cell in getattr(value, "__closure__", None) or ():
         try:
             yield cell.cell_contents
         except ValueError:  # not filled yet
             continue
+
+
+def _globals_of(value: Any) -> Iterator[Any]:
+    """What a function of one's own takes from its module by name: ``base = get_bound("mine.base")`` may stand there."""
+    known, code = getattr(value, "__globals__", None), getattr(value, "__code__", None)
+    if not isinstance(known, dict) or not isinstance(code, CodeType) or not in_keys(str(known.get("__name__", ""))):
+        return
+    codes = [code]
+    for inner in codes:  # it grows by the functions within
+        yield from (known[name] for name in inner.co_names if name in known)
+        codes += [one for one in inner.co_consts if isinstance(one, CodeType)]
 
 
 def in_keys(module: str) -> bool:
