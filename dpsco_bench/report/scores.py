@@ -159,7 +159,7 @@ class Score:
             for warning in cell.warnings:
                 alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
         more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
-        said = RANGE if self.row.kind == "privacy" else "outside the theorem:"
+        said = RANGE if self.kind.judges_noise else "outside the theorem:"
         return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
 
     @property

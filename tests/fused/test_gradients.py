@@ -5,6 +5,7 @@ import pytest
 
 from dpsco_bench.fused import compiled, gradients
 from dpsco_bench.fused.gradients import mean_gradient, one_pass, summed_gradients, tanh_of_half
+from dpsco_bench.fused.products import by_products
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 from dpsco_bench.problems.logistic import RidgeLogistic
@@ -102,5 +103,5 @@ def test_products_with_compiled_slopes_are_the_gradient_of_the_problem():
             return 2.0 * super().mean_gradient(x, data)
 
     for problem in (RidgeLogistic(6), Altered(6), get_problem("data_twin", 6, loss="huber")):
-        mean = gradients.by_products(problem, data)
+        mean = by_products(problem, data)
         np.testing.assert_allclose(mean(x), problem.mean_gradient(x, data), rtol=1e-12, atol=1e-15)

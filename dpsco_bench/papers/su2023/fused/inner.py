@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from dpsco_bench.fused.gradients import by_products, slopes_of
+from dpsco_bench.fused.products import by_products, slopes_of
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
