@@ -98,7 +98,7 @@ def page(rows: list[Row]) -> str:
         f"Measured {_days(days)}; what was written since is not in these times.",
         "`make peers` installs JAX and PyTorch, `dpsco bench --out docs/benchmarks.json` measures,",
         "`python docs/benchmarks.py` writes this page. G8 asks for a card: `dpsco bench --gpu` measures it there.",
-        "Rows of P1_gopi2022 and P1_su2023 are of a second run, on the same day.",
+        "Rows of P1_gopi2022 are of a second run, and so are those of other processors.",
     ]
     lines += ["", "## The whole", "", *whole()]
     for id, group in groupby(rows, key=lambda row: row["id"]):
