@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.errors import InputError
@@ -27,6 +28,9 @@ def computed_table(text: TableText, inputs: Inputs) -> Table:
         found = COMPUTED.get(text.computed)(text, inputs)
         if not isinstance(found, Table):
             raise InputError(f"computed table {text.computed}", type(found).__name__, "a Table")
+        if found.id != text.id:  # its files have that name
+            raise InputError(f"id of computed table {text.computed}", found.id, f"that of its file, {text.id}")
+        found = replace(found, rows=list(found.rows))
         for write in WRITERS.values():  # a cell that cannot be shown fails here, and not where all tables are written
             write(found)
         return found

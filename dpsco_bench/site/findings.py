@@ -202,13 +202,19 @@ def linked(found: Sequence[Finding], pages: Mapping[str, str]) -> list[Finding]:
     for finding in found:
         with sparing(finding.path):
             for page in finding.text.pages:
-                there = any(page[1:] in text for text in pages.values()) if page.startswith("#") else page in pages
+                there = _addressed(page[1:], pages) if page.startswith("#") else page in pages
                 if not there:
                     raise InputError(
                         f"finding {finding.id}: pages", page, f"a page of the site; {nearest(page, pages)}"
                     )
             kept.append(finding)
     return kept
+
+
+def _addressed(target: str, pages: Mapping[str, str]) -> bool:
+    """Whether an address stands on a page as one: before a heading, or in a table's HTML."""
+    found = re.compile(rf"""^\({re.escape(target)}\)=$|\bid="{re.escape(target)}\"""", re.M)
+    return bool(target) and any(found.search(text) for text in pages.values())
 
 
 def _supported(content: Content, id: str, text: FindingText, path: Path) -> Finding:

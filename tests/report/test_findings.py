@@ -94,7 +94,7 @@ def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, 
     pages = {"privacy": "(table--x)=\n# Privacy"}
     (kept,) = linked(findings(content, told(TEXT + 'pages: [privacy, "#table--x"]\n'))[0], pages)
     assert kept.id == "one"
-    for page in ("nowhere", "#table--y"):
+    for page in ("nowhere", "#table--y", "#table", "#"):
         found = findings(content, told(TEXT + f'pages: ["{page}"]\n', "two"))[0]
         with pytest.raises(InputError, match=f"finding two: pages = '{page}': must be a page of the site"):
             linked(found, pages)

@@ -122,14 +122,17 @@ def test_a_table(installed):
             computed_table(text, Inputs(Layout("smoke"), []))
 
 
-@pytest.mark.parametrize("what", ["a cell", "none", "a name"])
+@pytest.mark.parametrize("what", ["a cell", "none", "a name", "another id"])
 def test_a_table_that_cannot_be_shown(installed, what):
     """A cell fails when it is written, long after the table was made; so does what is none, or what nobody made."""
     made = Table("other2026.fig1", "A table", [Column("a", lambda row: row["b"], {"a": lambda row: row["b"]})], [{}])
-    if what != "a name":
-        COMPUTED.add(f"other2026_{what[-4:]}", lambda text, inputs: made if what == "a cell" else None, __name__)
+    other = Table("../../wang2017.table1", "A table", [Column("a", str)], [1])
+    found = {"a cell": made, "none": None, "another id": other}
+    if what in found:
+        COMPUTED.add(f"other2026_{what[-4:]}", lambda text, inputs: found[what], __name__)
     text = TableText(id="other2026.fig1", title="A table", rows=(), computed=f"other2026_{what[-4:]}")
     line = {"a cell": "failed with KeyError", "none": "must be a Table", "a name": "computed table = 'other2026_name'"}
+    line["another id"] = "id of computed table other2026_r id = '../../wang2017.table1'"
     if installed:
         assert line[what] in to_csv(computed_table(text, Inputs(Layout("smoke"), [])))
     else:
