@@ -13,6 +13,7 @@ from dpsco_bench.claims.erratum import Erratum, parse_erratum
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.slug import slug
 from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
@@ -93,7 +94,7 @@ def _of_papers(pattern: str) -> dict[str, Path]:
     found, taken = dict[str, Path](), dict[str, str]()
     for path in conf_files(pattern):  # what ships comes first
         id = f"{path.parent.name}.{path.stem}"
-        if (first := taken.setdefault(_address(id), id)) == id:
+        if (first := taken.setdefault(slug(id), id)) == id:
             found[id] = path
             continue
         error = InputError("id", id, f"one that differs from {first} in letters or digits")
@@ -101,11 +102,6 @@ def _of_papers(pattern: str) -> dict[str, Path]:
             raise _in(path, error)
         say_once(_in(path, error))
     return found
-
-
-def _address(id: str) -> str:
-    """What is left of an id in an address of a page."""
-    return re.sub(r"[^a-z0-9]+", "-", id.lower()).strip("-")
 
 
 def claim_file(id: str) -> Path | None:
@@ -277,9 +273,9 @@ def load_errata(paper: str) -> list[Erratum]:
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
             read = [parse_erratum(paper, entry) for entry in entries]
-            counts = Counter(_address(entry.id) for entry in [*found, *read])
+            counts = Counter(slug(entry.id) for entry in [*found, *read])
             for entry in read:
-                if counts[_address(entry.id)] > 1:
+                if counts[slug(entry.id)] > 1:
                     raise InputError(f"errata of {paper}", entry.id, "an id that no other entry has")
             found += read
         except InputError as error:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.own_queries import HOUSEKEEPING, check_queries
 from dpsco_bench.execution.planning import AlgorithmError
-from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.privacy.fingerprint import PlanRecord, is_cached
 from dpsco_bench.privacy.plan import Plan
 
 OUTSIDE = 1e-5
@@ -128,10 +127,11 @@ def _kept(mechanism: Any, where: str) -> Iterator[None]:
         unchanged()
         now = vars(mechanism).get("scales")
         if now is not kept or dict(kept) != before:
-            held = dict(now or {})
-            key = next((name for name in before if held.get(name) != before[name]), "")
-            was = before.get(key, "that of its mechanism")
-            raise ChangedPlan(f"{where}: noise scale of {key or 'all'} = {held.get(key)}: must be {was}, {CHANGED}")
+            names = [name for name in before if (now or {}).get(name) != before[name]]
+            if not names:
+                raise ChangedPlan(f"{where}: scales of its mechanism = another one: must be {CHANGED}")
+            key, found = names[0], (now or {}).get(names[0])
+            raise ChangedPlan(f"{where}: noise scale of {key} = {found}: must be {before[key]}, {CHANGED}")
 
     asked = {name: _after(check, getattr(cls, name)) for name in ASKED if hasattr(cls, name)}
     mechanism.__class__ = type(
@@ -167,8 +167,8 @@ def _unchanged(plan: Any, where: str) -> Callable[[], None]:
             if _ids(one) == ids:  # most calls: they are many
                 continue
             now = vars(one)
-            added = {name: now[name] for name in now.keys() - before.keys() if _shadows(kind, name)}
-            _same(before, added | {name: now.get(name) for name in before}, f"{{}} of {place}")
+            new = [name for name in now.keys() - before.keys() if hasattr(kind, name) and not is_cached(kind, name)]
+            _same(before, {name: now.get(name) for name in [*before, *new]}, f"{{}} of {place}")
         for place, cls, before, ids in said:
             if _ids(cls) != ids:
                 _same(before, _said_by(cls), f"{{}} of the {place}")
@@ -180,12 +180,6 @@ def _unchanged(plan: Any, where: str) -> Callable[[], None]:
                 raise ChangedPlan(f"{where}: {key.format(name)} = {now.get(name)}: must be {was}, {CHANGED}")
 
     return check
-
-
-def _shadows(kind: type, name: str) -> bool:
-    """Whether an object's own name hides what its class says; a cached property keeps its value there."""
-    said = inspect.getattr_static(kind, name, None)
-    return said is not None and not isinstance(said, cached_property)
 
 
 def _ids(one: Any) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -59,6 +59,37 @@ def exponential(y):
 
 
 @vector_piece
+def exponential_minus_one(y):
+    """``e^y - 1`` of y in [0, 700], to 1e-15 relative."""
+    shifted = y * (1.0 / LN2) + ROUND
+    k = shifted - ROUND
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
+    q = exponential_tail(r) * r * r + r
+    power = np.int64((np.int64(1023) + np.int64(k)) << 52).view(np.float64)
+    return power * q + (power - 1.0)
+
+
+@vector_piece
+def cosine_of_turns(v):
+    """``cos(2 pi v)`` of v in [0, 1], by its series on a quarter of a turn to either side."""
+    half = math.floor(2.0 * v + 0.5)
+    x = 2.0 * math.pi * (v - 0.5 * half)
+    z = x * x
+    p = (-1.0 / 1124000727777607680000.0) * z + 1.0 / 2432902008176640000.0
+    p = p * z - 1.0 / 6402373705728000.0
+    p = p * z + 1.0 / 20922789888000.0
+    p = p * z - 1.0 / 87178291200.0
+    p = p * z + 1.0 / 479001600.0
+    p = p * z - 1.0 / 3628800.0
+    p = p * z + 1.0 / 40320.0
+    p = p * z - 1.0 / 720.0
+    p = p * z + 1.0 / 24.0
+    p = p * z - 0.5
+    value = p * z + 1.0
+    return value if half != 1.0 else -value
+
+
+@vector_piece
 def half_tanh(y):
     """``tanh(y/2)/2``, to an absolute error of one rounding."""
     return 0.5 - 1.0 / (1.0 + exponential(y))

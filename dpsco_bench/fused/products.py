@@ -9,8 +9,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.gradients import logistic_slopes
-from dpsco_bench.fused.tiles import form_tuple
-from dpsco_bench.problems.forms import LOGISTIC, form_of
+from dpsco_bench.problems.forms import logistic_form
 from dpsco_bench.problems.glm import record_blocks
 
 Array = Any
@@ -24,14 +23,13 @@ def to_logistic_slopes(margins, labels, a, b):
 
 def slopes_of(problem: Any) -> Callable[[Array, Array], Array]:
     """``problem.slope`` of margins in float64, which may be overwritten; of logistic losses compiled."""
-    form = form_of(problem)
-    if form is None or form.slope != LOGISTIC or form.hessian.size:
+    form = logistic_form(problem)
+    if form is None:
         slope: Callable[[Array, Array], Array] = problem.slope
         return slope
-    _, a, b, *_ = form_tuple(form)
 
     def logistic(margins: Array, labels: Array) -> Array:
-        to_logistic_slopes(margins, np.ascontiguousarray(labels, dtype=np.float64), a, b)
+        to_logistic_slopes(margins, np.ascontiguousarray(labels, dtype=np.float64), *form)
         return margins
 
     return logistic
@@ -39,9 +37,9 @@ def slopes_of(problem: Any) -> Callable[[Array, Array], Array]:
 
 def by_products(problem: Any, data: Any) -> Callable[[Array], Array]:
     """``problem.mean_gradient`` as a function of points: of logistic losses the same products, with compiled slopes."""
-    form, features = form_of(problem), getattr(data, "features", None)
+    features = getattr(data, "features", None)
     plain = isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype == np.float64
-    if form is None or form.slope != LOGISTIC or form.hessian.size or not plain or data.labels is None:
+    if logistic_form(problem) is None or not plain or data.labels is None:
         return lambda x: problem.mean_gradient(x, data)
     slopes = slopes_of(problem)
 

@@ -49,7 +49,7 @@ def single_steps(x, total, rows, records, form, noise, drawn, scale, eta, weight
     records : tuple, ``features, labels, index, share``, the column of the first row in ``index``, and 1, or 0 where
         that column is every row's
     form : tuple, slope and parameters of a `forms.RecordForm`
-    drawn : int, 0 without noise
+    drawn : bool, whether there is noise
     """
     start, row, count = rows
     features, labels, index, share, chosen, apart = records

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
-from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes
+from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, put_lanes
 from dpsco_bench.fused.powers import exponential, logarithm
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import LOGISTIC, form_of
+from dpsco_bench.problems.forms import logistic_form
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 
 Array = Any
@@ -89,8 +89,8 @@ def _known(objective: Any) -> Known:
 
 
 def _entries(objective: Any, data: Any) -> Entries | None:
-    form = form_of(objective.problem)
-    if form is None or form.slope != LOGISTIC or form.hessian.size or not isinstance(data, Data):
+    form = logistic_form(objective.problem)
+    if form is None or not isinstance(data, Data):
         return None
     a, labels = data.features, data.labels
     if not isinstance(a, np.ndarray) or a.ndim != 2 or a.dtype != np.float64 or labels is None:
@@ -100,9 +100,8 @@ def _entries(objective: Any, data: Any) -> Entries | None:
     records, columns = np.nonzero(a)
     starts = np.concatenate([[0], np.cumsum(np.bincount(records, minlength=len(a)))])
     kept = np.ascontiguousarray(labels, dtype=np.float64)
-    sign, offset = form.parameters
     rows = starts, columns.astype(np.int32), a[records, columns]
-    return Entries(rows, _by_column(records, columns, rows[2], *a.shape), kept, (float(sign), float(offset)))
+    return Entries(rows, _by_column(records, columns, rows[2], *a.shape), kept, form)
 
 
 def _by_column(
@@ -169,33 +168,18 @@ def _evaluated(objective: Any, known: Known, x: Array, gradient: bool) -> tuple[
 
 
 @called
-def margins_of(margins, first, x, starts, columns, values):
-    """``<a_i, x_r>`` of records ``first ...`` to ``margins (records, 24)``, of ``x (d, 24)``."""
-    for i in range(margins.shape[0]):
-        m0, m1, m2 = no_lanes(), no_lanes(), no_lanes()
-        for e in range(starts[first + i], starts[first + i + 1]):
-            value, j = values[e], columns[e]
-            m0 = added(m0, value, lanes_at(x, (j, 0)))
-            m1 = added(m1, value, lanes_at(x, (j, WIDTH)))
-            m2 = added(m2, value, lanes_at(x, (j, 2 * WIDTH)))
-        put_lanes(margins, (i, 0), m0)
-        put_lanes(margins, (i, WIDTH), m1)
-        put_lanes(margins, (i, 2 * WIDTH), m2)
-
-
-@called
-def add_weighted(total, weights, begins, records, values):
-    """Add ``sum_i w_ir a_i`` of a block's records to ``total (d, 24)``; ``weights (records, 24)``."""
-    for j in range(total.shape[0]):
-        t0, t1, t2 = lanes_at(total, (j, 0)), lanes_at(total, (j, WIDTH)), lanes_at(total, (j, 2 * WIDTH))
-        for e in range(begins[j], begins[j + 1]):
-            value, i = values[e], records[e]
-            t0 = added(t0, value, lanes_at(weights, (i, 0)))
-            t1 = added(t1, value, lanes_at(weights, (i, WIDTH)))
-            t2 = added(t2, value, lanes_at(weights, (i, 2 * WIDTH)))
-        put_lanes(total, (j, 0), t0)
-        put_lanes(total, (j, WIDTH), t1)
-        put_lanes(total, (j, 2 * WIDTH), t2)
+def add_entries(out, begins, places, values, source):
+    """Add ``sum_e v_e source[p_e]`` to each row of ``out (rows, 24)``: over its entries, from ``begins[row]`` on."""
+    for row in range(out.shape[0]):
+        t0, t1, t2 = lanes_at(out, (row, 0)), lanes_at(out, (row, WIDTH)), lanes_at(out, (row, 2 * WIDTH))
+        for e in range(begins[row], begins[row + 1]):
+            value, place = values[e], places[e]
+            t0 = added(t0, value, lanes_at(source, (place, 0)))
+            t1 = added(t1, value, lanes_at(source, (place, WIDTH)))
+            t2 = added(t2, value, lanes_at(source, (place, 2 * WIDTH)))
+        put_lanes(out, (row, 0), t0)
+        put_lanes(out, (row, WIDTH), t1)
+        put_lanes(out, (row, 2 * WIDTH), t2)
 
 
 @vector_piece
@@ -239,7 +223,8 @@ def evaluate(losses, total, x, starts, columns, values, begins, records, ordered
         first = block * BLOCK
         margins = work[: min(BLOCK, labels.size - first)]
         for g in range(x.shape[0]):
-            margins_of(margins, first, x[g], starts, columns, values)
+            margins[:] = 0.0
+            add_entries(margins, starts[first:], columns, values, x[g])
             losses_and_slopes(losses[g], margins, factors, first, labels, a, b)
             if gradient:
-                add_weighted(total[g], margins, begins[block], records, ordered)
+                add_entries(total[g], begins[block], records, ordered, margins)

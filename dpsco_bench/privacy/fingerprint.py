@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -50,7 +52,8 @@ class QueryRecord(Record):
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
         """What a query declares. Raises InputError for an attribute of another type than plain data."""
-        declared = {**vars(query), **{key: getattr(query, key) for key in _DERIVED}}
+        own = {key: value for key, value in vars(query).items() if not is_cached(type(query), key)}
+        declared = {**own, **{key: getattr(query, key) for key in _DERIVED}}
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
@@ -64,6 +67,11 @@ class QueryRecord(Record):
         """Inverse of `to_json`. Raises InputError for a field that is missing."""
         more = {key: value for key, value in entry.items() if key not in _OF_QUERIES}
         return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
+
+
+def is_cached(kind: type, name: str) -> bool:
+    """Whether an object keeps the value of a cached property of its class by a name: it follows from the others."""
+    return isinstance(inspect.getattr_static(kind, name, None), cached_property)
 
 
 _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")

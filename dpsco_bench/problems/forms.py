@@ -132,3 +132,12 @@ def form_of(problem: Any) -> RecordForm | None:
     declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
     changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))
     return problem.record_form if declared <= next(changed, len(mro)) else None
+
+
+def logistic_form(problem: Any) -> tuple[float, float] | None:
+    """Sign a and offset b of a problem whose losses are ``log(1 + exp(b + a y m))`` and no more; None for any other."""
+    form = form_of(problem)
+    if form is None or form.slope != LOGISTIC or form.hessian.size:
+        return None
+    sign, offset = form.parameters
+    return float(sign), float(offset)

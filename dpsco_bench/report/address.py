@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dpsco_bench.claims.slug import slug
 
 
 def address(*names: str) -> str:
@@ -10,4 +10,4 @@ def address(*names: str) -> str:
 
     Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
     """
-    return "--".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in names)
+    return "--".join(map(slug, names))

@@ -208,3 +208,13 @@ def test_another_answer_that_it_takes_back_is_seen(dpsco, first, last):
     Path(METHOD).write_text(Path(METHOD).read_text().replace(END, f"    {last}\n{END}"))
     found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
     stopped(found, "class of gradient of queries" if first != ANSWERS["query"][0] else "answer of gradient of queries")
+
+
+def test_a_property_that_a_run_reads_first_is_no_change(dpsco):
+    """It keeps its value in the query, under the name that its class has for it."""
+    write(dpsco, "plan.queries[0].width\n")
+    text = Path(METHOD).read_text().replace("import numpy", "from functools import cached_property\n\nimport numpy", 1)
+    own = "    @cached_property\n    def width(self):\n        return 2.0\n\n"
+    Path(METHOD).write_text(text.replace("class Q(GaussianQuery):\n", f"class Q(GaussianQuery):\n{own}", 1))
+    found = dpsco("run", "algorithm=mine.noisy_gd", *WHERE, "replicates=2", f"plugins=[{METHOD}]", "out=x.parquet")
+    assert found.code == 0, found.err

@@ -72,7 +72,7 @@ def _kappa_panel(p: float) -> Panel:
     capped = "" if p == 1 else f", at most {cap:.3g}"
     ratio = SmoothNorm(p, int(DIMENSIONS[-1]), "best").kappa / min(cap, printed["2 ln d"](DIMENSIONS[-1]))
     title = f"p = {p:g}: the best that is proved is {number(ratio, 2)} times 2 ln d at d = {tick_text(DIMENSIONS[-1])}"
-    return Panel(title, draw, f"coloured: proved, by rule; dashed, dotted: as printed{capped} (E5)")
+    return Panel(title, draw, f"coloured: proved, by the rule for r; dashed, dotted: as printed{capped} (E5)")
 
 
 @paper_figure(

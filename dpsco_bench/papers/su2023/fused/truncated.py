@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dpsco_bench.fused.mirror import on_its_own_ball, truncated_run
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.papers.su2023.fused.student import quicken
+from dpsco_bench.papers.su2023.fused.student import quick
 
 
 @fused("su2023.truncated_batched_md", supports=on_its_own_ball)
 def truncated_batched_md(objective, plan, mechanism):
     """As the listing."""
-    quicken(objective.data)
+    objective.data = quick(objective.data)
     return truncated_run(objective, plan, mechanism)
 
 
 @fused("su2023.shuffled_truncated_md", supports=on_its_own_ball)
 def shuffled_truncated_md(objective, plan, mechanism):
     """As the listing: records that are shared are put in random order first."""
-    quicken(objective.data)
+    objective.data = quick(objective.data)
     if not objective.problem.draws_per_replicate:
         objective.reorder(mechanism.permutation("records", plan.n))
     return truncated_run(objective, plan, mechanism)
