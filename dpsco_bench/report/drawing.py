@@ -83,8 +83,7 @@ class Panel:
     @property
     def lines(self) -> list[str]:
         """Lines of the small text."""
-        first, *rest = textwrap.wrap(self.line, LINE_CHARACTERS, break_long_words=False) or [""]
-        return [first, cut(" ".join(rest), LINE_CHARACTERS)] if rest else [first] if first else []
+        return two_lines(self.line, LINE_CHARACTERS)
 
 
 @contextmanager
@@ -116,7 +115,7 @@ def compose(
     heights = [_row_height(row) for row in rows]
     title = textwrap.wrap(header, HEADER_CHARACTERS * columns)
     legend_columns = min(len(handles), 2 * columns)
-    origin = [cut(source, LINE_CHARACTERS * columns)] if source else []
+    origin = two_lines(source, LINE_CHARACTERS * columns)
     top = 0.15 * len(title) + 0.12 * len(origin) + 0.1 if title else 0.05
     foot = 0.14 * math.ceil(len(handles) / legend_columns) + 0.12 if handles else 0.05
     height = sum(heights) + top + foot
@@ -138,6 +137,12 @@ def cut(text: str, characters: int) -> str:
         return text
     kept = text[: characters - 2]
     return kept.rpartition(" ")[0].rstrip(" ,;·") + " …"
+
+
+def two_lines(text: str, characters: int) -> list[str]:
+    """A text in at most two lines of so many characters; what does not fit is cut. None where there is no text."""
+    first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
+    return list(filter(None, (first, cut(" ".join(rest), characters))))
 
 
 def _handle(name: str) -> Line2D:

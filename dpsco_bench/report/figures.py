@@ -11,7 +11,7 @@ from dpsco_bench.claims.grids import GRID
 from dpsco_bench.report.audits import NAME as AUDITS
 from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
-from dpsco_bench.report.drawing import Drawn, Panel, compose, drawn, in_words, put, save, style
+from dpsco_bench.report.drawing import Drawn, Panel, compose, drawn, in_words, put, save, style, words_panel
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.labels import worded_panel
 from dpsco_bench.report.messages import claim_message
@@ -66,12 +66,18 @@ def _panel(scores: Sequence[Score]) -> Panel:
 
 
 def undrawn_orderings(results: ClaimResults) -> list[Panel]:
-    """Orderings without measurements (skipped, not yet run), in words."""
+    """Orderings without measurements (skipped, not yet run), in words; what is said of several is said once."""
     by_part: dict[str, list[Score]] = {}
     for score in claim_scores(results):
         if score.kind.shape == "curves":
             by_part.setdefault(score.row.part, []).append(score)
-    return [worded_panel(scores) for scores in by_part.values()]
+    by_title: dict[str, list[Panel]] = {}
+    for panel in map(worded_panel, by_part.values()):
+        by_title.setdefault(panel.title, []).append(panel)
+    return [
+        panels[0] if len(panels) == 1 else words_panel(title, f"{len(panels)} parts")
+        for title, panels in by_title.items()
+    ]
 
 
 def claim_figures(results: ClaimResults) -> dict[str, Figure]:

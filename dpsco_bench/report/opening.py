@@ -192,7 +192,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
             style=lambda line: line.tone,
         ),
         Column("What", _title, {"title": lambda line: line.results.claim.title}),
-        Column("Answer", lambda line: line.text, {"answer": lambda line: line.answer.text}),
+        Column("Answer", lambda line: line.text, {"answer": lambda line: line.answer.text}, kind="prose"),
     )
     names = {line.paper: line.name for line in lines}
     group = lambda line: (names[line.results.paper], line.results.paper)  # noqa: E731

@@ -34,6 +34,7 @@ from dpsco_bench.site.markdown import (
     figure,
     heading,
     link,
+    prose,
     quote,
     table,
     text,
@@ -89,7 +90,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     pieces = [
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        f"{badge(line.standing, line.tone)}. {text(_beyond(line.standing, line.text))}".rstrip() + "\n",
+        f"{badge(line.standing, line.tone)}. {prose(_beyond(line.standing, line.text))}".rstrip() + "\n",
         _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
@@ -145,7 +146,7 @@ def page_title(claim: Claim) -> str:
 def _verdict_table(results: ClaimResults) -> Table:
     """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
-    why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))))
+    why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
     columns = [column for column in whole.columns if column.title in first]
     others = [column for column in whole.columns if column.title not in (*first, *rest)]
