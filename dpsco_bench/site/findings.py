@@ -19,6 +19,7 @@ from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.catalogue import conf_files, sparing
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
+from dpsco_bench.claims.slug import slug
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.registry import absent_paper, say_once
 from dpsco_bench.report.numbers import MINUS, number
@@ -136,14 +137,18 @@ class Unsaid:
 def finding_files() -> dict[str, Path]:
     """Id of each finding -> its file; the digits in front of a name give the order alone.
 
-    One of a paper's own that has the id of another is named in a line and left out.
+    One of a paper's own whose id has the address of another, or none, is named in a line and left out.
     """
     found: dict[str, Path] = {}
+    taken = {""}
     for path in conf_files("findings/*.yaml"):
         id = re.sub(r"^\d+[-_]", "", path.stem)
-        if id in found:
-            say_once(InputError("finding", str(path), "one with an id that no other finding has"))
-        found.setdefault(id, path)
+        if slug(id) in taken:
+            allowed = "one with an id that has letters or digits, and that no other finding has"
+            say_once(InputError("finding", str(path), allowed))
+            continue
+        taken.add(slug(id))
+        found[id] = path
     return found
 
 

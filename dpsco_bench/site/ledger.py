@@ -11,9 +11,8 @@ from dpsco_bench.site.markdown import table, text
 
 ORDER = (
     *("Algorithm", "Variant, options", "Calibration", "ε claimed", "ε real", "Status", "Kind", "Why not shown"),
-    *("n", "d", "δ", LAW_TITLE),
+    *("n", "d", "δ", "δ ≥ 1/n", LAW_TITLE, "Charged on", "Accountant"),
 )
-"""What else the ledger has stands in its files."""
 
 
 def ledger_table(content: Content, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:

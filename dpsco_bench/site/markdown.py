@@ -143,6 +143,7 @@ def _cell(column: Column, row: Row, met: set[str] | None) -> str:
 
 WIDE = {
     *("Answer", "Why", "Remarks", "Reason", "What", "Why not shown", "Kind", "Winner", "Instance", "Accountant"),
+    "Charged on",
     *("Privacy", "Privacy of the paper's noise", "Claimed", "Printed noise is (ε, δ)-private", "Note", "Meaning"),
     *("Public grid search (not private)", "Public grid search", "Without privacy", "Lower bound, order"),
 }

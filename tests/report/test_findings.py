@@ -104,6 +104,14 @@ def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, 
         assert f"left out: finding two: pages = '{page}'" in capsys.readouterr().err
 
 
+def test_of_two_findings_with_one_address_the_first_is_kept(monkeypatch, tmp_path, capsys):
+    paths = [tmp_path / name for name in ("01-svrg-private.yaml", "02-svrg_private.yaml", "03-_.yaml", "04-Other.yaml")]
+    monkeypatch.setattr("dpsco_bench.site.findings.conf_files", lambda pattern: paths)
+    assert finding_files() == {"svrg-private": paths[0], "Other": paths[3]}
+    said = capsys.readouterr().err.splitlines()
+    assert [str(path) in line for path, line in zip(paths[1:3], said, strict=True)] == [True, True]
+
+
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):
     said, (unsaid,) = findings(content, told(TEXT.replace("wang2017.kinds", "wang2017.elsewhere")))
     assert said == [] and unsaid.id == "one" and "wang2017.elsewhere is not in profile smoke" in unsaid.reason

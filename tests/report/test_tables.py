@@ -16,7 +16,7 @@ from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown, write_table
-from dpsco_bench.site.ledger import ledger_table
+from dpsco_bench.site.ledger import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 SAMPLE = Table(
@@ -155,6 +155,10 @@ def test_ledger_separates_kinds_and_statuses(inputs):
     for row in rows:
         assert bool(row["why_not_shown"]) == (row["privacy_status"] == "unproven"), row
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
+
+
+def test_pages_show_every_column_of_the_ledger_so_that_rows_can_be_told_apart(inputs):
+    assert sorted(ORDER) == sorted(column.title for column in privacy_table(inputs).columns)
 
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):

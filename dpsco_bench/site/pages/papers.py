@@ -141,6 +141,7 @@ def privacy_page(content: Content) -> Pages:
         *_audits(content),
         heading("Every mechanism", 2),
         ledger_table(content, content.ledger.rows, note=content.ledger.note),
+        "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
     ]
     return {"privacy": "\n".join(page)}
 
