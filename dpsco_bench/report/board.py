@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.ranking import Contender, Ranked, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Instance
@@ -161,7 +162,19 @@ def data_note(board: BoardResults) -> str:
     )
 
 
+def algorithms(board: BoardResults) -> dict[str, str]:
+    """Label of each method that was run -> id of its algorithm."""
+    return {method.method: method.algorithm for row in measured(board) for method in row.methods}
+
+
+def _page(board: BoardResults) -> Callable[[Sequence[Any]], str]:
+    """Of an entry that begins with a method's label, the address of its page; empty where there is none."""
+    known = {label: id for label, id in algorithms(board).items() if ALGORITHMS.find(id)}
+    return lambda entry: address("method", known[entry[0]]) if entry[0] in known else ""
+
+
 def points_table(board: BoardResults) -> Table:
+    page = _page(board)
     columns = (
         Column("Instance", lambda row: row.instance, _key("instance"), kind="code"),
         *PLACE,
@@ -174,6 +187,7 @@ def points_table(board: BoardResults) -> Table:
                 "contenders": lambda row: [one.method for one in row.contenders],
                 **_key("uncompared"),
             },
+            link=lambda row: page((row.winner,)) if len(row.tied) == 1 and not row.contenders else "",
         ),
         Column("Competing", lambda row: str(competing(row)), {"competing": competing}, True),
         Column("Risk", lambda row: number(_risk(row)), {"risk": _risk}, True),
@@ -364,7 +378,7 @@ def wins_table(board: BoardResults) -> Table:
     total = sum(map(decided, measured(board)))
     undecided = sum(bool(row.contenders) for row in measured(board))
     columns = (
-        Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code"),
+        Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code", link=_page(board)),
         Column("Wins alone", lambda item: str(item[1]), {"wins": lambda item: item[1]}, True),
         Column("Tied for first", lambda item: str(item[2]), {"ties": lambda item: item[2]}, True),
     )

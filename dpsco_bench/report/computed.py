@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dpsco_bench.claims.tables import TableText
@@ -33,9 +34,20 @@ def computed_table(text: TableText, inputs: Inputs) -> Table:
         found = replace(found, rows=list(found.rows))
         for write in WRITERS.values():  # a cell that cannot be shown fails here, and not where all tables are written
             write(found)
+        for column in found.columns:
+            _check_looks(column, found.rows)
         return found
 
     return spared(text.id, "table", made, lambda line: _in_words(text, line))
+
+
+def _check_looks(column: Column, rows: Sequence[object]) -> None:
+    """What a page asks of a column's cells, and files do not. Raises InputError for a style or link that is none."""
+    for row in rows:
+        for name, look in (("style", column.style), ("link", column.link)):
+            value = look(row) if look else ""
+            if not isinstance(value, str) or not re.fullmatch(r"[\w-]*", value):
+                raise InputError(f"{name} of column {column.title}", value, "letters, digits, hyphens and underscores")
 
 
 def _in_words(text: TableText, line: str) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -77,8 +78,10 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
     """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
 
-    Raises InputError for a title or a caption that is no text.
+    Raises InputError for a title or a caption that is no text, and a name that is no name of a file.
     """
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise InputError("figure", name, "letters, digits, dots, hyphens and underscores")
     for key, value in (("title", title), ("caption", caption)):
         if not isinstance(value, str):
             raise InputError(f"figure {name}: {key}", value, "text")

@@ -66,6 +66,11 @@ class Score:
         return QUALIFIED if self.row.reservations and outcome in CONFIRMING else TONES[outcome]
 
     @property
+    def mark(self) -> str:
+        """Tone of its mark: grey beside the statement, where it counts for nothing."""
+        return "plain" if self.row.beside else self.tone
+
+    @property
     def judged(self) -> bool:
         """Whether it was measured, and says something for or against, or leaves it open."""
         return self.row.word not in COMMON_WORDS and not self.row.skipped and self.row.meaning.outcome != "shown"
@@ -277,7 +282,7 @@ VERDICT = Column(
     lambda score: score.verdict,
     {**_raw("verdict"), "qualified": lambda score: bool(score.row.reservations)},
     kind="verdict",
-    style=lambda score: score.tone,
+    style=lambda score: score.mark,
 )
 MEASURED = Column(
     "Measured [95 %]",

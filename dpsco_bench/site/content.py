@@ -10,6 +10,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
+from dpsco_bench.report.address import address
 from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs
@@ -72,6 +73,18 @@ class Content:
         jobs += [job for board in self.inputs.boards for job in board.entry.jobs]
         used = {cell.algorithm for job in jobs for cell in job.cells}
         return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
+
+    @cached_property
+    def addresses(self) -> set[str]:
+        """What tables may link to: papers, claims and their parts, methods, errata."""
+        parts = {(score.results.id, score.row.part) for score in self.scores if score.results.id in self.claims}
+        return {
+            *(address("paper", paper) for paper in self.inputs.papers),
+            *map(address, self.claims),
+            *(address(*names) for names in parts),
+            *(address("method", id) for id in self.algorithms),
+            *(address(paper, entry.id) for paper, entries in self.errata.items() for entry in entries),
+        }
 
     @cached_property
     def audits(self) -> list[Score]:

@@ -13,6 +13,8 @@ ORDER = (
     *("Algorithm", "Variant, options", "Calibration", "ε claimed", "ε real", "Status", "Kind", "Why not shown"),
     *("n", "d", "δ", "δ ≥ 1/n", LAW_TITLE, "Charged on", "Accountant"),
 )
+SELDOM = ("Why not shown", "δ ≥ 1/n")
+"""Titles of columns that are left out where no row has anything to say there."""
 
 
 def ledger_table(content: Content, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
@@ -24,6 +26,7 @@ def ledger_table(content: Content, rows: Sequence[LedgerRow], hidden: Sequence[s
     """
     known = {column.title: column for column in content.ledger.columns}
     draws = any(drawn(row) for row in rows)
-    columns = [known[title] for title in ORDER if title not in hidden and (draws or title != LAW_TITLE)]
+    empty = [title for title in (LAW_TITLE, *SELDOM) if not any(known[title].show(row) for row in rows)]
+    columns = [known[title] for title in ORDER if title not in (*hidden, *empty)]
     shown = table(replace(content.ledger, columns=columns, rows=rows, note=note))
     return f"{text(LAW_MEANING)}\n\n{shown}" if draws else shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsco_bench.report.address import address
+from dpsco_bench.report.labels import BESIDE
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import judged_calibrations
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow
@@ -58,18 +59,22 @@ def _lines(calibration: str, scores: Sequence[Score]) -> list[str]:
     if len({score.row.parameter for score in scores}) < len(scores):
         return [_counts(noise, scores)]
     return [
-        f"{badge(score.verdict, score.tone)} "
+        f"{badge(score.verdict, score.mark)} "
         f"{link(f'in {text(parameter_symbol(score.row.parameter))}', _part(score))}, {noise}: {text(score.slope)}"
+        f"{f', {BESIDE}' if score.row.beside else ''}"
         for score in scores
     ]
 
 
 def _counts(noise: str, scores: Sequence[Score]) -> str:
     """How many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
-    words: dict[tuple[str, str], list[Score]] = {}
+    words: dict[tuple[str, str, bool], list[Score]] = {}
     for score in scores:
-        words.setdefault((score.verdict, score.tone), []).append(score)
-    told = [f"{badge(*word)} {_number(own)}" for word, own in words.items()]
+        words.setdefault((score.verdict, score.mark, bool(score.row.beside)), []).append(score)
+    told = [
+        f"{badge(verdict, mark)} {_number(own)}{f' {BESIDE}' if beside else ''}"
+        for (verdict, mark, beside), own in words.items()
+    ]
     claims = dict.fromkeys(score.results.id for score in scores)
     led = ", ".join(link(code(id.partition(".")[2]), address(id)) for id in claims)
     return f"{noise}, {len(scores)} sweeps: {', '.join(told)} ({led})"

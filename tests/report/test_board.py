@@ -4,9 +4,11 @@ import csv
 import io
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched, Skipped, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Board, Instance, load_board
@@ -15,7 +17,16 @@ from dpsco_bench.cli.verbs.leaderboard import _print
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.jsonio import dumps_pretty, loads
-from dpsco_bench.report.board import board_tables, competing, data_note, nowhere_run, wins
+from dpsco_bench.report.board import (
+    board_tables,
+    competing,
+    data_note,
+    measured,
+    nowhere_run,
+    points_table,
+    wins,
+    wins_table,
+)
 from dpsco_bench.report.collapse import collapse_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import BoardResults
@@ -34,6 +45,7 @@ from dpsco_bench.report.phases import (
     winners_text,
 )
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
+from dpsco_bench.site.pages.methods import places
 from tests.report.legible import faults
 
 
@@ -99,6 +111,22 @@ def board():
 
 def test_wins_and_ties_are_counted_apart(board):
     assert wins(board) == [("dp_gd", 2, 1), (TRIVIAL, 1, 0), ("other_one", 0, 1)]
+
+
+def test_winners_lead_to_the_pages_of_their_methods(board, monkeypatch):
+    """One winner of a decided point; no page of a method that nobody has, nor of the starting point."""
+    monkeypatch.setattr(ALGORITHMS, "find", lambda id: id if id == "wang2017.dp_gd" else None)
+    (column,) = (column for column in wins_table(board).columns if column.title == "Method")
+    assert [column.link(item) for item in wins(board)] == ["method--wang2017-dp-gd", "", ""]
+    (winner,) = (column for column in points_table(board).columns if column.title == "Winner")
+    assert [winner.link(row) for row in measured(board)] == ["method--wang2017-dp-gd"] * 2 + ["", ""]
+
+
+def test_places_are_counted_first_at_decided_points_alone(board):
+    open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, open_])]))
+    (found,) = places(content, "wang2017.dp_gd")
+    assert (found.places, found.decided) == ([1, 1, 1, 1], [1, 1, 1])
 
 
 def test_methods_that_never_run_are_told_with_the_reason(board):

@@ -6,13 +6,15 @@ import pytest
 
 from dpsco_bench import registry
 from dpsco_bench.claims.tables import TableText
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report import figures, own_figures, spared
 from dpsco_bench.report.computed import COMPUTED, computed_table
 from dpsco_bench.report.drawing import Panel, compose, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.tables import Column, Table, to_csv, to_markdown
+from dpsco_bench.site.markdown import table
+from dpsco_bench.site.pages.papers import linked_table
 
 
 def boom(*given):
@@ -143,3 +145,31 @@ def test_a_table_that_cannot_be_shown(installed, what):
 def test_what_ships_raises_what_it_raises(installed):
     with pytest.raises(ValueError, match="^no such column$"):
         spared.spared("wang2017.fig1", "figure", boom, str)
+
+
+@pytest.mark.parametrize("what", ["style", "link"])
+def test_a_table_whose_pages_cannot_be_made(installed, what):
+    """Files ask no column for its style or its link; pages do."""
+    wrong = Column("a", str, {"a": str}, kind="verdict", **{what: {"style": lambda row: 7, "link": boom}[what]})
+    COMPUTED.add(f"other2026_{what}", lambda text, inputs: Table("other2026.fig1", "A table", [wrong], [1]), __name__)
+    text = TableText(id="other2026.fig1", title="A table", rows=(), computed=f"other2026_{what}")
+    line = {"style": "style of column a = 7", "link": "failed with ValueError: no such column"}[what]
+    if installed:
+        assert line in to_csv(computed_table(text, Inputs(Layout("smoke"), [])))
+    else:
+        with pytest.raises(DpscoError, match=line):
+            computed_table(text, Inputs(Layout("smoke"), []))
+
+
+def test_a_link_of_a_table_that_leads_nowhere_is_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(registry, "_SAID", set())
+    found = Table("other2026.t", "A table", [Column("a", str, link=lambda row: row)], ["method--known", "nowhere"])
+    shown = table(linked_table(SimpleNamespace(addresses={"method--known"}), found))
+    assert "(#method--known)" in shown and "nowhere |" in shown and "(#nowhere)" not in shown
+    assert "dpsco: table other2026.t: link of column a = 'nowhere': must be an address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["other2026./../../escaped", "other2026.a/b", "", ".hidden"])
+def test_a_figure_has_a_name_that_a_file_can_have(name):
+    with pytest.raises(InputError, match=r"^figure = .*: must be letters"):
+        own_figures.paper_figure(name, "A figure", "")

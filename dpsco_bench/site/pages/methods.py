@@ -15,7 +15,7 @@ from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.pages import AlgorithmPage, OptionText
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
-from dpsco_bench.report.board import measured, named
+from dpsco_bench.report.board import decided, measured, named
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
@@ -136,6 +136,8 @@ class Places:
     instance: str
     name: str
     places: list[int]
+    decided: list[int]
+    """Those at decided points."""
     ratios: list[float]
 
     @property
@@ -153,8 +155,9 @@ def places(content: Content, id: str) -> list[Places]:
             for position, method in enumerate(order, start=1):
                 if method.algorithm == id:
                     key = row.instance, named(method)
-                    own = found.setdefault(key, Places(*key, [], []))
+                    own = found.setdefault(key, Places(*key, [], [], []))
                     own.places.append(position)
+                    own.decided.extend([position] * decided(row))
                     if order[0].risk > 0:
                         own.ratios.append(method.risk / order[0].risk)
     return [*found.values()]
@@ -169,8 +172,9 @@ def _standing(content: Content, id: str) -> str:
         Column("Instance", lambda own: own.instance, kind="code"),
         Column("Method", lambda own: own.name, kind="code"),
         Column("Points", lambda own: str(len(own.places)), numeric=True),
-        Column("First at", lambda own: str(own.places.count(1)), numeric=True),
-        Column("Places", lambda own: own.text, numeric=True),
+        Column("Decided", lambda own: str(len(own.decided)), numeric=True),
+        Column("First at", lambda own: str(own.decided.count(1)), numeric=True),
+        Column("Places of those run", lambda own: own.text, numeric=True),
         Column("Risk over the least, median", lambda own: number(median(own.ratios or [nan])), numeric=True),
     )
     shown = table(Table(f"{id}.standing", "Standing", columns, found))

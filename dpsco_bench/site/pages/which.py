@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.analysis.decided import decided_text
+from dpsco_bench.cli.describe import describe
+from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.report.address import address
 from dpsco_bench.report.board import (
+    algorithms,
     measured,
     nowhere_run,
     points_table,
@@ -13,6 +19,7 @@ from dpsco_bench.report.board import (
 )
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.phases import uncompared_texts
+from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, table, text
@@ -21,6 +28,7 @@ INTRO = (
     "Every method of the papers on common instances, each calibrated by its accountant to the same (eps, delta), with "
     "the hyper-parameters of its theorem. A method whose privacy is not proven is shown in the tables and cannot win."
 )
+START = "A point that looks at no data."
 COLLAPSE = "Does n ε/√d decide the risk?"
 OWN = "For a point of your own, or your own data, `choose` runs every method that accepts it and ranks them:"
 
@@ -42,7 +50,7 @@ def _board(content: Content, board: BoardResults) -> str:
         text(decided_text(measured(board))) + "\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
         bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
-        table(wins_table(board)),
+        table(_explained(board)),
         _collapse(content, board),
         heading("Winners, point by point", 2, address("board", board.id, "points")),
         table(points_table(board)),
@@ -57,6 +65,18 @@ def _board(content: Content, board: BoardResults) -> str:
         f"[CSV](tables/{board.id}.left_out.csv), [Parquet](tables/{board.id}.left_out.parquet).\n",
     ]
     return "\n".join(filter(None, pieces))
+
+
+def _explained(board: BoardResults) -> Table:
+    """Winners with what each of them is."""
+    found, known = wins_table(board), algorithms(board)
+    what = Column("What it is", lambda won: _summary(known.get(won[0], "")), kind="prose")
+    return replace(found, columns=[*found.columns, what])
+
+
+def _summary(id: str) -> str:
+    known = describe(id) if id in list_algorithms() else None
+    return known.summary if isinstance(known, AlgorithmPage) else START
 
 
 def _collapse(content: Content, board: BoardResults) -> str:
