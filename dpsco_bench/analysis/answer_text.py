@@ -140,7 +140,19 @@ def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str
     said = f"{says}: {where}{whose} {_is(noise, says == YES)}"
     if noise and words(said) > LONGEST:
         said = f"{says}: {where}{whose} {_is(replace(noise, place=''), says == YES)}"
-    return " ".join(map(sentence, [said, *_limits(scopes)]))
+    return " ".join(map(sentence, [said, *_left_open(own, len(judged)), *_limits(scopes)]))
+
+
+def _left_open(own: Sequence[Row], judged: int) -> list[str]:
+    """Which constant of the noise the theorem leaves open; a word on its noise is one on the value that is taken."""
+    found = [row.verdict.open_constant for row in own if row.verdict.open_constant]
+    if not found:
+        return []
+    what = " and ".join(dict.fromkeys(found))
+    if len(found) == judged:
+        return [f"the theorem leaves {what} open; it is 1 here"]
+    where = "there" if len(found) == len(own) else f"in {len(found)} of these"
+    return [f"{where} {what}, which the theorem leaves open, is 1"]
 
 
 def sentence(text: str) -> str:

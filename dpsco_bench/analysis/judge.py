@@ -110,7 +110,8 @@ class ClaimJudge:
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
             recalled=True if noise and calibration == "paper" and self._recalled(case) else None,
-            corrected=self._corrected(case) if noise and calibration == "paper" else None,
+            corrected=self._of_paper(case, "amended") if noise and calibration == "paper" else None,
+            open_constant=self._of_paper(case, "open_constant") if noise and calibration == "paper" else None,
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -130,10 +131,10 @@ class ClaimJudge:
         sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
         return bool(sources) and all(FROM_MEMORY in source for source in sources)
 
-    def _corrected(self, case: Case) -> str | None:
-        """The errata whose corrections its noise has, where the parts that ran it say so."""
-        own = [self.claim.part(part).amended for part, calibration in case.sources if calibration == case.calibration]
-        return ", ".join(dict.fromkeys(filter(None, own))) or None
+    def _of_paper(self, case: Case, key: str) -> str | None:
+        """What the parts that ran it say of the paper's noise: the erratum that corrects it, what it leaves open."""
+        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
+        return ", ".join(dict.fromkeys(filter(None, (getattr(part, key) for part in own)))) or None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

@@ -42,6 +42,7 @@ _KEPT = (
         "scope",
         "recalled",
         "corrected",
+        "open_constant",
         "replicates",
     ),
 )

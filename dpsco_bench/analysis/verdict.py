@@ -62,6 +62,8 @@ class Verdict(Record):
         Whether its noise is that of a source which the paper cites, with constants from memory; None where it is not.
     corrected : str or None
         The erratum whose correction the paper's noise has here; None where it is as printed.
+    open_constant : str or None
+        What the theorem leaves open of that noise, and is taken as 1; None for nothing.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -105,6 +107,7 @@ class Verdict(Record):
     risk_kind: str | None = None
     recalled: bool | None = None
     corrected: str | None = None
+    open_constant: str | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""

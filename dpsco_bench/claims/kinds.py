@@ -31,7 +31,7 @@ WORST = ("worst_ratio", "worst_cell", "worst_value")
 SHARED_FIELDS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
-    *("risk_kind", "recalled", "corrected"),
+    *("risk_kind", "recalled", "corrected", "open_constant"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (

@@ -124,6 +124,8 @@ class Part(Record):
     note : str, what a reader must know beside the verdict
     amended : str
         Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
+    open_constant : str
+        What of its noise the theorem leaves open and the part takes as 1, ``the constant c``; empty for nothing.
     noted : list of str, calibrations that the note is about; empty for all of them
     beside : str
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
@@ -174,6 +176,7 @@ class Part(Record):
     note: str = ""
     noted: list[str] = field(default_factory=list)
     amended: str = ""
+    open_constant: str = ""
     beside: str = ""
     noiseless: str = ""
 

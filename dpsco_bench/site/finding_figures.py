@@ -13,6 +13,7 @@ from dpsco_bench.analysis.outward import outward
 from dpsco_bench.claims.catalogue import sparing
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.numbers import number
@@ -43,11 +44,11 @@ def write_figures(said: Iterable[Finding], folder: Path) -> list[Finding]:
 
 
 def write_figure(finding: Finding, folder: Path) -> bool:
-    """Draw a finding as SVG into ``<id>.svg``; returns whether it has a figure."""
+    """Draw a finding as SVG into ``finding--<id>.svg``; returns whether it has a figure."""
     if finding.text.figure is None:
         return False
     with style(**{"font.size": 8.5}):
-        write_atomic(folder / f"{finding.id}.svg", svg_text(figure(finding)))
+        write_atomic(folder / f"{address('finding', finding.id)}.svg", svg_text(figure(finding)))
     return True
 
 

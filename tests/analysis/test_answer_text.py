@@ -38,6 +38,21 @@ def test_of_privacy_alone_the_sentence_has_the_number():
     assert answer([privacy("unproven (upper bound 2)", "accounted", 2.0)]).standing == "undecided"
 
 
+def test_a_constant_that_the_theorem_leaves_open_is_said():
+    open_, closed = (
+        replace(privacy("fails", real=12.0), part=part, open_constant=what)
+        for part, what in (("a", "the constant c"), ("b", None))
+    )
+    ends = [
+        ([open_], ". The theorem leaves the constant c open; it is 1 here."),
+        ([open_, replace(privacy("holds"), part="c")], ". There the constant c, which the theorem leaves open, is 1."),
+        ([open_, closed], ". In 1 of these the constant c, which the theorem leaves open, is 1."),
+        ([closed], "(eps >= 12, claimed 1)."),
+    ]
+    for rows, end in ends:
+        assert answer(rows).text.endswith(end)
+
+
 def test_risks_that_are_shown_beside_counts_are_not_said_to_hold():
     counts, shown = rate("match", kind="complexity"), rate("shown", noise="private", kind="shown")
     found = answer([counts, shown])

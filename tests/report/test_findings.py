@@ -9,6 +9,7 @@ import pytest
 from dpsco_bench.analysis.answer_text import words
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims import catalogue
+from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
@@ -57,7 +58,7 @@ def test_a_finding_is_said_with_its_numbers(content, told, tmp_path):
     assert finding.sentence == "At a claim of 1 the real eps is 3.24×10⁵, 324000 times as much; the word is fails."
     assert finding.means == "Do not trust 3.24×10⁵."
     assert finding.title == "The real eps is 3.24×10⁵ for a claim of 1" and finding.claims == ["wang2017.kinds"]
-    assert write_figure(finding, tmp_path) and "<svg" in (tmp_path / "one.svg").read_text()
+    assert write_figure(finding, tmp_path) and "<svg" in (tmp_path / "finding--one.svg").read_text()
 
 
 @pytest.mark.parametrize("condition", ["real < 1000", "word == holds", "claimed > real"])
@@ -143,6 +144,12 @@ def test_a_shipped_finding_without_claims_names_the_papers_that_it_counts_over()
     for id, path in finding_files().items():
         text = read_finding(path, id)
         assert text.claims or set(text.papers) == set(papers()), id
+
+
+def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
+    asked = read_finding(finding_files()["privacy-as-printed"], "privacy-as-printed").values["at_one"].rows
+    known = {(claim.id, part.id) for claim in read_claims() for part in claim.parts if part.open_constant}
+    assert {id for id, _ in known} == set(asked.claims) and {part for _, part in known} == set(asked.parts)
 
 
 def test_a_finding_of_other_profiles_is_left_out(content, told):

@@ -73,7 +73,7 @@ def _finding(number: int, finding: Finding) -> str:
     pieces = [
         heading(f"{number}. {finding.title}", 2, target),
         prose(finding.sentence) + "\n",
-        figure(f"figures/site/{finding.id}.svg", finding.title, "fitting") if finding.text.figure else "",
+        figure(f"figures/site/{target}.svg", finding.title, "fitting") if finding.text.figure else "",
         f"**What it means.** {prose(finding.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
     ]
