@@ -193,10 +193,7 @@ def whole() -> list[str]:
         f"`full` was timed at {full['commit']}. It ran {full['how']}. "
         f"All its processes took {full['cpu'] / 60:.0f} minutes of processor time: "
         "plan, calibrations, runs, judging, figures and site. "
-        f"Calibrations and runs alone have {(_recorded('full') - since(full)) / 3600:.1f} h on record. "
-        f"Since then {len(full['since'])} comparisons of Figures 1 and 2 and of Table 2 of wang2017 have got "
-        f"replicates that decide them. They take {since(full) / 60:.0f} minutes of processor time more, which are in "
-        "no time here. "
+        f"Calibrations and runs alone have {_recorded('full') / 3600:.1f} h on record. "
         "Results are kept by content, so that a record may hold those of several commits.",
         "",
         "By the clock its jobs took, those of both cores added up: "
@@ -222,8 +219,6 @@ def _figures(kept: Row) -> dict[str, float]:
         "judged": ci["after"]["stages"]["judging"],
         "judged_before": ci["before"]["stages"]["judging"],
         "cores": full["cpu"] / full["wall"],
-        "faster": full["on_faster_cores"]["wall"] / 60,
-        "faster_full": full["on_faster_cores"]["cpu"] / (_recorded("full") - since(full)),
         "site": kept["site"]["cpu"],
         "judging": smoke["after"]["stages"]["judging"] / smoke["after"]["wall"],
         "drawn": smoke["after"]["stages"]["figures and site"] / smoke["after"]["wall"],
@@ -281,7 +276,7 @@ def _estimates(kept: Row) -> list[str]:
     }
     rows = []
     for (profile, which), (seconds, why) in took.items():
-        estimate = _recorded(profile) - since(full) * (profile == "full")
+        estimate = _recorded(profile)
         what = f"`{profile}`{which}, factor between its processor time and the {estimate:.0f} s on record for it"
         rows.append(_told("plan", what, max(seconds / estimate, estimate / seconds), NEAR, kept, why))
     return rows
@@ -333,12 +328,6 @@ def _recorded(profile: str, begins: str = "") -> float:
     recorded = read_seconds(recorded_seconds_path(profile))
     boards = [jobs for id, jobs in recorded.items() if id.startswith(begins)]
     return sum(calibrate + run for jobs in boards for calibrate, run, _ in jobs.values())
-
-
-def since(full: Row) -> float:
-    """Seconds on record of the jobs that came after a profile was timed."""
-    recorded = read_seconds(recorded_seconds_path("full"))
-    return sum(sum(recorded[claim][job][:2]) for claim, job in full["since"])
 
 
 def _undecided(profile: str) -> float:

@@ -121,7 +121,7 @@ SAID = {
     "docs/faq.md": [f"decorators that the {WORDS[len(list((ROOT / 'conf' / 'paper').glob('*.yaml')))]} papers use"],
     "docs/cluster.md": [
         f"of {packs.LEAST_SECONDS:g} to {packs.MOST_SECONDS:g} predicted seconds",
-        f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h on slower cores",
+        f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h.",
     ],
 }
 """What pages say, with the numbers of the code."""

@@ -114,8 +114,6 @@ def test_the_readme_says_how_long_its_commands_take():
     (tested,) = re.findall(r"^\$ make test .*: (\d+) min on two cores;", README, re.MULTILINE)
     assert (int(lasted), int(tested)) == (round(replicate["wall"] / 60), round(tests["wall"] / 60))
     assert f"the timed run of `full` took {kept['full']['cpu'] / 3600:.1f} h" in README
-    since = runpy.run_path(str(ROOT / "docs" / "benchmarks.py"))["since"](kept["full"])
-    assert f"It was without the {since / 60:.0f} min of replicates" in " ".join(README.split())
     assert f"\n{tests['passed']} passed, {tests['skipped']} skipped\n```" in README
     rows = dict(re.findall(r"^\| `make (.*?)` \|.*\| (\S.*) on (?:one core|two cores) \|$", README, re.MULTILINE))
     hours, minutes = divmod(round(kept["full"]["wall"] / 60), 60)
