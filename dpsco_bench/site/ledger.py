@@ -10,8 +10,8 @@ from dpsco_bench.site.content import Content
 from dpsco_bench.site.markdown import table, text
 
 ORDER = (
-    *("Algorithm", "Variant, options", "Calibration", "ε claimed", "ε real", "Status", "Kind", "Why not shown"),
-    *("n", "d", "δ", "δ ≥ 1/n", LAW_TITLE, "Charged on", "Accountant"),
+    *("Algorithm", "Variant, options", "Calibration", "ε claimed", "ε real", "Status", "Charged on", "n", "d", "δ"),
+    *("Kind", "Why not shown", "δ ≥ 1/n", LAW_TITLE, "Accountant"),
 )
 SELDOM = ("Why not shown", "δ ≥ 1/n")
 """Titles of columns that are left out where no row has anything to say there."""
