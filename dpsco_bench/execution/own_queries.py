@@ -42,6 +42,9 @@ def check_query(query: Query, where: str) -> None:
     if "<locals>" in cls.__qualname__:
         raise InputError(key, cls.__qualname__, "one that a module defines, not a function")
     core = [base for base in cls.__mro__ if _is_core(base)]
+    for base in core:
+        if not issubclass(core[0], base):
+            raise InputError(key, cls.__qualname__, f"one of one kind, not of {core[0].__name__} and {base.__name__}")
     fields = {name for base in core for name in getattr(base, "__dataclass_fields__", ())}
     known = {name for base in core if base is not object for name in vars(base)}
     own = [name for base in cls.__mro__ if base not in core for name in _redefined(base, fields, known)]

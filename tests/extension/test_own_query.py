@@ -108,6 +108,16 @@ def test_it_does_so_in_every_base(dpsco, classes):
     assert found.code == 2 and "leaves norm_kappa as it is" in found.err, found
 
 
+def test_a_class_of_two_kinds_is_refused(dpsco):
+    """The one would say what it is charged by, the other in which norm its sensitivity is measured."""
+    kinds = "from dpsco_bench.privacy.queries import GeneralisedGaussianQuery\n\n\n"
+    written(before=f"{kinds}class Q(GaussianQuery, GeneralisedGaussianQuery):\n    pass\n")
+    found = dpsco("account", "mine.noisy_gd", PAIR[1], "n=256", "--plugin", METHOD)
+    assert found.code == 2 and "must be one of one kind, not of GaussianQuery and GeneralisedGaussian" in found.err, (
+        found
+    )
+
+
 @pytest.mark.parametrize(("key", "value"), [("sensitivity", "-1.0"), ("releases", "0"), ("records", "None")])
 def test_fields_are_checked_after_a_post_init_of_ones_own(dpsco, key, value):
     method = f"    def __post_init__(self):\n        object.__setattr__(self, '{key}', {value})\n"
