@@ -112,10 +112,8 @@ def test_a_class_of_two_kinds_is_refused(dpsco):
     """The one would say what it is charged by, the other in which norm its sensitivity is measured."""
     known = "from dataclasses import dataclass\nfrom dpsco_bench.geometry.smooth_norm import SmoothNorm\n"
     known += "from dpsco_bench.privacy.queries import GeneralisedGaussianQuery\n"
-    fields = "    smooth: SmoothNorm = SmoothNorm(1.0, 5)\n"
-    written(
-        before=f"{known}@dataclass(frozen=True, kw_only=True)\nclass Q(GaussianQuery, GeneralisedGaussianQuery):\n{fields}"
-    )
+    made = "@dataclass(frozen=True, kw_only=True)\nclass Q(GaussianQuery, GeneralisedGaussianQuery):\n"
+    written(before=f"{known}{made}    smooth: SmoothNorm = SmoothNorm(1.0, 5)\n")
     found = dpsco("account", "mine.noisy_gd", PAIR[1], "n=256", "--plugin", METHOD)
     assert found.code == 2 and "must be one of one kind, not of GaussianQuery and GeneralisedGaussian" in found.err, (
         found
