@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,9 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
+from dpsco_bench.claims.slug import slug
+from dpsco_bench.errors import InputError
+from dpsco_bench.registry import say_once
 from dpsco_bench.report.address import address
 from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.audits import audit_scores
@@ -72,7 +75,8 @@ class Content:
         jobs = [job for _, job in self.inputs.all_jobs()]
         jobs += [job for board in self.inputs.boards for job in board.entry.jobs]
         used = {cell.algorithm for job in jobs for cell in job.cells}
-        return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
+        found = [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
+        return _distinct(found)
 
     @cached_property
     def addresses(self) -> set[str]:
@@ -99,3 +103,13 @@ class Content:
     def drawn(self, name: str) -> bool:
         """Whether there is a figure of that name."""
         return name in self.coming or (self.figures / f"{name}.svg").is_file()
+
+
+def _distinct(ids: Iterable[str]) -> list[str]:
+    """Of ids with one address the first; a line on stderr names the others, which have no page."""
+    taken: dict[str, str] = {}
+    for id in ids:
+        first = taken.setdefault(slug(id), id)
+        if first != id:
+            say_once(InputError("page of method", id, f"of another address than that of {first}"))
+    return [*taken.values()]

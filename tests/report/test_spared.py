@@ -13,6 +13,7 @@ from dpsco_bench.report.computed import COMPUTED, computed_table
 from dpsco_bench.report.drawing import Panel, compose, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.tables import Column, Table, to_csv, to_markdown
+from dpsco_bench.site import content
 from dpsco_bench.site.markdown import table
 from dpsco_bench.site.pages.papers import linked_table
 
@@ -173,3 +174,9 @@ def test_a_link_of_a_table_that_leads_nowhere_is_left_out(monkeypatch, capsys):
 def test_a_figure_has_a_name_that_a_file_can_have(name):
     with pytest.raises(InputError, match=r"^figure = .*: must be letters"):
         own_figures.paper_figure(name, "A figure", "")
+
+
+def test_of_two_methods_with_one_address_the_first_has_a_page(monkeypatch, capsys):
+    monkeypatch.setattr(registry, "_SAID", set())
+    assert content._distinct(["a.dp_sgd", "b.gd", "a.DP-SGD"]) == ["a.dp_sgd", "b.gd"]
+    assert "page of method = 'a.DP-SGD': must be of another address than that of a.dp_sgd" in capsys.readouterr().err
