@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
-from dpsco_bench.report.drawing import FAINT, INK, LINE_CHARACTERS, TEXT_COLOURS, cut
+from dpsco_bench.report.drawing import FAINT, INK, LINE_CHARACTERS, TEXT_COLOURS, cut, two_lines
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.labels import beside_text, mark_colour
 from dpsco_bench.report.messages import NOISE, claim_message
@@ -87,14 +87,15 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
         return None
     header = textwrap.wrap(claim_message(results), 96)
     heights = [_height(band) for band in bands]
-    top, foot = 0.16 * len(header) + 0.24, 0.3
+    told = f"{results.id}: {symbols(results.claim.title)}{machine(results) if timed else ''}"
+    origin = two_lines(told, 2 * LINE_CHARACTERS)
+    top, foot = 0.16 * len(header) + 0.13 + 0.11 * len(origin), 0.3
     size = (WIDTH, sum(heights) + top + foot)
     figure = Figure(figsize=size)
     x = 0.05 / WIDTH
     figure.text(x, 1 - 0.05 / size[1], "\n".join(header), va="top", size=8.5, weight="bold", color=INK)
-    told = f"{results.id}: {symbols(results.claim.title)}{machine(results) if timed else ''}"
     below = 1 - (0.07 + 0.16 * len(header)) / size[1]
-    figure.text(x, below, cut(told, 2 * LINE_CHARACTERS), va="top", size=6.5, color=FAINT)
+    figure.text(x, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
     upper = size[1] - top
     for band, height in zip(bands, heights, strict=True):
         _draw_band(figure, band, upper, size, timed)
