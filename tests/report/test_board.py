@@ -13,6 +13,7 @@ from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched,
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Board, Instance, load_board
 from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.verbs.leaderboard import _print
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.summary import HeldOut
@@ -46,6 +47,7 @@ from dpsco_bench.report.phases import (
 )
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.methods import places
+from dpsco_bench.site.pages.which import START, explained
 from tests.report.legible import faults
 
 
@@ -120,6 +122,13 @@ def test_winners_lead_to_the_pages_of_their_methods(board, monkeypatch):
     assert [column.link(item) for item in wins(board)] == ["method--wang2017-dp-gd", "", ""]
     (winner,) = (column for column in points_table(board).columns if column.title == "Winner")
     assert [winner.link(row) for row in measured(board)] == ["method--wang2017-dp-gd"] * 2 + ["", ""]
+
+
+def test_winners_say_what_they_are(board):
+    """The starting point too; nothing is said of a method that is not here."""
+    what = explained(board).columns[-1]
+    known, start, unknown = (what.show(item) for item in wins(board))
+    assert known == describe("wang2017.dp_gd").summary and (start, unknown) == (START, "")
 
 
 def test_places_are_counted_first_at_decided_points_alone(board):

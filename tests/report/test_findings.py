@@ -10,6 +10,7 @@ from dpsco_bench.analysis.answer_text import words
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.catalogue import read_claims
+from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
@@ -20,6 +21,8 @@ from dpsco_bench.site.findings import filled, finding_files, findings, holds, li
 from dpsco_bench.site.values import value_of
 from tests.cli.test_documents import sentences
 
+CONSTANTS = ("noise_constant", "constant")
+"""Options that set what a theorem leaves open of its noise."""
 LONGEST = 30
 """Words of a sentence."""
 TEXT = """
@@ -150,6 +153,18 @@ def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
     asked = read_finding(finding_files()["privacy-as-printed"], "privacy-as-printed").values["at_one"].rows
     known = {(claim.id, part.id) for claim in read_claims() for part in claim.parts if part.open_constant}
     assert {id for id, _ in known} == set(asked.claims) and {part for _, part in known} == set(asked.parts)
+
+
+def test_a_constant_that_is_left_open_is_one():
+    """As the answers say: it is an option of the method, or its default."""
+    found = 0
+    for part in (part for claim in read_claims() for part in claim.parts if part.open_constant):
+        for method in part.methods:
+            defaults = {option.name: option.default for option in describe(method.algorithm).options}
+            (value,) = ({**defaults, **method.options}[name] for name in defaults if name in CONSTANTS)
+            assert value == 1.0, part.id
+            found += 1
+    assert found == 9
 
 
 def test_a_finding_of_other_profiles_is_left_out(content, told):

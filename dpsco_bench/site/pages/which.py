@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.analysis.decided import decided_text
+from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.report.address import address
@@ -50,7 +51,7 @@ def _board(content: Content, board: BoardResults) -> str:
         text(decided_text(measured(board))) + "\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
         bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
-        table(_explained(board)),
+        table(explained(board)),
         _collapse(content, board),
         heading("Winners, point by point", 2, address("board", board.id, "points")),
         table(points_table(board)),
@@ -67,16 +68,17 @@ def _board(content: Content, board: BoardResults) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _explained(board: BoardResults) -> Table:
+def explained(board: BoardResults) -> Table:
     """Winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
-    what = Column("What it is", lambda won: _summary(known.get(won[0], "")), kind="prose")
+    what = Column("What it is", lambda won: START if won[0] == TRIVIAL else _summary(known[won[0]]), kind="prose")
     return replace(found, columns=[*found.columns, what])
 
 
 def _summary(id: str) -> str:
+    """Of a method in a line; nothing of one whose file or paper is not here."""
     known = describe(id) if id in list_algorithms() else None
-    return known.summary if isinstance(known, AlgorithmPage) else START
+    return known.summary if isinstance(known, AlgorithmPage) else ""
 
 
 def _collapse(content: Content, board: BoardResults) -> str:
