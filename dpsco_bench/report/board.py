@@ -169,7 +169,8 @@ def algorithms(board: BoardResults) -> dict[str, str]:
 
 def _page(board: BoardResults) -> Callable[[Sequence[Any]], str]:
     """Of an entry that begins with a method's label, the address of its page; empty where there is none."""
-    known = {label: id for label, id in algorithms(board).items() if ALGORITHMS.find(id)}
+    here = set(ALGORITHMS.names())
+    known = {label: id for label, id in algorithms(board).items() if id in here}
     return lambda entry: address("method", known[entry[0]]) if entry[0] in known else ""
 
 
