@@ -27,10 +27,8 @@ NOT_CHARGED = "not charged"
 NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
 """What a ratio by quadrature may exceed 1 by."""
-_COLUMNS = [
-    *("cell", "data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk", "warnings"),
-    "privacy_status",
-]
+_NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
+_WORDS = ("privacy_status", "warnings")
 
 
 class _Means(Mapping[str, float]):
@@ -158,14 +156,47 @@ def job_evidence(
 def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> list[CellEvidence]:
     """Each cell of a job by itself, with its risks and what its runs noted; without refused cells."""
     noted = {} if table is None else _noted(table)
-    table = None if table is None else table.select(_COLUMNS)
+    rows = {} if table is None else _rows_of(table)
     cells = []
     for entry, calibrated in zip(job.cells, calibrations, strict=True):
         if not isinstance(calibrated, RefusedCell):
-            rows = None if table is None else table.filter(pc.equal(table["cell"], entry.cell))
-            cell = _cell_evidence(job, entry, calibrated, rows)
+            cell = _cell_evidence(job, entry, calibrated, None if table is None else rows[entry.cell])
             cells.append(replace(cell, extras=noted.get(entry.cell, {})))
     return cells
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one cell.
+
+    Attributes
+    ----------
+    numbers : mapping of str to ndarray (rows,), columns of numbers
+    words : mapping of str to set of str, the distinct texts of the other columns
+    """
+
+    numbers: Mapping[str, np.ndarray]
+    words: Mapping[str, set[str]]
+
+
+def _rows_of(table: pa.Table) -> dict[int, _Rows]:
+    """A table's rows by cell; each column is taken from Arrow once, however many cells there are."""
+    cell = table["cell"].to_numpy()
+    order = np.argsort(cell, kind="stable")
+    numbers, starts = np.unique(cell[order], return_index=True)
+    values = {name: table[name].to_numpy() for name in _NUMBERS}
+    words = {name: _coded(table[name]) for name in _WORDS}
+    found = {}
+    for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
+        said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
+        found[int(number)] = _Rows({name: column[rows] for name, column in values.items()}, said)
+    return found
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """A column of texts as numbers, and the texts that these are."""
+    coded = column.combine_chunks().dictionary_encode()
+    return coded.indices.to_numpy(), coded.dictionary.to_pylist()
 
 
 def evidence_of(
@@ -267,23 +298,24 @@ def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
     return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
-def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: pa.Table | None) -> CellEvidence:
+def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Rows | None) -> CellEvidence:
     exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))
         return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
-    column = {name: rows[name].to_numpy() for name in ("data_set", "replicate", "checkpoint", "risk")}
+    column = rows.numbers
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
     data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
     order, shape = _shared(checkpoint, order, data_sets * replicates), (-1, data_sets, replicates)
     curve = column["risk"][order].reshape(shape)
-    evaluations = rows["gradient_evaluations"].to_numpy()[order].reshape(shape)
-    start = float(rows["start_risk"].to_numpy().mean())
-    if DEMOTED in pc.unique(rows["privacy_status"]).to_pylist():
+    evaluations = column["gradient_evaluations"][order].reshape(shape)
+    start = float(column["start_risk"].mean())
+    if DEMOTED in rows.words["privacy_status"]:
         worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
         calibrated = replace(calibrated, privacy_status=worst, epsilon_real=math.nan)
-    certified = sorted({text for text in _remarks(rows) if text.startswith(CERTIFIED)})
+    remarks = {remark for text in rows.words["warnings"] for remark in text.split("; ")}
+    certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
     return CellEvidence(
         entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
     )
@@ -297,8 +329,3 @@ def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:
     """
     found, at, counts = np.unique(checkpoint[order], return_inverse=True, return_counts=True)
     return order[counts[at] == runs] if len(found) > 1 else order
-
-
-def _remarks(rows: pa.Table) -> set[str]:
-    """The distinct warnings of some rows."""
-    return {remark for text in pc.unique(rows["warnings"]).to_pylist() for remark in text.split("; ")}

@@ -249,6 +249,8 @@ def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
     size, context = cell.final.size, cell.printed
     if not bound.extras:
         return np.full(size, bound.value(context))
-    columns = {name: cell.extras[name].ravel() for name in bound.extras if name in cell.extras}
-    rows = ({name: float(values[i]) for name, values in columns.items()} for i in range(size))
-    return np.array([bound.value(replace(context, extras=row)) for row in rows])
+    columns = {name: cell.extras[name].ravel().tolist() for name in bound.extras if name in cell.extras}
+    if not columns:
+        return np.array([bound.value(context.noting({})) for _ in range(size)])
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return np.array([bound.value(context.noting(row)) for row in rows])

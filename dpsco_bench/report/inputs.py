@@ -217,13 +217,6 @@ class Inputs:
         wanted += [self.files.standings(board.id) for board in self.boards]
         return [path for path in wanted if not path.exists()]
 
-    def read(self) -> None:
-        """Read all results now, so that processes which are forked from this one share them."""
-        for claim, job in self.all_jobs():
-            claim.evidence(job.part, job.calibration)
-            claim.calibrations(job)
-        _ = [claim.rows for claim in self.claims], [board.rows for board in self.boards]
-
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
         """Every job with its claim."""
         for claim in self.claims:

@@ -1,9 +1,9 @@
-"""A drawing beside other work, on a core of its own."""
+"""Work beside other work, in processes of their own."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -12,25 +12,27 @@ from typing import Any
 
 Task = Callable[[], Any]
 _TASKS: list[Task] = []
-"""What the forked process runs: it inherits it with all that has been read, and nothing is sent to it."""
+"""What the forked processes run: they inherit it with all that has been read, and only a number is sent to them."""
 
 
 @contextmanager
-def beside(task: Task, cores: int = 1) -> Iterator[Task]:
-    """Run a task beside what follows, where there are two cores and forking is safe; else when its result is asked for.
+def beside(tasks: Sequence[Task], cores: int = 1) -> Iterator[Task]:
+    """Run tasks beside what follows, where there are two cores and forking is safe; else when their results are due.
 
-    Gives what waits for the result and returns it, however often it is asked.
+    Each has a process of its own, be it more than there are cores: they share them as they need.
+    Gives what waits for the results and returns their list, however often it is asked.
     """
     if cores <= 1 or sys.platform != "linux":
-        yield cache(task)
+        yield cache(lambda: [task() for task in tasks])
         return
-    _TASKS[:] = [task]
+    _TASKS[:] = tasks
     try:
-        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-            yield pool.submit(_run).result
+        with ProcessPoolExecutor(len(tasks), mp_context=get_context("fork")) as pool:
+            running = [pool.submit(_run, number) for number in range(len(tasks))]
+            yield lambda: [one.result() for one in running]
     finally:
         _TASKS.clear()
 
 
-def _run() -> Any:
-    return _TASKS[0]()
+def _run(number: int) -> Any:
+    return _TASKS[number]()

@@ -140,19 +140,13 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> Wr
     SiteError
         For a link without a target, or markup that cannot be read.
     """
-    with unswept():
-        if cores > 1:
-            inputs.read()
-        with beside(partial(_beside_pages, inputs, folder, figures), cores) as rest:
-            page, pages = write_site(inputs, Sources(figures, folder / "tables", rest), folder / SITE, cores)
-            others = rest()
+    # What pages lead to and need not be there before they are built.
+    rest = [partial(write_figures, inputs, figures), partial(_tables, inputs, folder)]
+    with unswept(), beside(rest, cores) as written:
+        page, pages = write_site(inputs, Sources(figures, folder / "tables", written), folder / SITE, cores)
+        others = [path for files in written() for path in files]
     made = sorted(path for path in page.parent.rglob("*") if path.is_file())
     return Written(page, pages, [*made, *others])
-
-
-def _beside_pages(inputs: Inputs, folder: Path, figures: Path) -> list[Path]:
-    """What pages lead to and need not be there before they are built: tables and the papers' figures."""
-    return [*_tables(inputs, folder), *write_figures(inputs, figures)]
 
 
 @contextmanager

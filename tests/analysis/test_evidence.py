@@ -86,6 +86,7 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
     rows = [(replicate, point) for replicate, points in runs for point in points]
     table = pa.table(
         {
+            "cell": [7] * len(rows),
             "data_set": [0] * len(rows),
             "replicate": [replicate for replicate, _ in rows],
             "checkpoint": [point for _, point in rows],
@@ -97,7 +98,8 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
         }
     )
     job = SimpleNamespace(evaluation="", calibration="accounted")
-    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), table)
+    (rows,) = evidence._rows_of(table).values()
+    cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), rows)
     last = FINAL + 10.0 * np.arange(3)
     np.testing.assert_array_equal(cell.curve_risks[:, 0], [[0, 10, 20], [1, 11, 21], last])
     np.testing.assert_array_equal(cell.risks, [last])

@@ -1,5 +1,6 @@
-"""Results that were made with data stay the job's results where the data are absent."""
+"""Results that were made with data stay the job's results where the data are absent, and are read as written."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
+from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import is_wanted
 from dpsco_bench.execution.store import Store
@@ -94,3 +96,12 @@ def test_a_claim_is_judged_from_results_present_and_says_so(entries, measured, m
     assert kept.notes == (f"judged from results present; {REASON}",)
     assert dumps_canonical(replace(kept, notes=())) == dumps_canonical(row)
     assert {path: path.read_bytes() for path in measured.store.root.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize("epsilon", [0.5, math.inf, math.nan])
+def test_calibrations_are_read_as_they_were_written(entries, measured, epsilon):
+    job = entries[0].jobs[0]
+    worker.make("calibrate", job, measured)
+    cells = tuple(replace(cell, epsilon_real=epsilon, plan=None) for cell in measured.calibrations(job))
+    measured.store.write("calibrations", job.calibration_key, dumps_canonical(Calibrated(cells)).encode(), [])
+    assert repr(measured.calibrations(job)) == repr(cells)

@@ -175,3 +175,11 @@ def test_which_parts_are_pathwise():
 def test_demoted_rows_demote_their_cell():
     (cell,) = evidence(np.ones((1, 1, 1, 3)), {}, status="target_law_only")
     assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)
+
+
+def test_a_replicates_context_is_the_cells_with_the_replicates_extras():
+    (cell,) = evidence([[[[1.0, 2.0]]]], {"noted": [[[[3.0, 4.0]]]]})
+    whole = cell.printed
+    one = whole.noting({"noted": 2.0})
+    assert one == replace(whole, extras={"noted": 2.0}) and type(one) is type(whole)
+    assert (one.extra("noted"), whole.extra("noted")) == (2.0, 3.5)

@@ -1,5 +1,4 @@
 import math
-import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -122,11 +121,3 @@ def test_parts_are_described_as_they_run(inputs):
     assert "first (standard, steps 20)" in text and "n = 256, d = 4, δ = 10⁻³" in text and "ε: 0.5, 1" in text
     kinds = to_markdown(parts_table(inputs.claim("wang2017.kinds"))).replace("\u00a0", " ")
     assert "cells of rate-n, privacy-epsilon" in kinds and "d G² T l / (2 μ n² ε²)" in kinds and "exact" in kinds
-
-
-def test_what_was_read_is_kept_for_forked_processes(copy):
-    found = read_inputs(copy)
-    found.read()
-    shutil.rmtree(copy.measured.store.root)
-    claim = found.claim("wang2017.kinds")
-    assert claim.evidence("rate-n", "paper") and claim.calibrations(claim.job("rate-n", "paper"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Schedule
@@ -37,6 +38,15 @@ class BoundContext:
     scales: Mapping[str, float]
     start_risk: float = math.nan
     extras: Mapping[str, float] = field(default_factory=dict)
+
+    def noting(self, extras: Mapping[str, float]) -> Self:
+        """The same cell with other extras: what `dataclasses.replace` gives, at a tenth of the time.
+
+        Replicates that are judged one by one have a context each, and a claim has ten thousands of them.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, extras=extras)
+        return other
 
     def extra(self, name: str) -> float:
         """A measured quantity. Raises InputError for one that the runs did not note."""
