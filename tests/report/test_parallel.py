@@ -1,6 +1,8 @@
 """Tasks beside other work give what they give one after the other, and an error of one is not lost."""
 
 import os
+import sys
+from multiprocessing import get_context
 
 import pytest
 
@@ -13,11 +15,23 @@ def test_results_come_in_the_order_of_the_tasks_however_often_they_are_asked_for
         assert results() == [["a"], {"b": 2}] == results()
 
 
-def test_each_task_has_a_process_of_its_own_where_there_are_two_cores():
-    with beside([os.getpid, os.getpid], 2) as results:
-        assert len({*results(), os.getpid()}) == 3
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_tasks_run_beside_each_other_where_there_are_two_cores():
+    """Each waits until all three are there: the two and what follows them."""
+    gate = get_context("fork").Barrier(3)
+
+    def meet():
+        gate.wait(60)
+        return os.getpid()
+
+    with beside([meet, meet], 2) as results:
+        met = meet()
+        assert len({*results(), met}) == 3
+
+
+def test_on_one_core_nothing_is_forked():
     with beside([os.getpid, os.getpid], 1) as results:
-        assert {*results()} == {os.getpid()}
+        assert results() == [os.getpid()] * 2
 
 
 @pytest.mark.parametrize("cores", [1, 2])
