@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -198,16 +198,21 @@ def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple
     return said, unsaid
 
 
-def linked(found: Sequence[Finding], pages: Mapping[str, str]) -> list[Finding]:
+def linked(found: Sequence[Finding], pages: Mapping[str, str], left_out: Collection[str] = ()) -> list[Finding]:
     """Findings whose pages the site has; one of an installed paper with another is named in a line and left out.
 
     Raises InputError for one of what ships.
+
+    Parameters
+    ----------
+    pages : mapping of str to str, those that are written, by name
+    left_out : collection of str, names of pages that the site has, and the one file to mail has not
     """
     kept = []
     for finding in found:
         with sparing(finding.path):
             for page in finding.text.pages:
-                there = _addressed(page[1:], pages) if page.startswith("#") else page in pages
+                there = _addressed(page[1:], pages) if page.startswith("#") else page in pages or page in left_out
                 if not there:
                     raise InputError(
                         f"finding {finding.id}: pages", page, f"a page of the site; {nearest(page, pages)}"

@@ -108,6 +108,13 @@ def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, 
         assert f"left out: finding two: pages = '{page}'" in capsys.readouterr().err
 
 
+def test_a_finding_may_lead_to_a_page_that_the_one_file_leaves_out(content, told):
+    found = findings(content, told(TEXT + "pages: [verdicts]\n"))[0]
+    assert linked(found, {}, {"verdicts"}) == found
+    with pytest.raises(InputError, match="pages = 'verdicts'"):
+        linked(found, {}, {"guide/api"})
+
+
 def test_of_two_findings_with_one_address_the_first_is_kept(monkeypatch, tmp_path, capsys):
     paths = [tmp_path / name for name in ("01-svrg-private.yaml", "02-svrg_private.yaml", "03-_.yaml", "04-Other.yaml")]
     monkeypatch.setattr("dpsco_bench.site.findings.conf_files", lambda pattern: paths)
