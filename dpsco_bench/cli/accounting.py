@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
@@ -163,7 +164,7 @@ def account(cell: Cell, root_seed: int) -> Account:
 
 def sentences(report: Account) -> list[str]:
     """What a reader should take away, one sentence each."""
-    said = [*_about_paper(report), *_about_price(report)]
+    said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():
         if isinstance(entry, Declined):
@@ -217,7 +218,7 @@ def _about_paper(report: Account) -> list[str]:
     kind = paper.epsilon_real_kind
     value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
     if math.isinf(value):
-        return ["With the paper's noise the run is not private at all: something is released without noise."]
+        return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
     exceeds = paper.privacy_status == "exceeds_claim"
     relation = "not the claimed" if exceeds else "for a claim of"
     where = f" {ELSEWHERE}" if exceeds and not paper.attained else ""
@@ -226,7 +227,30 @@ def _about_paper(report: Account) -> list[str]:
         of = "" if where else " It is that of the query sequence which the proof charges."
         scope = f"{of} The final output alone may reveal less."
     claim = f"{relation} {report.epsilon:g}"
-    return [f"With the paper's noise the real epsilon is {phrase}{value:.4g}{where}, {claim}.{scope}"]
+    return [f"With {_whose(report, paper)} the real epsilon is {phrase}{value:.4g}{where}, {claim}.{scope}"]
+
+
+def _whose(report: Account, paper: Charged) -> str:
+    """The paper's noise; by its variant where others stand for the paper's noise too."""
+    others = [name for name in _of_paper(report) if name != paper.variant]
+    return f"the paper's noise in variant `{paper.variant}`" if others else "the paper's noise"
+
+
+def _of_paper(report: Account) -> list[str]:
+    """Variants that can have the paper's noise."""
+    variants = get_algorithm(report.algorithm).variants
+    return [name for name, allowed in variants.items() if "paper" in allowed]
+
+
+def _about_variants(report: Account) -> list[str]:
+    """Which other readings of the paper's noise there are: the one that is used may be a correction."""
+    if isinstance(report.paper, Declined):
+        return []
+    others = [f"variant={name}" for name in _of_paper(report) if name != report.paper.variant]
+    if not others:
+        return []
+    what = f"paper: the noise of variant `{report.paper.variant}`; for another reading give {' or '.join(others)}"
+    return [f"{what}; `dpsco show {report.algorithm}` says which is printed."]
 
 
 def _about_price(report: Account) -> list[str]:

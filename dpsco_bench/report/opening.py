@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from matplotlib.axes import Axes
@@ -91,8 +91,9 @@ class PaperLine:
 
     Attributes
     ----------
-    privacy : mapping of str to int
-        Verdicts on the paper's own noise (`on_printed_noise`) by outcome (`claims.kinds.OUTCOMES`).
+    privacy, recalled : mapping of str to int
+        Verdicts on a theorem's own noise (`on_printed_noise`) by outcome (`claims.kinds.OUTCOMES`): on what the paper
+        prints, and on what it cites of another source, which it does not print.
     """
 
     paper: str
@@ -100,6 +101,7 @@ class PaperLine:
     claims: Sequence[ClaimLine]
     privacy: Mapping[str, int]
     errata: int
+    recalled: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -120,10 +122,12 @@ def claim_line(claim: ClaimResults) -> ClaimLine:
 def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str]) -> list[PaperLine]:
     lines = []
     for paper in inputs.papers:
-        own = [score for score in rows if score.results.paper == paper]
-        outcomes = Counter(score.row.meaning.outcome for score in own if on_printed_noise(score.row))
+        own = [score.row for score in rows if score.results.paper == paper and on_printed_noise(score.row)]
+        printed, recalled = (
+            Counter(row.meaning.outcome for row in own if bool(row.recalled) is cited) for cited in (False, True)
+        )
         claims = [claim_line(claim) for claim in inputs.of_paper(paper)]
-        lines.append(PaperLine(paper, names[paper], claims, outcomes, len(load_errata(paper))))
+        lines.append(PaperLine(paper, names[paper], claims, printed, len(load_errata(paper)), recalled))
     return lines
 
 
@@ -151,8 +155,12 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
 
 def noise_table(lines: Sequence[PaperLine]) -> Table:
     """Whether the printed noise of every paper is private."""
-    columns = [PAPER, Column("Printed noise is (ε, δ)-private", _privacy_text, {"privacy": _privacy_text})]
-    note = f"What an accountant says of the theorem’s own noise, by experiment. {accounted_text(lines)}".rstrip()
+    columns = [PAPER, Column("Printed noise is (ε, δ)-private", _printed_text, {"privacy": _printed_text})]
+    note = "What an accountant says of the theorem’s own noise, by experiment."
+    if any(line.recalled for line in lines):
+        columns.append(Column("Noise of cited sources is", _recalled_text, {"recalled": _recalled_text}))
+        note += " A paper does not print the noise of methods that it cites: it is recalled of their sources."
+    note = f"{note} {accounted_text(lines)}".rstrip()
     return Table("printed_noise", "Printed noise", columns, lines, note)
 
 
@@ -212,11 +220,20 @@ def _shown_count(standing: str, line: PaperLine) -> str:
     return str(_count(standing, line) or "·")
 
 
-def _privacy_text(line: PaperLine) -> str:
+def _printed_text(line: PaperLine) -> str:
+    return _privacy_text(line.privacy) or "no claim of its own"
+
+
+def _recalled_text(line: PaperLine) -> str:
+    return _privacy_text(line.recalled) or "·"
+
+
+def _privacy_text(found: Mapping[str, int]) -> str:
+    """How many verdicts on noise have each outcome, in words."""
     words = {"confirms": "proven", "contradicts": "above the claim", "unproven": "not shown"}
-    parts = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
-    rest = sum(number for key, number in line.privacy.items() if key not in words)
-    return ", ".join([*parts, *([f"{rest} not run"] if rest else [])]) or "no claim of its own"
+    parts = [f"{found[key]} {word}" for key, word in words.items() if found.get(key)]
+    rest = sum(number for key, number in found.items() if key not in words)
+    return ", ".join([*parts, *([f"{rest} not run"] if rest else [])])
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:

@@ -61,12 +61,12 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
-    """Who most often has the least mean risk: ``app objp has the least risk at 7 of 9 points, 2 undecided``.
+    """Who most often has the least mean risk, as the tiles name it: ``app objp has the least mean risk at 7 of 9``.
 
-    Where some of these first places are shared, by it or with it, it says so: ``has the least risk or ties``.
+    Where it shares some of these first places, it says of how many: ``..., 2 of them ties; 2 undecided``.
     """
     decided = [row for row in rows if row.runner_up is not None and not row.contenders]
-    rest = f", {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
+    rest = f"; {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
     if not decided:
         return f"No point of {len(rows)} is decided"
     firsts = Counter(row.winner for row in decided)
@@ -75,8 +75,9 @@ def winners_text(rows: Sequence[Standing]) -> str:
     points = f"of {len(decided)} point{'s' * (len(decided) > 1)}"
     if winner == TRIVIAL:
         return f"Nothing beats the start at {shares[winner]} {points}{rest}"
-    tied = any(len(row.tied) > 1 for row in decided if winner in row.tied)
-    return f"{winner.replace('_', ' ')} has the least risk{' or ties' * tied} at {shares[winner]} {points}{rest}"
+    ties = sum(len(row.tied) > 1 for row in decided if row.winner == winner)
+    tied = "" if not ties else ", all ties" if ties == firsts[winner] else f", {ties} of them ties"
+    return f"{winner.replace('_', ' ')} has the least mean risk at {firsts[winner]} {points}{tied}{rest}"
 
 
 def board_message(board: BoardResults) -> str:

@@ -12,6 +12,7 @@ from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.claims.slug import slug
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.registry import say_once
 from dpsco_bench.report.address import address
 from dpsco_bench.report.all_tables import name_of
@@ -63,6 +64,18 @@ class Content:
     def claims(self) -> dict[str, ClaimLine]:
         """Id of each claim -> what it comes to."""
         return {claim.results.id: claim for line in self.lines for claim in line.claims}
+
+    @cached_property
+    def corrected(self) -> dict[tuple[str, str], str]:
+        """(method, variant) -> the erratum that corrects the noise which claims take for the paper's."""
+        found = {}
+        for claim, job in self.inputs.all_jobs():
+            part = claim.parts.get(job.part)
+            if part and part.amended and job.calibration == "paper":
+                for cell, fixed in zip(job.cells, claim.calibrations(job), strict=False):
+                    if isinstance(fixed, CalibratedCell):
+                        found[cell.algorithm, fixed.variant] = part.amended
+        return found
 
     @cached_property
     def errata(self) -> dict[str, list[Erratum]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.fingerprint import QueryRecord
 from dpsco_bench.privacy.ledger import STATUS_WORDS
@@ -56,6 +57,7 @@ def queries_table(content: Content, id: str) -> Table:
     """Queries of a method under each noise, at the point nearest to the standard one."""
     columns = (
         Column("Noise", lambda asked: asked.charged.calibration),
+        Column("Variant", lambda asked: _variant(content, asked.charged)),
         Column("Query", lambda asked: asked.query.name, kind="code"),
         Column("Sees", lambda asked: asked.sees),
         Column("Releases", lambda asked: count(asked.query.releases), numeric=True),
@@ -90,23 +92,31 @@ def nearest_point(content: Content, id: str) -> Charged | None:
 
 def account_table(content: Content, id: str) -> Table:
     """What an accountant says of a method there, under each noise, as `dpsco account` does."""
-    columns = (
+    found = _nearest(content, id)
+    columns = [
         Column("Noise", lambda charged: charged.calibration),
-        Column("Variant", lambda charged: charged.calibrated.variant.replace("_", " ")),
+        Column("Variant", lambda charged: _variant(content, charged)),
         Column("Real ε", lambda charged: epsilon_text(charged.real, charged.kind), numeric=True),
         Column("Privacy", lambda charged: STATUS_WORDS[charged.status]),
         Column("Accountant", lambda charged: charged.calibrated.accountant),
         Column("Gradients of a run", lambda charged: count(charged.calibrated.gradient_evaluations), numeric=True),
-    )
-    found = _nearest(content, id)
-    here = [charged for charged in found if _point_of(charged) == _point_of(found[0])]
-    return Table(f"{id}.account", "Account", columns, here)
+    ]
+    if len({_point_of(charged) for charged in found}) > 1:
+        columns.append(Column("At", place))
+    return Table(f"{id}.account", "Account", columns, found)
 
 
-def command_of(cell: Cell) -> str:
-    """The command that accounts for a cell."""
+def _variant(content: Content, charged: Charged) -> str:
+    """Its name, and the erratum that corrects it where it stands for the paper's noise."""
+    variant = charged.calibrated.variant
+    erratum = content.corrected.get((charged.cell.algorithm, variant)) if charged.calibration == "paper" else ""
+    return f"{variant.replace('_', ' ')}{f' (corrected by {erratum})' if erratum else ''}"
+
+
+def command_of(cell: Cell, variant: str | None = None) -> str:
+    """The command that accounts for a cell, under each noise by its usual variant where none is named."""
     sizes = {"problem": cell.problem, "n": cell.n, "d": cell.d, "epsilon": cell.epsilon, "delta": cell.delta}
-    given: dict[str, Any] = {**sizes, **cell.options, **cell.problem_options}
+    given: dict[str, Any] = {**sizes, "variant": variant, **cell.options, **cell.problem_options}
     given |= given.pop("constants", {})  # a command names them like options
     return f"dpsco account {cell.algorithm} " + " ".join(
         f"{key}={_written(value)}" for key, value in given.items() if value is not None
@@ -121,17 +131,29 @@ def _written(value: object) -> str:
 
 
 def _nearest(content: Content, id: str) -> list[Charged]:
-    """Of each noise the cell at the point nearest to the standard one, both of one point where there is one."""
+    """Of each noise and variant the cell at the point nearest to the standard one, all of one point where there is one.
+
+    What a noise has where no variant is named comes first.
+    """
     cells = [cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id]
-    noises: dict[str, set[str]] = {}
+    noises: dict[str, set[tuple[str, str]]] = {}
+    groups: dict[tuple[str, str], list[Charged]] = {}
     for cell in cells:
-        noises.setdefault(_point_of(cell), set()).add(cell.calibration)
-    found = []
-    for calibration in ("paper", "accounted"):
-        own = [cell for cell in cells if cell.calibration == calibration]
-        if own:
-            found.append(min(own, key=lambda cell: (-len(noises[_point_of(cell)]), *_distance(cell))))
-    return found
+        noise = cell.calibration, cell.calibrated.variant
+        noises.setdefault(_point_of(cell), set()).add(noise)
+        groups.setdefault(noise, []).append(cell)
+    found = [
+        min(own, key=lambda cell: (-len(noises[_point_of(cell)]), *_distance(cell)))
+        for (calibration, _), own in groups.items()
+        if calibration in ("paper", "accounted")
+    ]
+    return sorted(found, key=lambda cell: (cell.calibration != "paper", bool(named_variant(cell))))
+
+
+def named_variant(charged: Charged) -> str | None:
+    """The variant that a command has to name; None where the noise has it anyway."""
+    usual = get_algorithm(charged.cell.algorithm).variant_for(charged.calibration, None)
+    return None if charged.calibrated.variant == usual else charged.calibrated.variant
 
 
 def _point_of(charged: Charged) -> str:

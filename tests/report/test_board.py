@@ -135,7 +135,14 @@ def test_places_are_counted_first_at_decided_points_alone(board):
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
     content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, open_])]))
     (found,) = places(content, "wang2017.dp_gd")
-    assert (found.places, found.decided) == ([1, 1, 1, 1], [1, 1, 1])
+    assert (found.places, found.decided) == ([1, 1, 1, 1], [True, True, True])
+
+
+def test_a_method_that_the_start_is_below_is_not_first(board):
+    """Its place is among the methods that ran; the first place is the winner's, which may be the start."""
+    content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([row(512, 4, [TRIVIAL])])]))
+    (found,) = places(content, "wang2017.last")
+    assert (found.places, found.decided) == ([1], [False])
 
 
 def test_methods_that_never_run_are_told_with_the_reason(board):
@@ -271,7 +278,7 @@ def test_the_number_of_methods_that_compete_is_told(board):
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
     assert instance == "i" and panel.line.endswith("; d\u00a0=\u00a04; 1 to 3 methods compete")
-    assert panel.title.startswith("dp gd has the least risk or ties at ")
+    assert panel.title.startswith("dp gd has the least mean risk at 3 of 4 points, 1 of them ties")
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 
@@ -308,8 +315,16 @@ def test_an_undecided_tile_says_how_many_are_left_out_and_what_the_likeliest_wou
 
 
 def test_a_first_place_that_is_a_tie_is_called_one():
-    assert winners_text([ROWS[0]]) == "dp gd has the least risk at 1 of 1 point"
-    assert winners_text([ROWS[0], ROWS[2]]) == "dp gd has the least risk or ties at 2 of 2 points"
+    assert winners_text([ROWS[0]]) == "dp gd has the least mean risk at 1 of 1 point"
+    assert winners_text([ROWS[0], ROWS[2]]) == "dp gd has the least mean risk at 2 of 2 points, 1 of them ties"
+    assert winners_text([ROWS[2]]) == "dp gd has the least mean risk at 1 of 1 point, all ties"
+
+
+def test_a_title_counts_what_it_says_of_the_method_that_it_names():
+    """Another may share more first places than the one that has most of them alone."""
+    rows = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
+    open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
+    assert winners_text([*rows, open_]) == "dp gd has the least mean risk at 2 of 3 points, all ties; 1 undecided"
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against(board):

@@ -21,7 +21,7 @@ from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
-from dpsco_bench.site.queries import account_table, command_of, nearest_point, place, queries_table
+from dpsco_bench.site.queries import account_table, command_of, named_variant, nearest_point, place, queries_table
 
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
 """The point of the page's command where no claim has charged the method."""
@@ -88,7 +88,8 @@ def _account(content: Content, page: AlgorithmPage) -> str:
     private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
     if point is None and not (problem and private):
         return ""
-    command = command_of(point.cell) if point else f"dpsco account {page.id} problem={problem} {STANDARD}"
+    usual = f"dpsco account {page.id} problem={problem} {STANDARD}"
+    command = command_of(point.cell, named_variant(point)) if point else usual
     pieces = [
         heading(f"What it costs at a point{': ' + place(point) if point else ''}", 2),
         table(account_table(content, page.id)),
@@ -136,8 +137,8 @@ class Places:
     instance: str
     name: str
     places: list[int]
-    decided: list[int]
-    """Those at decided points."""
+    decided: list[bool]
+    """Of each decided point, whether it has the least mean risk there, the starting point's counted too."""
     ratios: list[float]
 
     @property
@@ -157,7 +158,7 @@ def places(content: Content, id: str) -> list[Places]:
                     key = row.instance, named(method)
                     own = found.setdefault(key, Places(*key, [], [], []))
                     own.places.append(position)
-                    own.decided.extend([position] * decided(row))
+                    own.decided.extend([method.method == row.winner] * decided(row))
                     if order[0].risk > 0:
                         own.ratios.append(method.risk / order[0].risk)
     return [*found.values()]
@@ -173,7 +174,7 @@ def _standing(content: Content, id: str) -> str:
         Column("Method", lambda own: own.name, kind="code"),
         Column("Points", lambda own: str(len(own.places)), numeric=True),
         Column("Decided", lambda own: str(len(own.decided)), numeric=True),
-        Column("First at", lambda own: str(own.decided.count(1)), numeric=True),
+        Column("First at", lambda own: str(sum(own.decided)), numeric=True),
         Column("Places of those run", lambda own: own.text, numeric=True),
         Column("Risk over the least, median", lambda own: number(median(own.ratios or [nan])), numeric=True),
     )

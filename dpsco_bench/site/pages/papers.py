@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
+from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer_text import counted
+from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.claims.catalogue import is_installed
 from dpsco_bench.errors import InputError
 from dpsco_bench.paths import documents
@@ -55,23 +57,24 @@ def _paper(content: Content, line: PaperLine) -> str:
         table(claims_table([line], content.inputs.profile)),
         *_figures(content, paper),
         *_exponents(content, line),
-        heading("Its noise", 2),
-        "What an accountant says of its printed noise, at worst. The [privacy ledger](../privacy.md) has every row.\n",
-        ledger_table(content, _own_ledger(content, paper)),
+        *_ledgers(content, paper),
         *_errata(content, paper),
     ]
     return "\n".join(filter(None, pieces))
 
 
 def _noise(line: PaperLine) -> str:
-    """What is known of its own noise, in a sentence."""
+    """What is known of its own noise, and of the noise that it cites, a sentence each."""
     words = {
         "confirms": "proven private",
         "contradicts": "shown not to be private",
         "unproven": "not shown to be private or not",
     }
-    said = [f"{line.privacy[key]} {word}" for key, word in words.items() if line.privacy.get(key)]
-    return f"Of the experiments on its own printed noise, {', '.join(said)}." if said else ""
+    sentences = []
+    for found, whose in ((line.privacy, "its own printed noise"), (line.recalled, "noise recalled of cited sources")):
+        if said := [f"{found[key]} {word}" for key, word in words.items() if found.get(key)]:
+            sentences.append(f"Of the experiments on {whose}, {', '.join(said)}.")
+    return " ".join(sentences)
 
 
 def _rebuilt(content: Content, paper: str) -> list[str]:
@@ -122,8 +125,26 @@ def _exponents(content: Content, line: PaperLine) -> list[str]:
     return [f"Exponents of all {len(found.rows)} sweeps, claimed beside measured: {files}.\n"] if found.rows else []
 
 
+def _ledgers(content: Content, paper: str) -> list[str]:
+    """Its printed noise, and that of the methods that it compares with, which it does not print."""
+    rows = _own_ledger(content, paper)
+    known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
+    recalled = {id for id in known if FROM_MEMORY in get_algorithm(id).source}
+    own, cited = ([row for row in rows if (row.first.cell.algorithm in recalled) is of] for of in (False, True))
+    pieces = [heading("Its noise", 2)]
+    pieces.append(
+        "What an accountant says of the paper's noise, at worst. A variant that an erratum corrects names it. The "
+        "[privacy ledger](../privacy.md) has every row.\n"
+    )
+    pieces.append(ledger_table(content, own))
+    if cited:
+        pieces.append("The same of the methods that it compares with, whose noise is recalled of their sources:\n")
+        pieces.append(ledger_table(content, cited))
+    return pieces
+
+
 def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
-    """Its printed noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
+    """The paper's noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
     worst: dict[tuple[str, str, str], LedgerRow] = {}
     for row in content.ledger.rows:
         cell = row.first

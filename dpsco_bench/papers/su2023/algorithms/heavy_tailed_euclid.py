@@ -26,8 +26,9 @@ STAND_IN = (
     variants={"stand_in": ("accounted", "none")},
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:
-    """T = max(16, ceil(sqrt(n eps))) projected steps with clipped gradients, tau = sigma sqrt(n eps)/d^(1/4).
+    """Our stand-in for a cited Euclidean method: projected steps with clipped gradients, whose schedule is ours.
 
+    T = max(16, ceil(sqrt(n eps))) steps, clipped at tau = sigma sqrt(n eps)/d^(1/4).
     eta = min{1/beta, diam2/(B sqrt T)} with B = sqrt(d) sqrt(s^2 + sigma^4/tau^2), where s is the noise of the mean of
     the clipped gradients, 2 tau sqrt(d T)/(n gdp_mu(eps, delta)). sigma bounds every coordinate's standard deviation.
 
