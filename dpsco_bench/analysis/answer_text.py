@@ -120,7 +120,7 @@ def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mappi
             Clause(silent, "without noise"),
         ]
         told = _told_together([clause for clause in clauses if clause.rows], brief)
-        found = _rows_told_once(" ".join(map(sentence, [*told, *_limits(scopes)])))
+        found = _rows_told_once(" ".join(map(sentence, [*told, *_open_in(printed.rows), *_limits(scopes)])))
         if max(map(words, sentences(found)), default=0) <= LONGEST:
             break
     return found
@@ -153,6 +153,15 @@ def _left_open(own: Sequence[Row], judged: int) -> list[str]:
         return [f"the theorem leaves {what} open; it is 1 here"]
     where = "there" if len(found) == len(own) else f"in {len(found)} of these"
     return [f"{where} {what}, which the theorem leaves open, is 1"]
+
+
+def _open_in(rows: Sequence[Row]) -> list[str]:
+    """The same of rows that ran with that noise."""
+    noisy = [row.verdict.open_constant for row in rows if row.verdict.noise]
+    found = list(filter(None, noisy))
+    what = " and ".join(dict.fromkeys(found))
+    where = "here" if len(found) == len(noisy) else f"in {len(found)} of {len(noisy)} rows"
+    return [f"the paper leaves {what} open; it is 1 {where}"] if found else []
 
 
 def sentence(text: str) -> str:

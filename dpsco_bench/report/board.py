@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import isnan
 from operator import attrgetter
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.analysis.decided import to_decide
 from dpsco_bench.analysis.ranking import Contender, Ranked, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.progress import duration
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
 from dpsco_bench.report.held_out import held_out_columns, held_out_text
@@ -85,8 +88,9 @@ def contenders_text(row: Standing) -> str:
 
 
 def cost_text(row: Standing) -> str:
-    """What the likeliest contender of an undecided point would take: ``3 min 52 s``."""
-    return row.contenders[0].cost.removeprefix("about ").removesuffix(" on one core")
+    """What deciding an undecided point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
+    seconds = to_decide(row)
+    return "" if isnan(seconds) else duration(seconds)
 
 
 def _point_text(row: Standing, other: Contender) -> str:

@@ -41,7 +41,7 @@ CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
 """Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
 HATCHED = (
     (*STRIPES, "#d9d9d9", "a tie"),
-    (*CROSSES, "#ffffff", "undecided: a method that might win is too slow; its time"),
+    (*CROSSES, "#ffffff", "undecided: what might win is too slow; the time that deciding takes"),
 )
 
 

@@ -64,7 +64,7 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
     said = [row for row in told if row.says]
     judged = said or told
     if _on_noise(claim, judged):
-        return f"The noise of {place(claim)}", NOISE_IS[standing] + _share(judged, standing)
+        return f"The noise of {place(claim)}", _noise_is(judged, standing)
     others = [row for row in judged if not row.judges_noise]
     telling = [row for row in others if row.says == _WEIGHTY.get(standing)] or others
     quantity = _quantity(claim, telling, standing)
@@ -132,6 +132,14 @@ def _slopes(rows: Sequence[Row]) -> str:
     if not 0 < len(names) <= MOST_PLACES or not all(names):
         return ""
     return " in " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _noise_is(judged: Sequence[Row], standing: str) -> str:
+    """What noise is, and in how many parts; also where a constant that the paper leaves open has a value of ours."""
+    own = [row for row in judged if row.says == NO]
+    open_ = standing == standings.FAILS and all(row.verdict.open_constant for row in own)
+    said = NOISE_IS[standing].replace(" as printed", " with its open constant as 1") if open_ else NOISE_IS[standing]
+    return said + _share(judged, standing)
 
 
 def _share(rows: Sequence[Row], standing: str) -> str:

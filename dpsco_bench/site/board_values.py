@@ -110,9 +110,9 @@ class OfGain:
 
 @dataclass(frozen=True)
 class OfUndecided:
-    """How many points of a board's instances are undecided, or with ``cost`` what the likeliest contender would take.
+    """How many points of a board's instances are undecided, or with ``cost`` what deciding one takes.
 
-    Where costs differ, all are named.
+    Where that differs, all are named.
     """
 
     undecided: str

@@ -53,6 +53,17 @@ def test_a_constant_that_the_theorem_leaves_open_is_said():
         assert answer(rows).text.endswith(end)
 
 
+def test_a_constant_that_the_paper_leaves_open_is_said_of_its_noise_in_every_row():
+    """A count has no noise, and says nothing of it."""
+    open_ = [replace(rate("yes", noise="private", parameter=p), open_constant="the constant c") for p in ("n", "d")]
+    assert answer(open_).text.endswith(". The paper leaves the constant c open; it is 1 here.")
+    count = rate("match", kind="complexity")
+    assert answer([*open_, count]).text.endswith("open; it is 1 here.")
+    mixed = answer([*open_, rate("yes", noise="private", parameter="epsilon")])
+    assert mixed.text.endswith(". The paper leaves the constant c open; it is 1 in 2 of 3 rows.")
+    assert "open" not in answer([rate("yes", noise="private")]).text
+
+
 def test_risks_that_are_shown_beside_counts_are_not_said_to_hold():
     counts, shown = rate("match", kind="complexity"), rate("shown", noise="private", kind="shown")
     found = answer([counts, shown])

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.analysis.ranking import RankedBoard
 from dpsco_bench.analysis.standings import TRIVIAL, Run, _lower_bound, _method, _without_privacy, compare, standings
 from dpsco_bench.claims.board import Entrant, Instance, parse_board
@@ -20,51 +22,49 @@ from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
-NAMES = ("board", "instance", "0")
-
 
 def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
     return mean * (1 + spread * np.random.default_rng(seed).standard_normal(size))
 
 
 def test_a_clear_winner_has_a_margin_beyond_doubt():
-    outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0, NAMES)
+    outcome = compare({"a": noisy(1.0, 1), "b": noisy(2.0, 2)}, 5.0)
     assert (outcome.winner, outcome.runner_up, outcome.tied) == ("a", "b", ("a",))
     low, high = outcome.margin_ci
     assert 0 < low < outcome.margin < high < 1 and outcome.margin == pytest.approx(0.5, abs=0.05)
 
 
 def test_methods_that_cannot_be_told_apart_are_tied():
-    outcome = compare({"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(9.0, 3)}, 50.0, NAMES)
+    outcome = compare({"a": noisy(1.0, 1, 0.5), "b": noisy(1.02, 2, 0.5), "c": noisy(9.0, 3)}, 50.0)
     assert sorted(outcome.tied) == ["a", "b"] and outcome.margin_ci[0] <= 0
 
 
 def test_the_comparison_is_paired():
     """A common factor per replicate hides nothing."""
     common = np.exp(np.random.default_rng(0).standard_normal((1, 1, 24)))
-    assert compare({"a": common, "b": 1.1 * common}, 100.0, NAMES).tied == ("a",)
+    assert compare({"a": common, "b": 1.1 * common}, 100.0).tied == ("a",)
 
 
 def test_the_starting_point_takes_part():
-    outcome = compare({"a": noisy(2.0, 1)}, 1.0, NAMES)
+    outcome = compare({"a": noisy(2.0, 1)}, 1.0)
     assert (outcome.winner, outcome.tied) == (TRIVIAL, (TRIVIAL,))
-    assert compare({}, 1.0, NAMES).runner_up is None
+    assert compare({}, 1.0).runner_up is None
 
 
 def test_a_method_that_does_nothing_neither_wins_nor_ties():
     """Its mean may differ from the starting risk by a rounding, on either side; its name decides nothing."""
     for risk in (1.0, 1.0 - 1e-15, 1.0 + 1e-15):
-        outcome = compare({"a": np.full((1, 1, 12), risk), "b": noisy(3.0, 1)}, 1.0, NAMES)
+        outcome = compare({"a": np.full((1, 1, 24), risk), "b": noisy(3.0, 1)}, 1.0)
         assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "b")
-    outcome = compare({"a": np.ones((1, 1, 12))}, 1.0, NAMES)
+    outcome = compare({"a": np.ones((1, 1, 24))}, 1.0)
     assert (outcome.winner, outcome.tied, outcome.runner_up) == (TRIVIAL, (TRIVIAL,), "a")
-    outcome = compare({"a": np.ones((1, 1, 12)), "c": noisy(0.99, 2, 0.5)}, 1.0, NAMES)
+    outcome = compare({"a": np.ones((1, 1, 24)), "c": noisy(0.99, 2, 0.5)}, 1.0)
     assert sorted(outcome.tied) == ["c", TRIVIAL], "shared with the starting point, which it is"
 
 
 def test_the_interval_of_a_margin_ends_at_one():
     risks = np.array([0.0, 0.0, 0.0, 0.2, 0.0, 0.0]).reshape(1, 1, 6)
-    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0, NAMES)
+    outcome = compare({"a": risks, "b": noisy(1.0, 2, 0.05, (1, 1, 6))}, 9.0)
     assert outcome.margin < outcome.margin_ci[1] <= 1.0
 
 
@@ -81,17 +81,36 @@ def test_a_lower_bound_is_cut_at_the_starting_risk():
 
 def test_the_worst_signal_counts():
     strong, weak = noisy(1.0, 1), noisy(0.1, 2)
-    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0, NAMES)
+    outcome = compare({"a": np.concatenate([strong, weak]), "b": np.concatenate([weak, 3 * strong])}, 9.0)
     assert outcome.winner == "a"
+
+
+def test_ends_of_an_interval_are_those_of_all_resamples_there_are():
+    """Six replicates have 6^6 resamples; so many are drawn that another stream would hardly move an end."""
+    a, b = noisy(1.0, 1, 0.3, (1, 1, 6)), noisy(1.2, 2, 0.3, (1, 1, 6))
+    every = np.array(list(product(range(6), repeat=6)))
+    shares = 1 - a.ravel()[every].mean(axis=1) / b.ravel()[every].mean(axis=1)
+    share = 1 - a.mean() / b.mean()
+    factor = math.sqrt(6 / 5) * student_factor(5)
+    exact = [share + factor * (end - share) for end in np.quantile(shares, [0.025, 0.975])]
+    found = compare({"a": a, "b": b}, 9.0).margin_ci
+    np.testing.assert_allclose(found, [exact[0], min(1.0, exact[1])], atol=0.03 * shares.std())
+
+
+def test_methods_that_do_the_same_are_tied_whatever_stands_beside_them():
+    """Their sums come from one product of matrices, which may round them differently."""
+    risks = noisy(1.0, 1, 0.3, (1, 2, 7)) / 3
+    others = {f"other{i}": noisy(5.0, i, 0.1, (1, 2, 7)) for i in range(2, 9)}
+    assert sorted(compare({"a": risks, **others, "z": risks.copy()}, 9.0).tied) == ["a", "z"]
 
 
 def test_a_single_replicate_decides_nothing():
     one = np.ones((1, 1, 1))
-    assert sorted(compare({"a": one, "b": 2 * one}, 3.0, NAMES).tied) == sorted(["a", "b", TRIVIAL])
+    assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
 def test_risks_of_zero_are_no_obstacle():
-    outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0, NAMES)
+    outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0)
     assert (outcome.winner, outcome.margin, outcome.tied) == ("a", 1.0, ("a",))
 
 

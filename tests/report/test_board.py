@@ -254,7 +254,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
-        assert "undecided: a method that might win is too slow; its time" in svg_text(board_figure(board))
+        assert "undecided: what might win is too slow; the time that deciding takes" in svg_text(board_figure(board))
 
 
 def test_a_winner_that_hardly_moves_is_so_described(board):
@@ -303,11 +303,12 @@ def test_the_gallery_shows_the_grid_of_the_board_that_ships():
     assert all(f"<!-- {instance.title.partition(',')[0]}" in figure for instance in shown)
 
 
-def test_an_undecided_tile_says_how_many_are_left_out_and_what_the_likeliest_would_take():
+def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would_take():
     slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
     one, two = (replace(ROWS[0], contenders=(slow,) * count) for count in (1, 2))
     assert name_text(one) == "dp gd\nor noisy sgd?" and name_text(two) == "dp gd\nor 2 others?"
-    assert tile_text(one) == tile_text(two) == "3 min 52 s"
+    assert (tile_text(one), tile_text(two)) == ("3 min 52 s", "7 min 44 s"), "all of them have to run"
+    assert tile_text(replace(one, contenders=(replace(slow, cost=""),))) == ""
     long = replace(
         one, winner="output_perturbation_by_somebody", contenders=(replace(slow, method="noisy_descent_of_them"),)
     )

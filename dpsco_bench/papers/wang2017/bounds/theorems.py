@@ -142,6 +142,11 @@ def _zhang17_convex_gradients(c: BoundContext) -> float:
     return c.n * (c.n * c.privacy_ratio / sqrt(c.d)) ** (2 / 3)
 
 
+@bound("wang2017_tables.zhang17_convex_gradients_printed", "n (n eps / (d sqrt(l)))^(2/3)")
+def _zhang17_convex_gradients_printed(c: BoundContext) -> float:
+    return c.n * (c.n * c.privacy_ratio / c.d) ** (2 / 3)
+
+
 @bound("wang2017_tables.md_ttz14", "sqrt(W l) ln(n) / (n eps)")
 def _md(c: BoundContext) -> float:
     return sqrt(squared_width(c)) * log(c.n) / (c.n * c.privacy_ratio)
