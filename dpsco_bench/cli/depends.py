@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -12,7 +13,7 @@ from typing import Any
 from dpsco_bench.claims.catalogue import conf_files, of_installed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.homes import own_homes
@@ -21,13 +22,15 @@ from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
-from dpsco_bench.paths import documents
+from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
+from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
-PANELS, STYLE, OF_THE_SITE = "claim with further panels", "style of method", ("figure", "computed table")
-"""Kinds of entries that are of one claim, of the claims of a paper, and of the site. Labels are of all of them."""
+PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
+OF_THE_SITE = ("figure", "computed table")
+"""Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,14 @@ class Dependencies:
         By id; jobs whose results are there do not count as skipped.
     measured : Measured
         Says which timings there are.
+    profile : str
+        Whose recorded verdicts the site is held against; empty for none.
     """
 
     claims: Mapping[str, ClaimEntry]
     boards: Mapping[str, BoardEntry]
     measured: Measured
+    profile: str = ""
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
@@ -77,13 +83,24 @@ class Dependencies:
 
     @cached_property
     def site(self) -> str:
-        """Digest of all verdicts and standings, the configuration tree, the documentation, and the code of the site."""
+        """Digest of verdicts and standings, those on record, configuration, documentation, and the code of the site."""
         groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
         files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
-        files += [(path.name, digest(path.read_text(encoding="utf-8"))) for path in documents().values()]
+        files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(self.profile)]
         boards = [board_digest(entry) for entry in self.boards.values()]
         drawn = [*(drawing_digest(paper) for paper in sorted(papers())), code_digest(own_drawing())]
         return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
+
+
+def _beside(profile: str) -> list[Path]:
+    """Files that the site shows, or speaks of: documentation with its pictures, recorded verdicts, the lock."""
+    pages = documents().values()
+    pictures = [path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg"))]
+    found = [*pages, *pictures]
+    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", LOCK)):
+        with suppress(InputError):  # a package without it
+            found.append(shared_dir(folder) / name)
+    return [path for path in found if path.is_file()]
 
 
 def file_digest(path: Path) -> str:
@@ -151,7 +168,7 @@ def _is_of(kind: str, name: str, claim: str) -> bool:
     """Whether an entry may be seen in a claim's figure."""
     if kind == PANELS:
         return name == claim
-    return name.split(".")[0] == claim.split(".")[0] if kind == STYLE else kind not in OF_THE_SITE
+    return name.split(".")[0] == claim.split(".")[0] if kind in OF_A_PAPER else kind not in OF_THE_SITE
 
 
 @cache

@@ -70,8 +70,9 @@ class Workflow:
         self.lock = ResultsLock(self.files.lock)
         self._looked: dict[Path, bool] = {}
         if main and self.lock.is_free():  # Snakemake breaks off at them, in a dry run too; they hold nothing
-            for folder in (self.files.results, self.files.measured.store.root, self.files.figures):
-                set_loops_aside(folder)
+            for folder in (self.files.results, self.files.figures):
+                set_loops_aside(folder, dead=True)
+            set_loops_aside(self.files.measured.store.root)
         with looking() as self.damaged:
             overrides = config_overrides(settings)
             self.plan = self._plan(overrides, main)
@@ -80,7 +81,7 @@ class Workflow:
             measured = self.files.measured
             self.entries = {entry.id: measured.present(entry) for entry in self.plan.claims}
             self.boards = {entry.id: measured.present(entry) for entry in self.plan.boards}
-            self.depends = Dependencies(self.entries, self.boards, measured)
+            self.depends = Dependencies(self.entries, self.boards, measured, self.profile)
             self.targets = self._targets(arguments)
             free = main and self.lock.is_free()
             if free:

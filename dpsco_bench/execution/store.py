@@ -28,7 +28,7 @@ SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
 FOLDER, FILE = "a folder stands in its place", "a file stands in its place"
-LOOP = "a link to itself stands in its place"
+LOOP, NOWHERE = "a link to itself stands in its place", "a link to nothing stands in its place"
 _SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -150,27 +150,32 @@ def is_looped(path: Path) -> bool:
     return link is not None
 
 
-def set_loops_aside(folder: Path) -> None:
-    """Name each link to itself in a folder, or on the way to it, and set it aside."""
+def set_loops_aside(folder: Path, dead: bool = False) -> None:
+    """Name each link to itself in a folder, or on the way to it, and set it aside.
+
+    Parameters
+    ----------
+    dead : bool, whether also each link in the folder that leads to nothing
+    """
     is_looped(folder)
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(place, name)
-            if path.is_symlink():
-                is_looped(path)
+            if path.is_symlink() and not is_looped(path) and dead and not path.exists():
+                damaged(path, NOWHERE)
 
 
 def set_aside(path: Path) -> None:
     """Move a damaged file, or a folder in its place, out of the way, and the manifest of an item with it.
 
     What was set aside under that name before goes: no file can take a folder's name, nor a folder that of anything. A
-    link to itself would lead to what is made anew under its name. So a text that says where it led stands for it.
+    link to itself, or to nothing, may lead to what is made anew. So a text that says where it led stands for it.
     """
     for item in dict.fromkeys((path, path.with_suffix(MANIFEST))):
         if not item.exists() and not item.is_symlink():
             continue
         aside = item.with_name(item.name + DAMAGED)
-        leads = os.readlink(item) if looped(item) == item else ""
+        leads = os.readlink(item) if item.is_symlink() and not item.exists() else ""
         with suppress(FileNotFoundError):
             if aside.is_dir() and not aside.is_symlink():
                 shutil.rmtree(aside)

@@ -136,7 +136,11 @@ def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
     private = first.kind.judges_noise
     label = "real ε at the claimed δ" if private else first.quantity
     log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
-    value_axis(axes, np.concatenate([points[0] for points in curves.values()]), parameter_label(first.row.parameter))
+    value_axis(
+        axes,
+        np.concatenate([points[0] for points in curves.values()]),
+        parameter_label(first.row.parameter, first.results.paper),
+    )
     ends = []
     for position, (x, y, low, high) in curves.items():
         look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}

@@ -210,7 +210,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     first = shown[0][0]
     counted, quantity = first.kind.counts, first.part.quantity
     label = "planned gradient evaluations" if counted else _measure_label(first)
-    label = label if quantity == RISK else quantity_label(quantity)
+    label = label if quantity == RISK else quantity_label(quantity, first.results.paper)
     ends = []
     for score, points in shown:
         ends += _draw_series(axes, score, points)
@@ -223,7 +223,11 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     lines = [y for score, points in shown if _draws_bound(score, points) for y in bound_line(score)]
     near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
-    value_axis(axes, np.concatenate([points.x for _, points in shown]), parameter_label(shown[0][0].row.parameter))
+    value_axis(
+        axes,
+        np.concatenate([points.x for _, points in shown]),
+        parameter_label(first.row.parameter, first.results.paper),
+    )
     ends += _draw_noise_off(axes, off)
     ends += _draw_start(axes, start)
     label_ends(axes, ends)
@@ -339,7 +343,7 @@ def _draw_privacy(axes: Axes, shown: Sequence[tuple[Score, list[Any]]]) -> None:
     finite = [c.real for _, cells in shown for c in cells if math.isfinite(c.real) and c.real > 0]
     claimed = [(float(c.cell.value), c.claimed) for _, cells in shown for c in cells]
     log_y(axes, [*finite, *(y for _, y in claimed)], "real ε at the claimed δ", room=0.12)
-    value_axis(axes, [x for x, _ in claimed], parameter_label(shown[0][1][0].cell.parameter))
+    value_axis(axes, [x for x, _ in claimed], parameter_label(shown[0][1][0].cell.parameter, shown[0][0].results.paper))
     claims = sorted(set(claimed))
     axes.plot(*zip(*claims, strict=True), color=FAINT, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1)
     ends = [EndLabel(claims[-1][1], "claimed", FAINT)]

@@ -126,7 +126,7 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
         _group_axis(axes, groups, list(longest.row.values))
     else:
         values = [value for score in shown for value in score.row.values]
-        value_axis(axes, values, parameter_label(shown[0].row.parameter), stands)
+        value_axis(axes, values, parameter_label(shown[0].row.parameter, shown[0].results.paper), stands)
     if len(reference) == 2:
         axes.axhspan(reference[0], reference[1], color="#009E73", alpha=0.13, linewidth=0, zorder=0)
     ends = [_label(score, int((~np.isfinite(_ratios(score)[0]) & ~_at_foot(score)).sum())) for score in shown]

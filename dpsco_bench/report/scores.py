@@ -49,7 +49,7 @@ class Score:
     def quantity(self) -> str:
         """What was measured: ``excess risk``, the measure of its methods, or what runs noted."""
         if self.part.quantity != RISK:
-            return quantity_label(self.part.quantity)
+            return quantity_label(self.part.quantity, self.results.paper)
         known = self.results.parts
         parts = [self.part, *(known[used] for used in self.part.uses if used in known)]
         measures = {get_algorithm(method.algorithm).measure for part in parts for method in part.methods}

@@ -120,25 +120,32 @@ def noise_name(calibration: str) -> str:
     return "noise off" if calibration == "none" else f"{calibration} noise"
 
 
-def axis_labels(module: str, texts: Mapping[str, str]) -> None:
-    """Say how axes call what a paper sweeps or counts; what has no label is called by its name.
+def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
+    """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 
     Parameters
     ----------
     module : str, ``__name__`` of the caller, a module ``figures`` of the paper
-    texts : mapping of str to str, name of an option or of a noted quantity -> its label
+    paper : str, prefix of the ids of the claims
+    texts : mapping of str to str, name of an option or of a noted quantity in those claims -> its label
+
+    Raises
+    ------
+    InputError
+        If another module has said how axes of that paper call one of them.
     """
     for name, text in texts.items():
-        LABELS.add(name, text, module)
+        LABELS.add(f"{paper}.{name}", text, module)
 
 
-def parameter_label(parameter: str) -> str:
-    """What an axis is called: a formula without a name by its symbols."""
-    return _PARAMETERS.get(parameter) or LABELS.find(parameter) or symbols(parameter).replace("_", " ")
+def parameter_label(parameter: str, paper: str = "") -> str:
+    """What an axis of a paper's figure is called: a formula without a name by its symbols."""
+    return _PARAMETERS.get(parameter) or LABELS.find(f"{paper}.{parameter}") or symbols(parameter).replace("_", " ")
 
 
-def quantity_label(quantity: str) -> str:
-    return _QUANTITIES.get(quantity) or LABELS.find(quantity) or quantity.replace("_", " ")
+def quantity_label(quantity: str, paper: str) -> str:
+    """What was measured, as a paper's figures call it."""
+    return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 
 
 def parameter_symbol(parameter: str) -> str:

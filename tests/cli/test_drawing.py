@@ -1,6 +1,9 @@
 """Figures and site are made anew where a paper changes how its claims are shown."""
 
-from dpsco_bench.cli.depends import DRAWN_IN, drawing_digest
+import pytest
+
+from dpsco_bench.cli import depends
+from dpsco_bench.cli.depends import DRAWN_IN, Dependencies, drawing_digest
 from dpsco_bench.registry import modules_in, papers
 from dpsco_bench.report.computed import COMPUTED
 from dpsco_bench.report.method_styles import METHOD_STYLES
@@ -21,3 +24,21 @@ def test_papers_have_digests_of_their_own():
     found = [drawing_digest(paper) for paper in sorted(papers())]
     assert all(found) and len(set(found)) == len(found)
     assert drawing_digest("nobody2026") == ""
+
+
+@pytest.mark.parametrize(
+    "place", ["docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"]
+)
+def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeypatch, place):
+    """Documentation and its pictures, the verdicts on record of its profile, the lock; no other record."""
+    for name in ("docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("before")
+    monkeypatch.setattr(depends, "shared_dir", lambda name: tmp_path / name)
+    monkeypatch.setattr(depends, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
+    before = Dependencies({}, {}, None, "smoke").site
+    (tmp_path / "workflows" / "recorded" / "ci.json").write_text("another profile's")
+    assert Dependencies({}, {}, None, "smoke").site == before
+    (tmp_path / place).write_text("after")
+    assert Dependencies({}, {}, None, "smoke").site != before

@@ -344,3 +344,16 @@ def test_one_process_makes_an_item_and_a_killed_one_holds_nothing(store, tmp_pat
     with store.lock("runs", "k"), store.lock("runs", "other"):
         pass
     assert not list((store.root / "locks").iterdir())
+
+
+def test_links_to_nothing_are_set_aside_where_it_is_asked_for(tmp_path, capsys):
+    (tmp_path / "kept").write_text("kept")
+    for name, target in (("gate.txt", "gone"), ("tables", "gone/too"), ("fine", "kept")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+    set_loops_aside(tmp_path)
+    assert (tmp_path / "gate.txt").is_symlink() and capsys.readouterr().err == ""
+    set_loops_aside(tmp_path, dead=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"kept", "fine", "gate.txt.damaged", "tables.damaged"}
+    assert capsys.readouterr().err.count("is damaged (a link to nothing stands in its place)") == 2
+    set_loops_aside(tmp_path, dead=True)
+    assert "damaged.damaged" not in str(list(tmp_path.iterdir()))

@@ -137,19 +137,30 @@ def test_settings_and_options():
 
 
 def test_papers_say_what_their_options_and_quantities_are_called():
-    assert quantity_label("tail_ratio") == "tail / bound of the tail"  # by gopi2022
-    assert parameter_label("rho") == "noise parameter ρ"  # by zhang2022
-    assert quantity_label("chain_risk") == "excess risk, means of chains" and parameter_label("kappa").startswith(
-        "cond"
-    )
-    assert quantity_label("of_nobody") == parameter_label("of_nobody") == "of nobody"
-    axis_labels("mine", {"of_nobody": "mine alone"})
+    assert quantity_label("tail_ratio", "gopi2022") == "tail / bound of the tail"
+    assert parameter_label("rho", "zhang2022") == "noise parameter ρ"
+    assert quantity_label("chain_risk", "gopi2022") == "excess risk, means of chains"
+    assert parameter_label("kappa").startswith("cond")
+    assert quantity_label("of_nobody", "mine") == parameter_label("of_nobody", "mine") == "of nobody"
+    axis_labels("mine", "mine", {"of_nobody": "mine alone", "width": "width of the layer", "p": "page of the book"})
     try:
-        assert quantity_label("of_nobody") == "mine alone"
-        with pytest.raises(InputError, match="^label name = 'rho'"):
-            axis_labels("mine", {"rho": "another"})
+        assert quantity_label("of_nobody", "mine") == "mine alone"
+        with pytest.raises(InputError, match="^label name = 'zhang2022.rho'"):
+            axis_labels("mine", "zhang2022", {"rho": "another"})
     finally:
-        LABELS.forget("of_nobody")
+        for name in ("of_nobody", "width", "p"):
+            LABELS.forget(f"mine.{name}")
+
+
+def test_what_a_paper_calls_an_option_says_nothing_of_the_same_option_of_another():
+    axis_labels("mine", "mine", {"width": "width of the layer", "p": "page of the book"})
+    try:
+        assert parameter_label("width", "mine") == "width of the layer"
+        assert parameter_label("width", "su2023") == "Gaussian width of the set"
+        assert parameter_label("p", "bassily2021") == "p"
+    finally:
+        for name in ("width", "p"):
+            LABELS.forget(f"mine.{name}")
 
 
 @pytest.mark.parametrize(

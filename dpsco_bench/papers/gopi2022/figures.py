@@ -25,6 +25,7 @@ from dpsco_bench.samplers.evidence import LARGEST_RHAT
 
 axis_labels(
     __name__,
+    "gopi2022",
     {
         "epsilon_pair": "exact ε of a pair of data sets",
         "tail_ratio": "tail / bound of the tail",

@@ -25,7 +25,7 @@ from dpsco_bench.report.numbers import is_number, slope
 from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.wording import axis_labels, parameter_label, symbols
 
-axis_labels(__name__, {"width": "Gaussian width of the set"})
+axis_labels(__name__, "su2023", {"width": "Gaussian width of the set"})
 
 CALIBRATIONS = ("paper", "accounted", "none")
 HEAVY_TAILS = (

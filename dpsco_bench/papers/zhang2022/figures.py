@@ -4,6 +4,7 @@ from dpsco_bench.report.wording import axis_labels
 
 axis_labels(
     __name__,
+    "zhang2022",
     {
         "rho": "noise parameter ρ",
         "spread": "gradient noise σ",
