@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -28,6 +28,8 @@ from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
+SHOWN_IN = (*DRAWN_IN, "algorithms", "bounds")
+"""Those that pages show besides: listings, formulas, and the words of letters."""
 PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
 OF_THE_SITE = ("figure", "computed table")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
@@ -88,7 +90,7 @@ class Dependencies:
         files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
         files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(self.profile)]
         boards = [board_digest(entry) for entry in self.boards.values()]
-        drawn = [*(drawing_digest(paper) for paper in sorted(papers())), code_digest(own_drawing())]
+        drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
         return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
 
 
@@ -143,13 +145,13 @@ def _keys(job: Job) -> tuple[str, ...]:
 
 
 @cache
-def drawing_digest(paper: str) -> str:
+def drawing_digest(paper: str, places: Sequence[str] = DRAWN_IN) -> str:
     """Digest of the modules in which a paper keeps figures, labels, styles and computed tables; it may have none."""
     package = papers().get(paper)
     if package is None:
         return ""
     own = [package] if package.split(".")[0] != "dpsco_bench" else []  # its own ``__init__`` may register some
-    return code_digest([*own, *(name for kept in DRAWN_IN for name in modules_in(f"{package}.{kept}"))])
+    return code_digest([*own, *(name for kept in places for name in modules_in(f"{package}.{kept}"))])
 
 
 def own_drawing(claim: str = "") -> list[str]:

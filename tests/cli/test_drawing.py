@@ -20,6 +20,14 @@ def test_every_module_that_says_how_claims_are_shown_counts():
         assert own
 
 
+def test_the_site_depends_on_listings_and_formulas_too():
+    """Those of methods that no claim of a profile runs have pages as well."""
+    for paper, package in papers().items():
+        shown = {name for kept in depends.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
+        assert any(".algorithms." in name for name in shown) and any(".bounds" in name for name in shown), paper
+        assert drawing_digest(paper, depends.SHOWN_IN) != drawing_digest(paper)
+
+
 def test_papers_have_digests_of_their_own():
     found = [drawing_digest(paper) for paper in sorted(papers())]
     assert all(found) and len(set(found)) == len(found)
