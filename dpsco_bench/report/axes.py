@@ -116,7 +116,12 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
 
 def log_x(axes: Axes) -> None:
-    """Logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled."""
+    """Logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled.
+
+    Where nothing that is drawn is positive it stays as it is.
+    """
+    if not math.isfinite(axes.dataLim.minposx):
+        return
     axes.set_xscale("log")
     low, high = np.log10(axes.get_xlim())
     decades = float(high - low)
@@ -134,13 +139,15 @@ def _decades(axis: Axis, subs: Sequence[float], most: int) -> None:
 
 
 def decade_text(value: float) -> str:
-    """Tick label on a logarithmic axis: plain near 1, a power of ten elsewhere."""
+    """Tick label on a logarithmic axis: plain near 1, a power of ten elsewhere; none where floats end."""
+    if not 0 < value < math.inf:
+        return ""
     return plain(value) if PLAIN[0] < value < PLAIN[1] else _power(value)
 
 
 def _power(value: float) -> str:
     power = math.floor(math.log10(value) + 1e-9)
-    mantissa = value / 10.0**power
+    mantissa = value / 10.0**power if power > -300 else 1.0
     return ("" if abs(mantissa - 1) < 1e-6 else f"{mantissa:g}×") + f"10{superscript(power)}"
 
 

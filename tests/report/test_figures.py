@@ -1,5 +1,6 @@
 import itertools
 import json
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
@@ -179,6 +180,7 @@ def test_labels_are_spread_in_order_and_only_where_they_touch():
 def test_ticks():
     assert [tick_text(v) for v in (256.0, 16384.0, 0.25, 131072.0)] == ["256", "2¹⁴", "0.25", "2¹⁷"]
     assert [decade_text(v) for v in (0.1, 1.0, 1e-3, 5e-5, 1e6)] == ["0.1", "1", "10⁻³", "5×10⁻⁵", "10⁶"]
+    assert [decade_text(v) for v in (0.0, -1.0, math.inf, 5e-324)] == ["", "", "", "10⁻³²⁴"]
 
 
 def test_ticks_of_measured_values_have_three_digits():

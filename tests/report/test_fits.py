@@ -1,5 +1,7 @@
 """All words of all figures can be read."""
 
+import warnings
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -117,3 +119,12 @@ def test_a_header_of_wide_letters_stays_in_its_figure(count):
     with style():
         panel = Panel("what it says", lambda axes: axes.plot([1, 2], [1, 2]))
         assert faults(compose([panel] * count, text)) == []
+
+
+def test_an_axis_without_a_positive_value_is_not_made_logarithmic():
+    axes = Figure().add_subplot()
+    axes.plot([0.0, 0.0], [1, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log_x(axes)
+    assert axes.get_xscale() == "linear"
