@@ -70,13 +70,17 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 def check_settings(overrides: Iterable[str]) -> list[str]:
     """Check the overrides of a claim and load their plugins.
 
-    Raises InputError for another key than those of `SETTINGS`, or a value that they do not take.
+    Raises InputError for another key than those of `SETTINGS`, one given twice, or a value that they do not take.
     """
-    checked = []
+    checked: dict[str, str] = {}
     for override in map(parse_override, overrides):
-        if override.key not in SETTINGS or override.sign or override.sweep:
+        if override.key not in SETTINGS:
             allowed = f"one of the settings {', '.join(SETTINGS)}; claims are fixed by their files"
             raise InputError(override.key, override.text, allowed)
+        if override.sign or override.sweep:
+            raise InputError(override.sign + override.key, override.text, f"one value, {override.key}=VALUE")
+        if override.key in checked:
+            raise InputError(override.key, override.text, "given once")
         if not _fits(override.key, override.text):
             raise InputError(override.key, override.text, SETTINGS[override.key])
         if override.key == "plugins":
@@ -85,8 +89,8 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
             own_claims(listed_files(override))
         if override.key == "boards":
             own_boards(listed_files(override))
-        checked.append(str(override))
-    return checked
+        checked[override.key] = str(override)
+    return [*checked.values()]
 
 
 def _fits(key: str, text: str) -> bool:

@@ -52,8 +52,10 @@ def describe(id: str) -> Page:
         found = find(id)
         if found is not None:
             return found
+    errata = [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
     known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts())]
-    raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables"))
+    known += [*errata, *errata_papers()]
+    raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables|errata"))
 
 
 def _algorithm_by_name(name: str) -> AlgorithmPage | None:
@@ -176,9 +178,10 @@ def _table_page(text: TableText) -> TablePage:
 
 def _errata(id: str) -> ErrataPage | None:
     paper, _, number = id.replace("/", ".", 1).partition(".")
-    if paper not in errata_papers() or (number and not number.upper().removeprefix("E").isdigit()):
+    named = re.fullmatch(r"(?i:E?)(\d+)([A-Za-z]?)", number)
+    if paper not in errata_papers() or (number and not named):
         return None
-    entries = find_errata(paper, [f"E{number.upper().removeprefix('E')}"]) if number else load_errata(paper)
+    entries = find_errata(paper, [f"E{named[1]}{named[2].lower()}"]) if named else load_errata(paper)
     from dpsco_bench.claims.bounds.glossary import errata_letters
 
     return ErrataPage(id, paper, errata_letters(paper, entries), tuple(entries))

@@ -112,6 +112,10 @@ def config_overrides(settings: Configuration) -> list[str]:
         if not Path(settings.data_root).is_dir():
             raise InputError("data_root", settings.data_root, "an existing folder", "--config")
         result.append("data.root='" + settings.data_root.replace("'", "\\'") + "'")
+    keys = [text.partition("=")[0] for text in result]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError("overrides", key, "given once", "--config")
     return result
 
 

@@ -207,3 +207,10 @@ def test_an_algorithm_is_shown_by_the_name_that_rankings_have(dpsco):
     assert dpsco("show", "ttz14").out == dpsco("show", "su2023.ttz14").out
     refused = dpsco("show", "dp_sgdd")
     assert refused.code == 2 and "dpsco: id = 'dp_sgdd'" in refused.err
+
+
+def test_every_erratum_that_is_listed_can_be_shown():
+    for paper in errata_papers():
+        for entry in load_errata(paper):
+            for id in (f"{paper}.{entry.id}", f"{paper}.{entry.id.lower()}", f"{paper}/{entry.id.removeprefix('E')}"):
+                assert [shown.id for shown in describe(id).entries] == [entry.id], id
