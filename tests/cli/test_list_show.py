@@ -213,4 +213,4 @@ def test_every_erratum_that_is_listed_can_be_shown():
     for paper in errata_papers():
         for entry in load_errata(paper):
             for id in (f"{paper}.{entry.id}", f"{paper}.{entry.id.lower()}", f"{paper}/{entry.id.removeprefix('E')}"):
-                assert [shown.id for shown in describe(id).entries] == [entry.id], id
+                assert [shown.id for shown in describe(id).errata] == [entry.id], id
