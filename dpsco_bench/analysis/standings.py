@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,6 +43,8 @@ RESAMPLES = 100_000
 """So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
 ROUNDING = 1e-12
 """Shares below this are 0: sums of products in another order differ by less."""
+MOST_NAMED = 3
+"""Methods with one reason that are named; of more the number is told."""
 NORMAL_95 = 1.959964
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
@@ -127,8 +129,18 @@ def _empty(
         if place[0] == instance.id:
             at = where.get(place) or ran[place]
             point = ", ".join(f"{key} = {getattr(at, key):g}" for key in ("n", "d", "epsilon") if getattr(at, key))
-            why = "; ".join(dict.fromkeys(f"{item.method}: {item.reason}" for item in items))
+            why = "; ".join(_by_reason(items))
             yield Skipped(instance.id, instance.title, f"{point}: no method runs: {why}")
+
+
+def _by_reason(items: Iterable[Unrun]) -> Iterator[str]:
+    """Each reason once, with the methods that have it, or how many they are."""
+    methods: dict[str, list[str]] = {}
+    for item in items:
+        methods.setdefault(item.reason, []).append(item.method)
+    for reason, names in methods.items():
+        names = list(dict.fromkeys(names))
+        yield f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}"
 
 
 def _refused(job: Job, calibrations: Calibrations) -> Iterator[tuple[tuple[str, int], Unrun]]:

@@ -219,4 +219,5 @@ def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem])
 def _unknown(override: Parsed, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
     known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in known_keys(a, p))]
     algorithm, problem = pairs[0]
-    return unknown_key(override.key, override.value, known, algorithm.id, problem.name)
+    value = override.text if override.sweep else override.value
+    return unknown_key(override.key, value, known, algorithm.id, problem.name)

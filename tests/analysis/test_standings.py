@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.analysis.ranking import RankedBoard
-from dpsco_bench.analysis.standings import TRIVIAL, Run, _lower_bound, _method, _without_privacy, compare, standings
+from dpsco_bench.analysis.ranking import RankedBoard, Unrun
+from dpsco_bench.analysis.standings import (
+    TRIVIAL,
+    Run,
+    _by_reason,
+    _lower_bound,
+    _method,
+    _without_privacy,
+    compare,
+    standings,
+)
 from dpsco_bench.claims.board import Entrant, Instance, parse_board
 from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
@@ -265,3 +274,9 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
     file.unlink()
     rows = standings(entry, lambda job: done[job.key])
     assert [row.held_out for row in rows] == [{}, {}], "results stay where their data have gone"
+
+
+def test_a_reason_is_told_once_with_the_methods_that_have_it():
+    many = [Unrun(name, f"p.{name}", "refused", "n = 9: must be <= 8") for name in "abcd"]
+    few = [Unrun(name, f"p.{name}", "too_long", "too long") for name in ("y", "x", "y")]
+    assert list(_by_reason([*many, *few])) == ["4 methods: n = 9: must be <= 8", "y, x: too long"]
