@@ -81,7 +81,7 @@ _INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def symbols(text: str) -> str:
-    """A formula written in ASCII, with Greek letters, whole powers and indices, and true inequality signs."""
+    """A formula written in ASCII, with Greek letters, whole powers and indices, true inequality signs and infinities."""
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
     text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
@@ -89,6 +89,7 @@ def symbols(text: str) -> str:
     text = re.sub(r"(?<![\w.])(\d(?:\.\d+)?)e([+-]?)0*(\d+)\b", lambda m: _power_of_ten(*m.groups()), text)
     text = re.sub(r"\bsqrt(\(| (?=[^\W\d_](?:\W|_|$)|\d))", lambda m: "√" + m[1].strip(), text)
     text = re.sub(r"(?<=[ (\[])-(?=\d)|^-(?=\d)", "−", text)
+    text = re.sub(r"(?<![\w.-])inf(?![\w{(]|\.\w)", "∞", text)
     return text.replace("<=", "≤").replace(">=", "≥").replace(" - ", " − ")
 
 

@@ -189,3 +189,9 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
 )
 def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(values, shown):
     assert numbers.span(values, numbers.plain) == shown
+
+
+def test_infinities_are_signs_and_ids_stay():
+    assert symbols("eps = inf, for 2 <= p <= inf.") == "ε = ∞, for 2 ≤ p ≤ ∞."
+    for same in ("bassily2021.table1.inf", "linf ball", "inf{x}", "table1.inf.yaml", "linear-inf"):
+        assert symbols(same) == same
