@@ -81,7 +81,7 @@ _INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def symbols(text: str) -> str:
-    """A formula written in ASCII, with Greek letters, whole powers and indices, true inequality signs and infinities."""
+    """A formula written in ASCII, with Greek letters, whole powers and indices, true inequality and infinity signs."""
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
     text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
