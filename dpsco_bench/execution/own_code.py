@@ -20,6 +20,7 @@ from dpsco_bench.execution.own_runs import WatchedRun
 from dpsco_bench.fused.registry import FUSED, FusedRun
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.problems.constants import Constants
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.registry import PLUGIN, roots
@@ -157,12 +158,28 @@ def _check_problem(cls: Any) -> None:
         raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of Trait members")
     if cls.own_constants is Problem.own_constants:
         raise InputError(f"{where}: own_constants", "missing", "given, e.g. Constants(lipschitz=1, smoothness=1)")
+    if "own_constants" in vars(cls):
+        cls.own_constants = _checked_constants(vars(cls)["own_constants"], f"{where}: own_constants")
     if cls.draw is Problem.draw and issubclass(cls, GeneralisedLinear) and not cls.draws_per_replicate:
         raise InputError(f"{where}: draw", "missing", "given: it returns Data(n, features, labels)")
     if "draw" in vars(cls):
         _check_takes(cls.draw, f"{where}: draw", 3, "(self, n, streams)")
         cls.draw = _checked_draw(cls.draw, where)  # type: ignore[method-assign]
     _CHECKED[cls] = None
+
+
+def _checked_constants(own: Any, where: str) -> Any:
+    """`Problem.own_constants`, a property or a value, that refuses what is no Constants."""
+
+    def checked(found: Any) -> Constants:
+        if not isinstance(found, Constants):
+            raise InputError(where, type(found).__name__, "a Constants, e.g. Constants(lipschitz=1, smoothness=1)")
+        return found
+
+    if not isinstance(own, property) or own.fget is None:
+        return own if hasattr(own, "__get__") else checked(own)
+    compute = own.fget
+    return property(wraps(compute)(lambda self: checked(compute(self))))
 
 
 def _checked_draw(draw: Callable[..., Any], where: str) -> Callable[..., Any]:

@@ -68,6 +68,13 @@ PROBLEMS = [
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     (CONSTANTS, CONSTANTS.replace("lipschitz", "lipshitz"), "'lipshitz'", "line 34"),
     ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
+    ("own_constants = Constants(", "own_constants = dict(", "own_constants = 'dict'", "a Constants"),
+    (
+        "own_constants = ",
+        "own_constants = property(lambda self: {})\n    others = ",
+        "own_constants = 'dict'",
+        "a Constants",
+    ),
     ("def draw(self, n, streams)", "def drw(self, n, streams)", "draw = 'missing'", "features"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
