@@ -25,6 +25,7 @@ from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.abreast import Outcome, Tell, make_abreast
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
@@ -35,8 +36,12 @@ from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
+from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
 
+NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
+VALUE = ": must be "
+"""What a reason has that asks for another value, of n or of an option."""
 CORES = 2
 """Processes at a time, where the machine has so many cores."""
 SLACK = 2.0
@@ -289,11 +294,14 @@ def _check_file(point: Point, settings: Settings) -> None:
 
 
 def _nothing(point: Point, entry: BoardEntry) -> str:
-    """Why no method can be run: the limit, or else the reason that most methods give."""
+    """Why no method can be run: the limit, or else values that some refuse, or the reason that most methods give."""
     long = [item for item in entry.left_out if item.status == "too_long"]
     if long:
         reason = f"the shortest that accepts it, {long[0].method}, takes {long[0].reason}"
         return f"no method can be run on {point.problem} within the limit; {reason}"
+    values = [f"{item.method}: {item.reason}" for item in entry.left_out if VALUE in item.reason]
+    if values:  # what another n or option would mend
+        return f"no method runs on {point.problem} at this point: {'; '.join(dict.fromkeys(values))}"
     reasons = Counter(item.reason for item in entry.left_out)
     reason, count = next(iter(reasons.most_common(1)), ("no method is registered", 0))
     many = f" ({count} of {len(entry.left_out)} methods)" if count else ""
@@ -334,10 +342,17 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
         tied=standing.tied,
         margin=standing.margin,
         margin_ci=standing.margin_ci,
-        warnings=tuple(point.entry(settings.data_root).warnings),
+        warnings=_warnings(point.entry(settings.data_root), jobs, measured),
         rows=join_blocks([], {}),
     )
     return replace(found, rows=_rows(jobs, measured, found))
+
+
+def _warnings(problem: Problem, jobs: Sequence[Job], measured: Measured) -> tuple[str, ...]:
+    """What every run says, also that its constants are nominal, which is why no privacy that rests on them is shown."""
+    cells = (cell for job in jobs for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell))
+    nominal = any(cell.constants.status == "nominal" for cell in cells)
+    return (*problem.warnings, *([NOMINAL] if nominal else []))
 
 
 def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -9,9 +10,10 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench import choose
-from dpsco_bench.analysis.choice import NotRun
+from dpsco_bench.analysis.choice import NotRun, _nothing
 from dpsco_bench.analysis.standings import TRIVIAL, compare
 from dpsco_bench.claims import choice as planning
+from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.choosing import verdict
 from dpsco_bench.errors import DpscoError, InputError
@@ -164,3 +166,12 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     (tmp_path / "locks").write_text("a file in a folder's place")
     with pytest.raises(InputError, match="store = .*locks/item': must be a file in a folder that can be written"):
         choose("logistic_glm", store=tmp_path, limit=1, **POINT)
+
+
+def test_what_another_value_would_mend_is_told_before_what_the_problem_lacks():
+    lacks = [LeftOut("p", name, f"x.{name}", 9, 4, 1.0, 0.0, "refused", "needs Lipschitz records") for name in "abc"]
+    small = LeftOut("p", "late", "x.late", 9, 4, 1.0, 0.0, "refused", "T = 12: must be from 1 to n = 9")
+    told = _nothing(SimpleNamespace(problem="p"), SimpleNamespace(left_out=[*lacks, small]))
+    assert told == "no method runs on p at this point: late: T = 12: must be from 1 to n = 9"
+    told = _nothing(SimpleNamespace(problem="p"), SimpleNamespace(left_out=lacks))
+    assert told == "no method accepts p: needs Lipschitz records (3 of 3 methods)"

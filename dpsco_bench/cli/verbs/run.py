@@ -199,7 +199,8 @@ def _run(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> No
     write_table(_with_config(table, entry.asked, summary.risk_kind), entry.out)
     if not quiet:
         placed = located(cell, entry.job.data_root)
-        nominal = bool(summary.sampler_status) and placed.constants(entry.job.seed).status == "nominal"
+        asked = bool(summary.sampler_status) or summary.privacy_status == "unproven"
+        nominal = asked and placed.constants(entry.job.seed).status == "nominal"
         print(line(summary, label or cell.method, nominal), flush=True)
         print(f"rows: {entry.out}", file=sys.stderr)
 
@@ -226,6 +227,8 @@ def stored(entry: Request) -> Summary:
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
+    from dpsco_bench.analysis.choice import NOMINAL
+
     real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
@@ -233,7 +236,7 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
         f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
         f"delta {summary.delta:g}, "
         f"{number(summary.gradient_evaluations)} gradients"
-        + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
+        + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else f"; {NOMINAL}" if nominal else "")
         + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
         + (f"; {summary.warnings}" if summary.warnings else "")
     )
