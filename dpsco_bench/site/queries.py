@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.audit.canaries import CANARIES
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.fingerprint import QueryRecord
 from dpsco_bench.privacy.ledger import STATUS_WORDS
@@ -133,8 +134,10 @@ def _written(value: object) -> str:
 def _nearest(content: Content, id: str) -> list[Charged]:
     """Of each noise and variant the cell at the point nearest to the standard one, all of one point where there is one.
 
-    What a noise has where no variant is named comes first.
+    What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim
+    charges it on another.
     """
+    made = {canary.problem for canary in CANARIES}
     cells = [cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id]
     noises: dict[str, set[tuple[str, str]]] = {}
     groups: dict[tuple[str, str], list[Charged]] = {}
@@ -143,7 +146,7 @@ def _nearest(content: Content, id: str) -> list[Charged]:
         noises.setdefault(_point_of(cell), set()).add(noise)
         groups.setdefault(noise, []).append(cell)
     found = [
-        min(own, key=lambda cell: (-len(noises[_point_of(cell)]), *_distance(cell)))
+        min(own, key=lambda cell: (cell.cell.problem in made, -len(noises[_point_of(cell)]), *_distance(cell)))
         for (calibration, _), own in groups.items()
         if calibration in ("paper", "accounted")
     ]
