@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis import asymptotic, bootstrap, power_law
+from dpsco_bench.analysis import asymptotic, bootstrap, power_law, standings
 from dpsco_bench.analysis import choice as ranked
 from dpsco_bench.analysis.rates import SCHEDULE_SHARE
 from dpsco_bench.audit import auditor, bounds, canaries, forced, job, released, transcript
@@ -196,6 +196,7 @@ def test_the_kernels_with_the_fewest_and_the_most_registers_are_those_told():
 
 def test_the_choice_has_the_defaults_that_are_told():
     assert default("choose", "limit") == choice.LIMIT
+    assert f"with {standings.RESAMPLES:,} resamples of the risks alone" in said_by("docs/choosing.md")
 
 
 def test_what_an_open_constant_is_unless_a_claim_says_otherwise():
