@@ -142,8 +142,8 @@ def _of_p1(rows: list[Row]) -> list[str]:
         f"P1 asks each compiled method for three things. {len(listed)} methods have rows against their listings. "
         f"Against its noise alone {len(alone)} have rows with a goal, and against JAX {len(jax)}: "
         "the others are not measured so.",
-        f"No rows at all have {', '.join(others[:-1])} and {others[-1]}: they are compiled too, and "
-        "each of their steps looks at all records.",
+        f"No rows at all have {', '.join(others[:-1])} and {others[-1]}: they are compiled too. "
+        "A step of theirs looks at all records, but for the batches of `bassily2021.noisy_smd`, which are not timed.",
         "DP-OTB is timed with its default learner. The goal at R/d = 64/8 is one beside those that P1 names.",
     ]
 

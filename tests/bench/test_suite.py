@@ -229,7 +229,7 @@ FULL_GRADIENTS = {
     *("bassily2021.noisy_smd", "su2023.nrmd", "su2023.ttz14"),
     *("wang2017.frank_wolfe_ttz15", "wang2017.noisy_md_ttz14"),
 }
-"""Compiled methods of which a step looks at all records: P1 is of those that look at few."""
+"""Compiled methods of which a step looks at all records, and noisy_smd, whose batches are not timed."""
 
 
 def timed():
