@@ -177,7 +177,7 @@ def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[
     limits = board.seconds(instance, profile, cell.n), board.quadratic_to.get(profile, math.inf)
     if (cell.n or math.inf) <= instance.runs_to.get(profile, {}).get(name, 0):
         limits = math.inf, math.inf
-    found = obstacle(cell, job, *limits)
+    found = obstacle(cell, job, *limits, signals=max(1, len(instance.signals)))
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
     return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
 
@@ -285,8 +285,16 @@ def _count(plan: Plan) -> float:
     return max(rounds_of(plan), plan.gradient_evaluations)
 
 
-def obstacle(draft: Draft, job: Job, most_seconds: float, quadratic_to: float = math.inf) -> tuple[str, str] | float:
-    """Why a cell is not run, as (status, reason); where it is, `expected_seconds`."""
+def obstacle(
+    draft: Draft, job: Job, most_seconds: float, quadratic_to: float = math.inf, signals: int = 1
+) -> tuple[str, str] | float:
+    """Why a cell is not run, as (status, reason); where it is, `expected_seconds`.
+
+    Parameters
+    ----------
+    most_seconds : float, of one signal
+    signals : int, at how many it would run: the reason has the time of all
+    """
     try:
         cell, plan = planned(draft, job)
     except Unfit as unfit:
@@ -294,7 +302,7 @@ def obstacle(draft: Draft, job: Job, most_seconds: float, quadratic_to: float = 
     seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
     beyond = cell.n > quadratic_to and seconds > QUICK
     long = seconds > most_seconds or (beyond and is_quadratic(draft, job, plan))
-    return ("too_long", f"about {duration(seconds)} on one core: {steps_text(plan)}") if long else seconds
+    return ("too_long", f"about {duration(signals * seconds)} on one core: {steps_text(plan)}") if long else seconds
 
 
 def _not_run(cell: Draft, status: str, reason: str) -> LeftOut:

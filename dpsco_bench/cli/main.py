@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import NoReturn
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
 from dpsco_bench.execution.declared import check_declared
-from dpsco_bench.registry import PLUGIN, is_given, roots
+from dpsco_bench.registry import PLUGIN, is_given, papers, roots
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -103,14 +104,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except Exception as error:
         own, where = _own_files(), _own_place(error)
-        if not (own or where) or os.environ.get(DEBUG):
+        asked = "" if own else _papers_asked(arguments)
+        if not (own or where or asked) or os.environ.get(DEBUG):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
         where = where or f" ({DEBUG}=1 shows where)"
-        print(
-            f"dpsco: {f'plugins = {own}' if own else 'a paper'}: failed, or what it returned did: {what}{where}",
-            file=sys.stderr,
-        )
+        who = f"plugins = {own}" if own else asked or "a paper"
+        print(f"dpsco: {who}: failed, or what it returned did: {what}{where}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
@@ -138,6 +138,22 @@ def _own_files() -> str:
     """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
     own = [m for name, m in sys.modules.items() if name.startswith(PLUGIN) or ("." not in name and is_given(name))]
     return ", ".join(str(module.__file__) for module in own)
+
+
+def _papers_asked(arguments: Sequence[str]) -> str:
+    """Papers that do not ship and of which something is asked for: what they returned may have failed."""
+    outside = roots() - {"dpsco_bench"}
+    if not outside:
+        return ""
+    from dpsco_bench.algorithms.registry import ALGORITHMS
+    from dpsco_bench.problems.registry import PROBLEMS
+
+    asked = {word for argument in arguments for word in re.split(r"[=,\s]+", argument.replace("/", "."))}
+    homes = {**ALGORITHMS.registered(), **PROBLEMS.registered()}
+    found = {home.split(".")[0] for name, home in homes.items() if name in asked}
+    known = papers()
+    found |= {known[paper].split(".")[0] for word in asked if (paper := word.split(".")[0]) in known}
+    return ", ".join(f"paper {paper}" for paper in sorted(found & outside))
 
 
 def _own_place(error: BaseException) -> str:

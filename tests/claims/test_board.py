@@ -108,6 +108,18 @@ def test_reasons_of_what_is_left_out():
     assert found["ridge", "later"] == ("not_run", "slow")
 
 
+def test_what_is_left_out_has_the_time_of_all_its_signals(monkeypatch):
+    """A point runs at each signal of its instance; the limit is of one."""
+    monkeypatch.setattr(board_jobs, "duration", repr)
+    seconds = {}
+    for signals in ([], [1], [1, 4, 16]):
+        made = {**copy.deepcopy(BOARD), "most_seconds": {"smoke": 0.0}}
+        made["instances"][1]["signals"] = signals
+        left = {(x.instance, x.method): x.reason for x in board_plan(parse_board(made), "smoke", SETTINGS).left_out}
+        seconds[len(signals)] = float(left["linear", "noisy_smd"].split()[1])
+    assert seconds[0] == seconds[1] > 0 and seconds[3] == pytest.approx(3 * seconds[1])
+
+
 def test_the_smallest_n_of_an_instance_has_a_limit_of_its_own():
     """Of what runs nowhere on an instance nothing is known."""
     entry = plan(most_seconds_at_smallest_n={"smoke": 0.02})

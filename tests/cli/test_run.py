@@ -368,7 +368,7 @@ def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsc
 
 
 def test_a_run_says_that_its_constants_are_nominal_where_that_is_why_nothing_is_shown(dpsco):
-    """A ridge of one's own: the default's constants are known on the whole domain."""
+    """A ridge of one's own: the default's constants are known on the whole domain. Warnings say it themselves."""
     nominal = dpsco(*SMALL, "regularisation=1").out
     assert "not shown" in nominal and "the constants are nominal (declared, not true everywhere)" in nominal
     assert "nominal" not in dpsco(*SMALL).out

@@ -23,7 +23,7 @@ def evidence(slope, scale):
 
 def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
     cells = {"ogd": evidence(-0.5, 1.0), "omd": evidence(-0.4, 2.0)}
-    results = SimpleNamespace(evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
+    results = SimpleNamespace(paper="p", evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
     uses = row.pop("uses", [])
     numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5,
                "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip

@@ -92,7 +92,8 @@ def judged(kind, parameter="n", **row):
     words = {"verdict": "holds", "reason": "below in 3 cells", "worst_ratio": 0.5, **columns, **row}
     made = Verdict(kind=kind, part="part", calibration="paper", parameter=parameter, stderr=(0.1,) * 3, **words)
     part = Part("part", kind, ["paper"])
-    results = SimpleNamespace(job=lambda *_: None, parts={"part": part}, evidence=lambda *_: [], sources=lambda *_: [])
+    found = {"job": lambda *_: None, "parts": {"part": part}, "evidence": lambda *_: [], "sources": lambda *_: []}
+    results = SimpleNamespace(paper="p", **found)
     return Score(results, made)
 
 

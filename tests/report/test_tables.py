@@ -182,7 +182,7 @@ def test_the_epsilon_of_a_target_law_is_an_upper_bound_and_told(inputs):
     ledger = privacy_table(inputs)
     shown = next(column for column in ledger.columns if column.title == LAW_TITLE).show
     assert shown(row(1.6846)) == "≤ 1.69" and shown(row(1.5, math.nan)) == "≤ 1.50" and shown(row(math.nan)) == ""
-    content = SimpleNamespace(ledger=ledger)
+    content = SimpleNamespace(ledger=ledger, corrected={})
     without = ledger_table(content, ledger.rows)
     assert not any(map(drawn, ledger.rows)) and "law" not in without
     of_a_draw = replace(ledger.rows[0].first.calibrated, epsilon_law=2.0)

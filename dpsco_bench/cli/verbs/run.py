@@ -236,7 +236,8 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
         f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
         f"delta {summary.delta:g}, "
         f"{number(summary.gradient_evaluations)} gradients"
-        + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else f"; {NOMINAL}" if nominal else "")
+        + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")
+        + (f"; {NOMINAL}" if nominal and not (summary.sampler_status or summary.warnings) else "")
         + (f"; {held_out_text(summary.held_out)}" if summary.held_out else "")
         + (f"; {summary.warnings}" if summary.warnings else "")
     )
