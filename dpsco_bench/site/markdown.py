@@ -69,7 +69,12 @@ def fenced(listing: str, language: str = "text") -> str:
 
 
 def beside(first: str, second: str) -> str:
-    """Two pieces of Markdown next to each other on a wide page, and below each other on a narrow one."""
+    """Two pieces of Markdown next to each other on a wide page, and below each other on a narrow one.
+
+    Where there is nothing to say first, the second alone.
+    """
+    if not first.strip():
+        return second
     return f"::::{{container}} beside\n:::{{container}} half\n{first}:::\n:::{{container}} half\n{second}:::\n::::\n"
 
 

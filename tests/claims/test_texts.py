@@ -1,6 +1,7 @@
 """Texts of bounds: their notation, their symbols, and that none is left without a test against its function."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,18 @@ import numpy as np
 import pytest
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.glossary import COMMON, GLOSSARIES, evaluate, glossary_of, symbols_in
+from dpsco_bench.claims.bounds.glossary import (
+    COMMON,
+    GLOSSARIES,
+    errata_letters,
+    evaluate,
+    glossary,
+    glossary_of,
+    symbols_in,
+)
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS, bound, get_bound
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import BrokenPaper, InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -125,3 +134,33 @@ def test_kappa_is_the_condition_number():
                 for s in symbols_in(name, get_bound(name).text)}  # fmt: skip
         assert not GLOSSARIES.get(paper).keys() - used - {"learner"}, paper
     assert set(COMMON) <= {s for name in SHIPPED for s in symbols_in(name, get_bound(name).text)}
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"text": True}, "text of bound mine.b = True: must be a text"),
+        ({"text": "d", "others": 3}, "others of bound mine.b = 3: must be a text"),
+        ({"text": "d", "named_term": "d"}, "named_term of bound mine.b = 'd': must be a function"),
+    ],
+)
+def test_what_a_bound_says_is_checked_when_it_is_registered(given, named):
+    with pytest.raises(InputError, match=re.escape(named)):
+        bound("mine.b", **given)
+
+
+def test_a_glossary_has_symbols():
+    with pytest.raises(InputError, match="R of the glossary of mine2026 = 'radius': must be a Symbol with words"):
+        glossary("mine2026", __name__, {"R": "radius"})
+    assert GLOSSARIES.find("mine2026") is None
+
+
+def test_the_words_of_a_paper_that_cannot_be_imported_are_left_out(monkeypatch):
+    """It has been named; its results are shown without them."""
+
+    def broken(name):
+        raise BrokenPaper("gone2026", "ModuleNotFoundError")
+
+    monkeypatch.setattr(GLOSSARIES, "find", broken)
+    assert {"n", "d", "eps"} <= glossary_of("gone2026.b").keys()
+    assert errata_letters("gone2026", []) == ""

@@ -21,6 +21,7 @@ from dpsco_bench.report.scores import scores
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
+from dpsco_bench.site.markdown import beside, fenced
 from dpsco_bench.site.pages import claims
 from dpsco_bench.site.pages.claims import bound_sources, page_title
 from dpsco_bench.site.pages.guide import guide_pages, left_out
@@ -372,3 +373,8 @@ def test_options_are_told_with_code_as_code_and_what_a_method_does_stands_beside
     assert any("beside" in html for html in shown.values())
     outside = [re.sub(r"<pre>.*?</pre>", "", html, flags=re.DOTALL) for html in shown.values()]
     assert not any("----" in html or "Parameters" in html for html in outside), "a docstring as its module has it"
+
+
+def test_a_method_without_words_has_its_listing_alone():
+    assert beside("", fenced("x = 1", "python")) == fenced("x = 1", "python")
+    assert beside("Words.\n", "x\n").count("container") == 3

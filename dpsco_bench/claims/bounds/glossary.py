@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import BrokenPaper, InputError
 from dpsco_bench.registry import Registry
 
 if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
@@ -61,16 +62,32 @@ def glossary(paper: str, module: str, symbols: Glossary) -> None:
     ----------
     module : str, ``__name__`` of the module that calls
     symbols : mapping of str to Symbol, they hide common ones
+
+    Raises
+    ------
+    InputError
+        For a value that is no Symbol with words.
     """
+    for name, symbol in symbols.items():
+        if not isinstance(symbol, Symbol) or not isinstance(symbol.words, str):
+            raise InputError(f"{name} of the glossary of {paper}", symbol, 'a Symbol with words, e.g. Symbol("radius")')
     GLOSSARIES.add(paper, symbols, module)
 
 
 def glossary_of(bound: str) -> Glossary:
     """All symbols that a bound's text may use: common ones, its paper's, and other formulas under their short names."""
     prefix = bound.partition(".")[0]
-    found = (GLOSSARIES.find(name) for name in (prefix, prefix.rpartition("_")[0]))
-    formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
-    return {**formulas, **COMMON, **next((symbols for symbols in found if symbols is not None), {})}
+    formulas = {}
+    with suppress(BrokenPaper):
+        formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
+    return {**formulas, **COMMON, **(_registered(prefix) or _registered(prefix.rpartition("_")[0]))}
+
+
+def _registered(paper: str) -> Glossary:
+    """A paper's own symbols; none of one that cannot be imported, which has been named, and whose results are shown."""
+    with suppress(BrokenPaper):
+        return GLOSSARIES.find(paper) or {}
+    return {}
 
 
 def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
@@ -78,7 +95,7 @@ def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
     texts = [text for e in errata for text in (e.title, e.printed, e.calculation, e.consequence)]
     found = [
         f"{name}, {symbol.words}, is printed as {symbol.printed}"
-        for name, symbol in (GLOSSARIES.find(paper) or {}).items()
+        for name, symbol in _registered(paper).items()
         if symbol.printed and any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
     ]
     return f"In {paper} {'; '.join(found)}." if found else ""

@@ -39,6 +39,11 @@ def bound(
     """
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
+    for key, words in (("text", text), ("others", others)):
+        if not isinstance(words, str):
+            raise InputError(f"{key} of bound {name}", words, "a text")
+    if named_term is not None and not callable(named_term):
+        raise InputError(f"named_term of bound {name}", named_term, "a function of one BoundContext")
 
     def register(value: Formula) -> Formula:
         try:
