@@ -75,7 +75,9 @@ def beside(first: str, second: str) -> str:
     """
     if not first.strip():
         return second
-    return f"::::{{container}} beside\n:::{{container}} half\n{first}:::\n:::{{container}} half\n{second}:::\n::::\n"
+    half = "::::::::"  # more than any line of a listing begins with
+    pieces = "".join(f"{half}{{container}} half\n{piece}{half}\n" for piece in (first, second))
+    return f"{half}:{{container}} beside\n{pieces}{half}:\n"
 
 
 def quote(words: str) -> str:
