@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench import __version__
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
@@ -41,6 +42,8 @@ SCALES_OF_TESTS = "DPSCO_SCALES"
 TESTS = ("tests/device/test_draws.py", "tests/device/test_widths.py", "tests/contract/test_gpu.py")
 SHARES = {"tests": 0.4, "bench": 0.15, "verdicts": 0.4}
 """Of the time."""
+VERDICTS = 0.75
+"""Of the time, after which no claim is begun: what has begun is not broken off."""
 LEAST_SECONDS = 0.05
 """What a job is thought to take at the least, for the clock."""
 
@@ -101,6 +104,7 @@ class Report(Record):
     peak_memory_mb: float = 0.0
     seconds: float = 0.0
     date: str = field(default="", metadata=IF_GIVEN)
+    version: str = field(default="", metadata=IF_GIVEN)
     minutes: float = field(default=MINUTES, metadata=IF_GIVEN)
 
     @property
@@ -161,7 +165,8 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     if not (folder / SCALES).is_file():
         raise InputError("pack", str(folder), "a folder written by `make gpu-pack`")
     begin, seconds = time.monotonic(), 60.0 * minutes
-    found = Report(card.about(cupy), date=datetime.now(UTC).date().isoformat(), minutes=minutes)
+    today = datetime.now(UTC).date().isoformat()
+    found = Report(card.about(cupy), date=today, version=__version__, minutes=minutes)
 
     def keep(line: str = "") -> None:
         found.seconds = time.monotonic() - begin
@@ -177,7 +182,7 @@ def check(folder: Path, out: Path, minutes: float, say: Callable[[str], None]) -
     for row in card.card_rows(cupy, work, time.monotonic() + SHARES["bench"] * seconds):
         found.bench.append(row)
         keep(f"{row.id}: {row.case}: {timed(row)}")
-    for claim in verdicts(folder, begin + 0.9 * seconds):
+    for claim in verdicts(folder, begin + VERDICTS * seconds):
         found.verdicts.append(claim)
         keep("" if claim.same else f"{claim.profile} {claim.claim}: {claim.unlike}")
     found.peak_memory_mb = card.peak_mb(cupy)
@@ -308,7 +313,7 @@ def markdown(found: Report) -> str:
     agreeing = [row.apart for row in rows if row.same and row.ran]
     if agreeing:
         lines += ["", f"Where words of runs agree, risks differ by at most {max(agreeing):.1e} of a claim's largest."]
-    day = f", on {found.date}" * bool(found.date)
+    day = f", on {found.date}" * bool(found.date) + f", by dpsco_bench {found.version}" * bool(found.version)
     lines += ["", f"Peak memory {found.peak_memory_mb:.0f} MB; {found.seconds:.0f} s in all{day}.", ""]
     if found.seconds > 60.0 * found.minutes:
         late = f"It took longer than the {found.minutes:g} minutes that it was given. What has begun is not ended."
