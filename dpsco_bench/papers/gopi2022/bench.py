@@ -17,7 +17,7 @@ from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 from dpsco_bench.samplers.keyed import KeyedDraws
 
-CHAINED = "half of a run and more is the law that certifies the chain, and the words that it looks up one by one"
+CHAINED = "a run is logarithms and quantiles of conditional laws, keys of streams, and the law that certifies the chain"
 CHAINS, SWEEPS, ONE_CHAIN = 256, 8, 4
 DIMENSIONS = (8, 32)
 P = 1.5

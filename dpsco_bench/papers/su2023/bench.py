@@ -10,7 +10,7 @@ from dpsco_bench.bench.measure import Case, goal
 from dpsco_bench.execution.cell import Cell
 
 SOLVED = "a step looks at all records, by the same products, and its inner steps multiply matrices"
-DRAWN = "half of a run draws heavy tails, by the same array calls"
+DRAWN = "most of a run is the loop's mirror step, powers and norms of every number, and heavy tails are drawn besides"
 INNER = 64
 """A step of kj16 and pda_dpmd solves a projection and looks at all records: a row has one for every so many."""
 RECORDS = 4096

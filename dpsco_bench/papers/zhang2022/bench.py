@@ -129,7 +129,7 @@ def other_cases() -> Iterator[Case]:
         },
         limits={
             "DP-SGD": "most of a run draws subsets of the records, by the same array calls",
-            "DP-OTB, pure": "most of a run draws the radii of its noise, by the same array calls",
-            "parameter-free": "nearly half of a run is the regulariser's schedule, round by round in Python, in both",
+            "DP-OTB, pure": "a third to two thirds of a run draws the radii of its noise, by the same array calls",
+            "parameter-free": "beside the regulariser's schedule, in Python in both, a round makes several passes over its numbers",
         },
     )
