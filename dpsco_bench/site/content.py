@@ -67,11 +67,15 @@ class Content:
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
-        """(method, variant) -> the erratum that corrects the noise which claims take for the paper's."""
+        """(method, variant) -> the erratum that corrects the noise which claims take for the paper's.
+
+        A part that compares several methods does not say whose noise it is.
+        """
         found = {}
         for claim, job in self.inputs.all_jobs():
             part = claim.parts.get(job.part)
-            if part and part.amended and job.calibration == "paper":
+            alone = len({cell.algorithm for cell in job.cells}) == 1
+            if part and part.amended and alone and job.calibration == "paper":
                 for cell, fixed in zip(job.cells, claim.calibrations(job), strict=False):
                     if isinstance(fixed, CalibratedCell):
                         found[cell.algorithm, fixed.variant] = part.amended

@@ -2,13 +2,17 @@ import csv
 import io
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.tables import parse_table
+from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.privacy.fingerprint import PlanRecord
+from dpsco_bench.problems.base import Constants
 from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_on, drawn, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
@@ -16,6 +20,7 @@ from dpsco_bench.report.parts import parts_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown, write_table
+from dpsco_bench.site.content import Content
 from dpsco_bench.site.ledger import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
@@ -360,3 +365,19 @@ def test_rebuilt_rows_show_each_method_with_its_schedule(rebuilt):
     assert (first["mean_accounted"], second["mean_accounted"]) == ("0.1", "0.2")
     assert second["schedule"] == "T\u00a0=\u00a03" and first["schedule"] != second["schedule"]
     assert ("kinds several", "") not in rebuilt and rebuilt["kinds rate-n", ""]["schedule"].startswith("T\u00a0=")
+
+
+def test_a_part_of_several_methods_does_not_say_whose_noise_is_corrected():
+    plan = PlanRecord({}, (), 0.0, (), "", (), None)
+    said = (1.0, "exact", "made up", "proven", Constants(1.0, 1.0), 4, False, ())
+    charged = CalibratedCell("paper", "v", plan, {}, *said)
+
+    def job(part, *algorithms):
+        cells = [SimpleNamespace(algorithm=id) for id in algorithms]
+        return SimpleNamespace(part=part, calibration="paper", cells=cells)
+
+    parts = {"one": SimpleNamespace(amended="E1"), "both": SimpleNamespace(amended="E2")}
+    jobs = [job("one", "p.a", "p.a"), job("both", "p.a", "p.b"), job("other", "p.c")]
+    claim = SimpleNamespace(parts=parts, calibrations=lambda job: (charged,) * len(job.cells))
+    inputs = SimpleNamespace(all_jobs=lambda: [(claim, job) for job in jobs])
+    assert Content(inputs, Path()).corrected == {("p.a", "v"): "E1"}
