@@ -39,4 +39,9 @@ def _variant(content: Content, show: Callable[[LedgerRow], str], row: LedgerRow)
     """Variant and options; of the paper's noise also the erratum that corrects it."""
     first = row.first
     erratum = content.corrected.get((first.cell.algorithm, first.calibrated.variant))
-    return f"{show(row)} (corrected by {erratum})" if erratum and first.calibration == "paper" else show(row)
+    return corrected_by(show(row), erratum) if erratum and first.calibration == "paper" else show(row)
+
+
+def corrected_by(variant: str, erratum: str) -> str:
+    """A variant of the paper's noise with the erratum that corrects it."""
+    return f"{variant} by {erratum}" if variant == "corrected" else f"{variant} (corrected by {erratum})"

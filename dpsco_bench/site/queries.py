@@ -18,6 +18,7 @@ from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import epsilon_text
 from dpsco_bench.site.content import Content
+from dpsco_bench.site.ledger import corrected_by
 
 STANDARD_N = 4096
 """Of the points of a profile the one that is nearest to this n, and to epsilon 1, is shown."""
@@ -111,7 +112,8 @@ def _variant(content: Content, charged: Charged) -> str:
     """Its name, and the erratum that corrects it where it stands for the paper's noise."""
     variant = charged.calibrated.variant
     erratum = content.corrected.get((charged.cell.algorithm, variant)) if charged.calibration == "paper" else ""
-    return f"{variant.replace('_', ' ')}{f' (corrected by {erratum})' if erratum else ''}"
+    said = variant.replace("_", " ")
+    return corrected_by(said, erratum) if erratum else said
 
 
 def command_of(cell: Cell, variant: str | None = None) -> str:

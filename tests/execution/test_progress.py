@@ -237,9 +237,9 @@ def _is_terminated(path):
 
 def test_a_log_tells_sigterm_from_sigkill(tmp_path):
     path = tmp_path / "run.log"
-    process = multiprocessing.get_context("fork").Process(target=_is_terminated, args=(path,))
+    process = multiprocessing.get_context("spawn").Process(target=_is_terminated, args=(path,))
     process.start()
-    process.join(30)
+    process.join(120)
     assert process.exitcode == -signal.SIGTERM
     assert cut_short(path) == ("run mine.a d [paper]", True)
     with JobLog(path, "2 jobs"):
