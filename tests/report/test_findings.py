@@ -167,6 +167,12 @@ def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
     assert {id for id, _ in known} == set(asked.claims) and {part for _, part in known} == set(asked.parts)
 
 
+def test_what_noise_spends_is_taken_of_claims_that_the_finding_leads_to():
+    text = read_finding(finding_files()["too-much-noise"], "too-much-noise")
+    spent = [value.spent for value in text.values.values() if hasattr(value, "spent")]
+    assert len(spent) == 3 and set().union(*spent) == set(text.claims)
+
+
 def constants(part):
     """What the methods of a part have for a constant that their theorem leaves open; one without has none."""
     for method in part.methods:
