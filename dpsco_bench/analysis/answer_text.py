@@ -156,7 +156,7 @@ def _left_open(own: Sequence[Row], judged: int) -> list[str]:
 
 
 def _open_in(rows: Sequence[Row]) -> list[str]:
-    """The same of rows that ran with that noise."""
+    """Which constant of the paper's noise it leaves open, of rows that ran with that noise."""
     noisy = [row.verdict.open_constant for row in rows if row.verdict.noise]
     found = list(filter(None, noisy))
     what = " and ".join(dict.fromkeys(found))

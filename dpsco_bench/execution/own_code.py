@@ -159,7 +159,8 @@ def _check_problem(cls: Any) -> None:
     if cls.own_constants is Problem.own_constants:
         raise InputError(f"{where}: own_constants", "missing", "given, e.g. Constants(lipschitz=1, smoothness=1)")
     if "own_constants" in vars(cls):
-        setattr(cls, "own_constants", _checked_constants(vars(cls)["own_constants"], f"{where}: own_constants"))  # noqa: B010
+        own = _checked_constants(vars(cls)["own_constants"], f"{where}: own_constants")
+        cls.own_constants = own  # type: ignore[method-assign]
     if cls.draw is Problem.draw and issubclass(cls, GeneralisedLinear) and not cls.draws_per_replicate:
         raise InputError(f"{where}: draw", "missing", "given: it returns Data(n, features, labels)")
     if "draw" in vars(cls):

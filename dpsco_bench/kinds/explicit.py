@@ -251,6 +251,6 @@ def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
         return np.full(size, bound.value(context))
     columns = {name: cell.extras[name].ravel().tolist() for name in bound.extras if name in cell.extras}
     if not columns:
-        return np.array([bound.value(context.noting({})) for _ in range(size)])
+        return np.full(size, bound.value(context))  # which says what it asks for and was not noted
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     return np.array([bound.value(context.noting(row)) for row in rows])

@@ -1,0 +1,91 @@
+"""The boards that ship: every instance has a search and its references, and every search runs."""
+
+import math
+
+import pytest
+
+from dpsco_bench.claims.board import board_ids, load_board
+from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import located
+from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+from dpsco_bench.problems.registry import problem_class
+
+SETTINGS = Settings(seed=1, data_root="absent")
+
+
+def test_the_boards_that_are_shipped():
+    assert board_ids() == ["leaderboard.common"]
+    entry = board_plan(load_board("leaderboard.common"), "smoke", SETTINGS)
+    measured = {cell.method.partition("/")[0] for job in entry.jobs for cell in job.cells}
+    assert {"linear-l1", "linear-l1.5", "linear-l2", "logistic-l2", "ridge"} <= measured
+    with pytest.raises(InputError, match="leaderboard = 'leaderboard.mine': must be one of leaderboard.common"):
+        load_board("leaderboard.mine")
+
+
+def test_every_instance_of_the_common_board_has_a_search_and_its_bounds_are_orders():
+    """The column with a public grid search has a method for every instance; bounds are those cited."""
+    board = load_board("leaderboard.common")
+    assert all(instance.searches for instance in board.instances)
+    ids = {instance.id for instance in board.instances}
+    assert {f"linear-l{p}" for p in ("1", "1.5", "2", "inf")} < ids
+    c = Constants(2.0, 1.0, strong_convexity=0.5, diameter=2.0, norm=1.5, domain="lp_ball:1.5")
+    context = BoundContext(100, 9, 0.2, 1e-6, c, "paper", {}, {})
+    values = {
+        "sco_l1": (math.log(9) / 100) ** 0.5,
+        "sco_p_below_2": max(0.1, 0.5 * 3 / 20),
+        "sco_linf": 0.3,
+        "erm_l2": 2.0 * 3 / 20,
+        "erm_strongly_convex": 8.0 * 9 / 400,
+        "sco_strongly_convex": 8.0 * max(0.01, 9 / 400),
+    }
+    for name, value in values.items():
+        assert get_bound(f"leaderboard.{name}").value(context) == pytest.approx(value), name
+
+
+@pytest.fixture(scope="module")
+def common():
+    return board_plan(load_board("leaderboard.common"), "ci", SETTINGS)
+
+
+def test_every_search_of_the_common_board_runs_and_has_an_accountant(common):
+    """A search whose every setting is refused, in the plan or when its noise is fixed, is an empty column."""
+    searched = {}
+    for job in common.jobs:
+        for cell in job.cells:
+            instance, _, method = cell.method.partition("/")
+            if SEARCH_MARK in method and not job.skipped:
+                searched.setdefault((instance, method.partition(SEARCH_MARK)[0]), []).append(cell)
+    board = load_board("leaderboard.common")
+    for instance in board.instances:
+        for search in instance.searches if not problem_class(instance.problem).needs_data_root else ():
+            assert any(_calibrated(cell) for cell in searched[instance.id, search.name]), (instance.id, search.name)
+
+
+def _calibrated(cell):
+    made = located(cell, "absent")
+    _, plan = made.plan("accounted", 1)
+    try:
+        return calibrate(plan, PrivacySpec(made.epsilon, made.delta), "accounted").privacy_status == "proven"
+    except DpscoError:
+        return False
+
+
+def test_the_exact_sampler_of_quadratic_losses_runs_on_the_common_board(common):
+    ran = {cell.method for job in common.jobs for cell in job.cells}
+    for instance in ("strong-ball", "mean"):
+        assert {f"{instance}/exp_mech_sc", f"{instance}/reg_exp_mech"} <= ran
+
+
+def test_references_without_privacy_are_sample_minimisers(common):
+    """Each is a closed form of the sample alone: none has steps that follow epsilon with the noise off."""
+    silent = [cell for job in common.jobs if job.calibration == "none" for cell in job.cells]
+    closed = {"bassily2021.gg_lmo", "bassily2021.sample_minimiser", "gopi2022.exp_mech_sc"}
+    assert {cell.algorithm for cell in silent} == closed
+    instances = {cell.method.partition("/")[0] for cell in silent}
+    assert {"linear-linf", "heavy", "strong-ball"} <= instances
