@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.descent import projected_steps
 from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
-from dpsco_bench.fused.powers import lp_length, square_slope
+from dpsco_bench.fused.pieces import L2_BALL, NO_SLOPE, SPACE, finish, record_weight
+from dpsco_bench.fused.powers import lp_length
 from dpsco_bench.fused.roots import mirror_point
+from dpsco_bench.fused.single import TOGETHER, descend, to_factors
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
+from dpsco_bench.geometry.norms import square_gradient
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 Array = Any
@@ -56,13 +59,13 @@ def batch_mean(mean, g, x, features, labels, index, s, chosen, count, share, for
 
 @compiled
 def mirror_steps(
-    x, total, guesses, rows, records, form, full, noise, scale, eta, weights, keep, ridge, mirror, limits, ball
+    x, duals, total, guesses, rows, records, form, full, noise, scale, eta, weights, keep, ridge, mirror, limits, ball
 ):
     """Steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - keep <grad Phi(x), u>`` over the ball, of all rows.
 
     Parameters
     ----------
-    x, total : array (S R, d), iterates and their weighted sums, changed in place
+    x, duals, total : array (S R, d), iterates, ``grad Phi`` there and weighted sums of iterates, changed in place
     guesses : array (S R,), kept for the next call: see `roots.mirror_point`
     full : tuple, ``(S R, d)`` and ``h, c (d,)`` of the mean gradient ``m + h (x - c)``; empty for batches of records
     scale, eta, weights : array (k,), of the noise, step sizes and weights in the sum
@@ -73,14 +76,13 @@ def mirror_steps(
     first, last, replicates, copies = rows
     features, labels, index, counts, share, stride = records
     given, curvature, middle = full
-    s_exponent, _, kappa = mirror
     d = x.shape[1]
-    g, mean, y, work = np.empty(d), np.empty(d), np.empty(d), np.empty((3, d))
+    g, mean, work = np.empty(d), np.empty(d), np.empty((3, d))
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
     for copy in range(copies):
         for r in range(first, last):
             row = copy * replicates + r
-            point, sums, guess = x[row], total[row], guesses[row]
+            point, y, sums, guess = x[row], duals[row], total[row], guesses[row]
             chosen = (r - first) * (index.shape[1] > 1) + copy * stride
             for s in range(scale.size):
                 for j in range(d):
@@ -89,7 +91,6 @@ def mirror_steps(
                         mean[j] += curvature[j] * (point[j] - middle[j])
                 count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
                 batch_mean(mean, g, point, features, labels, index, s, chosen, count, share, form, limits)
-                square_slope(y, point, s_exponent, kappa)
                 for j in range(d):
                     moved = mean[j] + ridge * point[j] + scale[s] * np.float64(noise[s * drawn, (r - first) * drawn, j])
                     y[j] = keep * y[j] - eta[s] * moved
@@ -97,6 +98,34 @@ def mirror_steps(
                 for j in range(d):
                     sums[j] += weights[s] * point[j]
             guesses[row] = guess
+
+
+@compiled
+def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
+    """Steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of 24 rows in turn.
+
+    The parameters are those of `mirror_steps`; an infinite radius is the whole space.
+    """
+    first, last, replicates, copies = rows
+    given, curvature, middle = full
+    drawn = noise.shape[0] == scale.size and noise.shape[1] == last - first
+    none, bent, squares = np.zeros((1, x.shape[1])), np.empty(x.shape[1]), np.ones(TOGETHER)
+    for copy in range(copies):
+        for low in range(first, last, TOGETHER):
+            count = min(TOGETHER, last - low)
+            for s in range(scale.size):
+                for q in range(count):
+                    row, place = copy * replicates + low + q, (s * drawn, (low - first + q) * drawn)
+                    point, g = x[row], given[row]
+                    if curvature.size > 0:
+                        for j in range(point.size):
+                            bent[j] = g[j] + curvature[j] * (point[j] - middle[j])
+                        g = bent
+                    squares[q] = descend(point, g, 0.0, none, 0, noise, *place, eta[s], scale[s], ridge)
+                to_factors(squares, radius)
+                for q in range(count):
+                    row = copy * replicates + low + q
+                    finish(x[row], total[row], squares[q], weights[s], none, 0)
 
 
 class MirrorSteps:
@@ -117,14 +146,27 @@ class MirrorSteps:
         self._mirror, self._ball = geometry
         self._limits, self._keep = limits, keep
         self._ridge = float(objective.problem.constants.regularisation)
+        exponent, _, kappa = self._mirror
+        self._duals = square_gradient(self.x, exponent, kappa)
+        p, self._radius = self._ball
+        projects = exponent == 2.0 and (p == 2.0 or math.isinf(self._radius)) and math.isinf(limits[1])
+        self._euclidean = projects and keep == 1.0
 
     def __call__(self, tile: Tile, form: Any, full: Any, scale: Array, eta: Array, weights: Array) -> None:
         """The steps of a tile."""
         noise = tile.noise.astype(np.float64, copy=False)  # as means of draws are: the loop is compiled once
-        mirror_steps(
-            self.x, self.total, self._guesses, tile.rows, tile.records, form, full, noise, scale, eta, weights,
-            self._keep, self._ridge, self._mirror, self._limits, self._ball,
-        )  # fmt: skip
+        if not self._euclidean:
+            mirror_steps(
+                self.x, self._duals, self.total, self._guesses, tile.rows, tile.records, form, full, noise, scale, eta,
+                weights, self._keep, self._ridge, self._mirror, self._limits, self._ball,
+            )  # fmt: skip
+            return
+        steps = noise, scale, eta / self._mirror[2], weights, self._ridge  # grad Phi is a multiple of the point
+        if full[0].size:
+            euclidean_steps(self.x, self.total, tile.rows, full, *steps, self._radius)
+        else:
+            domain = (SPACE, 1.0, 2.0) if math.isinf(self._radius) else (L2_BALL, self._radius, 2.0)
+            projected_steps(self.x, self.total, tile.rows, tile.records, form, *steps, domain)
 
 
 def ball_mirror(ball: Any, d: int) -> Geometry:

@@ -135,24 +135,30 @@ def general_length(x, p):
 
 @piece
 def square_slope(out, x, exponent, scale):
-    """Gradient of ``(scale/2) ||x||_exponent^2``, to out; 0 at 0."""
+    """Gradient of ``(scale/2) ||x||_exponent^2``, to out, 0 at 0; returns ``||x||_exponent``."""
     if exponent != 2.0:
-        general_slope(out, x, exponent, scale)
-    else:
-        for j in range(x.size):
-            out[j] = scale * x[j]
+        return general_slope(out, x, exponent, scale)
+    total = 0.0
+    for j in range(x.size):
+        out[j] = scale * x[j]
+        total += x[j] * x[j]
+    return math.sqrt(total)
 
 
 @called
 def general_slope(out, x, exponent, scale):
     """As `square_slope`, by powers."""
     top, total = largest_of(x), 0.0
-    divisor = top if top > 0.0 else 1.0
+    if top == 0.0:
+        out[:] = 0.0
+        return 0.0
     for j in range(x.size):
-        ratio = abs(x[j]) / divisor
+        ratio = abs(x[j]) / top
         found = power(ratio, exponent - 1.0)
         total += found * ratio
         out[j] = math.copysign(found, x[j])
-    factor = scale * top * total ** (2.0 / exponent - 1.0) if total > 0.0 else 0.0
+    root = power(total, 1.0 / exponent)
+    factor = scale * top * (root * root / total)
     for j in range(x.size):
         out[j] *= factor
+    return top * root

@@ -28,7 +28,8 @@ def mirror_point(point, y, work, mirror, ball, guess):
 
     Parameters
     ----------
-    point, y : array (d,)
+    point : array (d,)
+    y : array (d,), overwritten by ``grad Phi(point)``: where the next step begins, without its powers
     work : array (3, d), scratch
     mirror : tuple, s, ``r = s/(s - 1)`` and kappa
     ball : tuple, p in [1, s] and radius; infinite for the whole space
@@ -42,17 +43,21 @@ def mirror_point(point, y, work, mirror, ball, guess):
             rest[j] = top - abs(y[j])
         height = soft_height(rest, top, r, kappa, radius, guess)
         for j in range(y.size):
-            rest[j] = math.copysign(max(height - rest[j], 0.0), y[j])
-        square_slope(point, rest, r, 1.0 / kappa)
+            y[j] = math.copysign(max(height - rest[j], 0.0), y[j])
+        square_slope(point, y, r, 1.0 / kappa)
         return height
-    square_slope(point, y, r, 1.0 / kappa)
-    length = lp_length(point, p) if radius < math.inf else 0.0
+    length = square_slope(point, y, r, 1.0 / kappa) / kappa  # ||point||_s
+    if radius < math.inf and p != s:
+        length = lp_length(point, p)
     if length > radius:
         if p != s:
-            return penalised_point(point, y, work, p, s, kappa, radius, guess)
+            guess = penalised_point(point, y, work, p, s, kappa, radius, guess)
+            square_slope(y, point, s, kappa)
+            return guess
         shrink = radius / length
         for j in range(point.size):
             point[j] *= shrink
+            y[j] *= shrink
     return guess
 
 

@@ -8,6 +8,7 @@ import pytest
 from dpsco_bench.fused import compiled, powers, roots
 from dpsco_bench.geometry.lp import project_lp
 from dpsco_bench.geometry.mirror import SmoothMirror
+from dpsco_bench.geometry.norms import square_gradient
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 if not compiled.available():
@@ -65,6 +66,8 @@ def test_mirror_steps(d, p, rule, radius):
     expected = mirror.inverse(y) if math.isinf(radius) else mirror.step(y, p, radius)
     moved(points, y, (norm.dual, norm.r, norm.kappa), (p, radius))
     np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * min(radius, 1.0))
+    there = square_gradient(points, norm.dual, norm.kappa)  # where entries are so small that they are 0, y has more
+    assert np.all(np.abs(y - there) <= 1e-10 * np.abs(there) + 1e-9 * np.abs(there).max(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("d", [1, 2, 17])
