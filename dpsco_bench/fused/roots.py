@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import called, piece
-from dpsco_bench.fused.powers import largest_of, lp_length, power, square_slope
+from dpsco_bench.fused.powers import LEAST_BASE, exponential, largest_of, logarithm, lp_length, power, square_slope
 
 ITERATIONS = 60
 ENOUGH = 1e-12
@@ -17,6 +17,8 @@ SETTLED = 1e-9
 """Relative change of an entry after which the next one is below rounding: Newton's method is quadratic there."""
 NEAR = 1e-8
 """The same where the slope is smooth, so that an error is squared."""
+AT_ONCE = 12
+"""Steps of Newton's method on all unknowns at once; five or six are made. After these a bracket is kept."""
 LEAST, SMALLEST = 1e-30, 2.2250738585072014e-308
 
 
@@ -117,14 +119,29 @@ def penalised_point(point, y, work, p, s, kappa, radius, guess):
     ratio = (max(p, s) - 1.0) / least
     for j in range(d):
         level[j] = abs(y[j]) / top
-        v[j] = 1.0
     shrunk = d ** (2.0 / s - 1.0 - 1.0 / p)
     low = max(1.0 - rho, LEAST)
     high = max((1.0 - rho * shrunk) * shrunk ** (-(p - 1.0) / (s - 1.0)), 2.0 * low)
-    mu, powers, near = guess if low < guess < high else low, 0.0, False
+    if not low < guess < high:
+        guess = low
+    mu = jointly(point, v, level, work[2], guess, rho, p, s, least, ratio)
+    if mu == 0.0:
+        mu = in_bracket(point, v, level, work[2], guess, (low, high), rho, p, s, least, ratio)
+    factor = radius / lp_length(point, p)
+    for j in range(d):
+        point[j] = math.copysign(factor * point[j], y[j])
+    return mu
+
+
+@called
+def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
+    """As `jointly`, one equation within another, between limits of mu that close in; u over its largest entry."""
+    near, (low, high) = False, limits
+    for j in range(v.size):
+        v[j] = 1.0
     for _ in range(ITERATIONS):
-        roots(v, level, work[2], rho if p < s else mu, mu if p < s else rho, ratio)
-        excess, slope, powers = log_norm(point, v, mu, rho, p, s, least, ratio)
+        roots(v, level, bound, rho if p < s else mu, mu if p < s else rho, ratio)
+        excess, slope = log_norm(u, v, mu, rho, p, s, least, ratio)
         if near:
             break
         if excess >= 0.0:
@@ -135,10 +152,53 @@ def penalised_point(point, y, work, p, s, kappa, radius, guess):
         newton = mu - mu * (excess / slope) if slope != 0.0 else low
         inside = min(max(newton, low), high)
         mu = inside if near or inside == newton else math.sqrt(low) * math.sqrt(high)
-    factor = radius / powers ** (1.0 / p)
-    for j in range(d):
-        point[j] = math.copysign(factor * point[j], y[j])
     return mu
+
+
+@called
+def jointly(u, v, level, moves, mu, rho, p, s, least, e):
+    """The equations of `roots` and of `log_norm` at once, by Newton's method from upper bounds of v and a guess of mu.
+
+    Writes u and v, ``u = v^(1/least)``; returns mu, or 0 where few steps did not settle all of them.
+    """
+    outer, inner = (rho, mu) if p < s else (mu, rho)
+    for j in range(v.size):
+        v[j] = min(power(level[j] / outer, 1.0 / e), level[j] / inner)
+    for _ in range(AT_ONCE):
+        sum_p = sum_s = by_p = by_s = of_p = of_s = 0.0
+        for j in range(v.size):
+            ln = logarithm(max(v[j], LEAST_BASE))
+            bend, entry = exponential((e - 1.0) * ln), exponential(ln / least)
+            below = inner + e * outer * bend
+            moved = ((inner + outer * bend) * v[j] - level[j]) / below
+            rate = (1.0 if p < s else bend) * v[j] / below
+            on_p, on_s = (entry, entry * bend) if p < s else (entry * bend, entry)
+            sum_p += on_p * v[j]
+            sum_s += on_s * v[j]
+            by_p += on_p * moved
+            by_s += on_s * moved
+            of_p += on_p * rate
+            of_s += on_s * rate
+            u[j], moves[j] = rate, moved
+        if not min(sum_p, sum_s) > 0.0:
+            break
+        share = 2.0 - s
+        excess = math.log(sum_p) / p - share * math.log(sum_s) / s
+        residual = by_p / sum_p - share * by_s / sum_s
+        step = (least * excess - residual) / (of_p / sum_p - share * of_s / sum_s)
+        new = max(mu + step, 0.1 * mu)
+        largest = abs(new - mu) - SETTLED * new
+        for j in range(v.size):
+            moved = max(v[j] - moves[j] - u[j] * (new - mu), 0.1 * v[j])
+            largest = max(largest, abs(moved - v[j]) - SETTLED * moved)
+            v[j] = moved
+        mu = new
+        outer, inner = (rho, mu) if p < s else (mu, rho)
+        if largest <= 0.0:
+            for j in range(v.size):
+                u[j] = power(v[j], 1.0 / least)
+            return mu
+    return 0.0
 
 
 @called
@@ -160,7 +220,7 @@ def roots(v, level, bound, outer, inner, e):
 
 @called
 def log_norm(u, v, mu, rho, p, s, least, ratio):
-    """``ln(||u||_p/||u||_s^(2 - s))``, its slope in ``ln mu``, and ``sum u^p`` of u over its largest entry.
+    """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``.
 
     ``u = v^(1/least)``; over its largest entry it is written.
     """
@@ -184,4 +244,4 @@ def log_norm(u, v, mu, rho, p, s, least, ratio):
         slope_s += by_s * entry * rate
     share = 2.0 - s
     excess = math.log(sum_p) / p - share * math.log(sum_s) / s + (1.0 - share) * math.log(size)
-    return excess, slope_p / sum_p - share * slope_s / sum_s, sum_p
+    return excess, slope_p / sum_p - share * slope_s / sum_s

@@ -48,6 +48,19 @@ def test_powers(exponent):
     assert not out[:2].any()
 
 
+@compiled.compiled
+def both_ways(level, rho, limits, p, s):
+    """The multiplier and the point, over its length, by all equations at once and by one within another."""
+    d, least = level.size, min(p, s) - 1.0
+    ratio, work = (max(p, s) - 1.0) / least, np.empty((2, d))
+    u, v = np.empty((2, d)), np.empty((2, d))
+    at_once = roots.jointly(u[0], v[0], level, work[0], limits[0], rho, p, s, least, ratio)
+    nested = roots.in_bracket(u[1], v[1], level, work[1], limits[0], limits, rho, p, s, least, ratio)
+    for way in range(2):
+        u[way] /= powers.lp_length(u[way], p)
+    return at_once, nested, u
+
+
 def directions(d):
     """Rows ``(24, d)`` from far inside of the unit ball to far outside, some with zeros and ties."""
     y = RNG.standard_normal((24, d)) * 10.0 ** RNG.uniform(-9, 9, (24, 1))
@@ -68,6 +81,20 @@ def test_mirror_steps(d, p, rule, radius):
     np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * min(radius, 1.0))
     there = square_gradient(points, norm.dual, norm.kappa)  # where entries are so small that they are 0, y has more
     assert np.all(np.abs(y - there) <= 1e-10 * np.abs(there) + 1e-9 * np.abs(there).max(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("d", [2, 17, 64])
+@pytest.mark.parametrize(("p", "s"), [(1.2, 1.3), (1.5, 1.67), (1.1, 2.0), (2.5, 2.0), (8.0, 2.0)])
+@pytest.mark.parametrize("rho", [1e-3, 0.3, 0.9])
+def test_both_ways_to_a_multiplier(d, p, s, rho):
+    level = RNG.random(d) ** 3
+    level[0] = 1.0
+    shrunk = d ** (2.0 / s - 1.0 - 1.0 / p)
+    high = (1.0 - rho * shrunk) * shrunk ** (-(p - 1.0) / (s - 1.0))
+    at_once, nested, u = both_ways(level, rho, (1.0 - rho, max(high, 2.0 * (1.0 - rho))), p, s)
+    assert at_once > 0.0  # few steps are enough
+    assert at_once == pytest.approx(nested, rel=1e-11)
+    np.testing.assert_allclose(*u, rtol=1e-11)
 
 
 @pytest.mark.parametrize("d", [1, 2, 17])
