@@ -160,6 +160,8 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """
     allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep its reader waiting
+            raise IsADirectoryError
         found = unsealed(path.read_bytes())
         ids = [entry["id"] for kind in KINDS for entry in found[kind]]
         plan = restored(found, only)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpsco_bench.execution.drawn import drawing, name_changed
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.store import FILE, FOLDER, damaged, read_sealed
+from dpsco_bench.execution.store import FILE, damaged, is_misplaced, read_sealed
 
 
 def look(files: Layout, papers: Iterable[str]) -> None:
@@ -29,8 +29,7 @@ def look(files: Layout, papers: Iterable[str]) -> None:
         read_sealed(path)
     name_changed(files.told)
     for path in (files.lock, *_told(files)):
-        if path.is_dir():
-            damaged(path, FOLDER)
+        is_misplaced(path)
 
 
 def keep_told(files: Layout) -> None:

@@ -15,6 +15,8 @@ from dpsco_bench.errors import InputError
 
 LARGEST = 1e100
 """Largest magnitude of a number."""
+LONGEST = 30
+"""Characters of an entry that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "given in every record, as a finite number"
@@ -40,6 +42,13 @@ def number_in(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def shown_entry(value: Any) -> str:
+    """An entry as a message shows it, on one line: an open quote makes one of the rest of a file."""
+    text = str(value)
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return "".join(one if one.isprintable() else " " if one.isspace() else ascii(one)[1:-1] for one in short)
 
 
 def is_plain(text: str) -> bool:
@@ -179,4 +188,4 @@ def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
 
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
     """Raise the InputError of an entry."""
-    raise InputError(f"column {name} of {path.name}", f"{shown} in record {record + 1}", allowed)
+    raise InputError(f"column {name} of {path.name}", f"{shown_entry(shown)} in record {record + 1}", allowed)

@@ -26,6 +26,7 @@ from dpsco_bench.datasets.columns import (
     refuse,
     refuse_gap,
     refuse_huge,
+    shown_entry,
 )
 from dpsco_bench.datasets.memory import check_memory, check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
@@ -269,7 +270,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
 
 def _malformed(error: libsvm_lines.Malformed, path: Path) -> InputError:
     """The line for an entry that is none, with its record and its column."""
-    shown = f"{error.shown} in record {error.record}"
+    shown = f"{shown_entry(error.shown)} in record {error.record}"
     if error.shown.startswith("qid:"):
         return InputError(f"entry of {path.name}", shown, "index:value; no loss uses the groups of a ranking")
     if error.place == "entry":

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.execution.store import FOLDER, damaged, read_sealed
+from dpsco_bench.execution.store import damaged, misplaced, read_sealed
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Record
 
@@ -115,8 +115,8 @@ def name_changed(mark: Path, known: Mark | None = None) -> bool:
     changed: dict[Path, str] = {}
     for name, digest in known.files.items():
         path = Path(os.path.normpath(mark.parent / name))
-        if path.is_dir():
-            changed[path] = FOLDER
+        if why := misplaced(path):
+            changed[path] = why
         elif path.is_file() and _digest(path) != digest:
             changed[path] = "its digest is not the one it was drawn with"
     if changed and _read(mark) == known:  # else another process draws them right now

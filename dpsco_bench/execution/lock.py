@@ -72,7 +72,7 @@ class ResultsLock:
     def is_free(self) -> bool:
         """Whether nobody holds the lock; asks without taking it or writing anything."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # waits at no pipe
         except FileNotFoundError:
             return True
         except OSError:

@@ -159,6 +159,8 @@ class Packing(Record):
             If it is absent or damaged.
         """
         try:
+            if path.exists() and not path.is_file():  # a pipe would keep its reader waiting
+                raise OSError("it is no file")
             return cls.from_json(unsealed(path.read_bytes()))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError("packs", path, "a file that a run of the workflow wrote, undamaged", str(error)) from None

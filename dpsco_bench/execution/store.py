@@ -28,6 +28,7 @@ SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
 FOLDER, FILE = "a folder stands in its place", "a file stands in its place"
+NO_FILE = "a pipe or a device stands in its place"
 LOOP, NOWHERE = "a link to itself stands in its place", "a link to nothing stands in its place"
 _SEEN: ContextVar[list[Path] | None] = ContextVar("seen", default=None)
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -142,6 +143,21 @@ def damaged(path: Path, why: object) -> None:
     print(f"dpsco: {path} is damaged ({why}): {what}", file=sys.stderr, flush=True)
 
 
+def misplaced(path: Path) -> str:
+    """What stands in the place of a file and is none: a folder, or what would keep its reader waiting; else empty."""
+    if path.is_file() or not path.exists():
+        return ""
+    return FOLDER if path.is_dir() else NO_FILE
+
+
+def is_misplaced(path: Path) -> bool:
+    """Whether something else stands in the place of a file; it is `damaged`."""
+    why = misplaced(path)
+    if why:
+        damaged(path, why)
+    return bool(why)
+
+
 def is_looped(path: Path) -> bool:
     """Whether a link on the way to a file leads to itself; it is `damaged`, a folder's with all that was below it."""
     link = looped(path)
@@ -192,11 +208,11 @@ def set_aside(path: Path) -> None:
 def read_sealed(path: Path) -> Plain | None:
     """A sealed file, infinities still strings; None where it is absent, or damaged and now set aside."""
     try:
-        return unsealed(path.read_bytes())
+        return None if is_misplaced(path) else unsealed(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (IsADirectoryError, ValueError) as error:
-        damaged(path, FOLDER if isinstance(error, IsADirectoryError) else error)
+    except ValueError as error:
+        damaged(path, error)
         return None
     except OSError:
         if is_looped(path):
@@ -243,11 +259,8 @@ class Store:
         """Content of an item; None where it is absent, or damaged or misplaced and now set aside."""
         manifest, path = self._described(kind, key), self.path(kind, key)
         try:
-            content = path.read_bytes() if manifest else None
+            content = path.read_bytes() if manifest and not is_misplaced(path) else None
         except FileNotFoundError:
-            return None
-        except IsADirectoryError:
-            damaged(path, FOLDER)
             return None
         except OSError:
             if is_looped(path):
@@ -274,8 +287,7 @@ class Store:
         data = content.encode() if isinstance(content, str) else content
         manifest = self.manifest(kind, key)
         for path in (manifest, self.path(kind, key)):
-            if path.is_dir():
-                damaged(path, FOLDER)
+            is_misplaced(path)
             is_looped(path)
         manifest.unlink(missing_ok=True)
         write_atomic(self.path(kind, key), data)
@@ -289,8 +301,7 @@ class Store:
     def lock(self, kind: str, key: str) -> AbstractContextManager[None]:
         """Held while an item is made, so that no two processes make the same one."""
         path = self.root / "locks" / f"{kind}.{key}"
-        if path.is_dir():
-            damaged(path, FOLDER)
+        is_misplaced(path)
         is_looped(path)
         return key_lock(path)
 

@@ -52,8 +52,7 @@ class QueryRecord(Record):
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
         """What a query declares. Raises InputError for an attribute of another type than plain data."""
-        own = {key: value for key, value in vars(query).items() if not is_cached(type(query), key)}
-        declared = {**own, **{key: getattr(query, key) for key in _DERIVED}}
+        declared = {**_declared(query), **{key: getattr(query, key) for key in _DERIVED}}
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
@@ -72,6 +71,10 @@ class QueryRecord(Record):
 def is_cached(kind: type, name: str) -> bool:
     """Whether an object keeps the value of a cached property of its class by a name: it follows from the others."""
     return isinstance(inspect.getattr_static(kind, name, None), cached_property)
+
+
+def _declared(value: Any) -> dict[str, Any]:
+    return {name: item for name, item in vars(value).items() if not is_cached(type(value), name)}
 
 
 _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
@@ -151,5 +154,5 @@ def _plain(value: Any, key: str) -> Any:
     if kind and (isinstance(value, type) or not is_dataclass(value)):
         allowed = "a number, text, an array, or a list, mapping or dataclass of these"
         raise InputError(key, f"a {type(value).__name__}", allowed)
-    fields = value if isinstance(value, Mapping) else vars(value)
+    fields = value if isinstance(value, Mapping) else _declared(value)
     return {**kind, **{str(name): _plain(item, f"{name} of {key}") for name, item in fields.items()}}

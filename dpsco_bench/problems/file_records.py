@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import is_plain
+from dpsco_bench.datasets.columns import is_plain, shown_entry
 from dpsco_bench.datasets.memory import check_square
 from dpsco_bench.datasets.seeding import permutation
 from dpsco_bench.errors import InputError
@@ -183,14 +183,14 @@ class FileRecords(Problem):
         if table.labels.dtype.kind == "U":
             words = [i for i, text in enumerate(table.labels) if not is_plain(str(text))]
             row = words[0] if words else 0
-            shown, allowed = f"{table.labels[row]} in record {row + 1}", "a number in every record"
+            shown, allowed = f"{shown_entry(table.labels[row])} in record {row + 1}", "a number in every record"
             allowed += ", and not as text" * (not words)
             raise InputError(f"label {table.label} of {self.table_name}", shown, allowed)
         return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
 
     def _positive_value(self, table: tables.Records) -> Any:
         values, first = np.unique(table.labels, return_index=True)
-        shown = ", ".join(str(value) for value in values[:8]) + (", ..." if len(values) > 8 else "")
+        shown = ", ".join(map(shown_entry, values[:8])) + (", ..." if len(values) > 8 else "")
         if len(values) < 2:
             raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
         if self.one_against_rest and self.positive is None:
@@ -199,7 +199,8 @@ class FileRecords(Problem):
         if self.positive is None:
             if text or len(values) > 2:
                 row = int(np.sort(first)[2]) if len(values) > 2 else -1
-                third = f"; column {table.label} has a third, {table.labels[row]}, in record {row + 1}" * (row >= 0)
+                odd = shown_entry(table.labels[row])
+                third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
                 raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
         wanted = str(self.positive) if text else _as_number(self.positive)
@@ -207,10 +208,9 @@ class FileRecords(Problem):
             raise InputError("positive", self.positive, f"one of the label's values {shown}")
         if len(values) > 2 and not self.one_against_rest:
             row = int(np.sort(first[values != wanted])[1])
-            allowed = f"{wanted} or one other value; of {len(values)} all others are -1 with one_against_rest=true"
-            raise InputError(
-                f"label {table.label} of {self.table_name}", f"{table.labels[row]} in record {row + 1}", allowed
-            )
+            odd, one = shown_entry(table.labels[row]), shown_entry(wanted)
+            allowed = f"{one} or one other value; of {len(values)} all others are -1 with one_against_rest=true"
+            raise InputError(f"label {table.label} of {self.table_name}", f"{odd} in record {row + 1}", allowed)
         return wanted
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

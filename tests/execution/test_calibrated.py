@@ -2,8 +2,10 @@
 
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,6 +113,31 @@ def test_ways_of_drawing_records_differ_by_their_kind():
         PlanRecord.of(made(replace(QUERY, records=kind(32, 4)))) for kind in (WithReplacement, WithoutReplacement)
     )
     assert one.difference(other)[1:] == ("WithReplacement", "WithoutReplacement")
+
+
+@dataclass(frozen=True)
+class Width:
+    of: Any = 2.0
+
+    @cached_property
+    def double(self):
+        return np.array([2.0, 4.0])
+
+
+@dataclass(frozen=True)
+class Wide(GaussianQuery):
+    width: Any = None
+
+
+def test_what_a_cached_property_keeps_is_no_change_at_any_depth():
+    inner = Width()
+    plan = made(Wide("gradient", 0.1, 3, paper_scale=1.0, width=Width([inner])), width=Width({"inner": inner}))
+    before = PlanRecord.of(plan)
+    assert [one.double.sum() for one in (plan.width, plan.queries[0].width, inner)] and "double" in vars(inner)
+    assert before.difference(PlanRecord.of(plan)) is None
+    assert before.schedule["width"]["of"] == {"inner": {"kind": "Width", "of": 2.0}}
+    object.__setattr__(inner, "of", 3.0)
+    assert before.difference(PlanRecord.of(plan)) == ("of of inner of of of width of schedule", 2.0, 3.0)
 
 
 def test_a_record_is_exact_and_plain():

@@ -188,6 +188,25 @@ def test_a_third_label_is_asked_for_or_refused_with_its_row(table):
         drawn(path="digits.csv", positive=2)
 
 
+def test_long_label_values_are_cut_and_on_one_line(table):
+    """A quote that is not closed makes one value of the rest of the file."""
+    rows, labels = table
+    words = np.where(labels == 1, "yes", "no").astype(object)
+    words[41] = '"may\x1bbe ' + "y" * 1000 + '"'
+    write("long.csv", rows, words)
+    for options in ({}, {"positive": "yes"}, {"positive": "other"}, {"loss": "squared"}, {"one_against_rest": True}):
+        with pytest.raises(InputError) as caught:
+            drawn(path="long.csv", **options)
+        text = f"{caught.value} {caught.value.allowed}"
+        assert text.isprintable() and "y" * 30 not in text
+        assert ("yyy..." in text) == (options != {"loss": "squared"})
+    words[0] = words[41]
+    write("long.csv", np.column_stack([rows[:, :2], words]), labels)
+    with pytest.raises(InputError) as caught:
+        drawn(path="long.csv")
+    assert "yyy... in record 1" in str(caught.value) and len(str(caught.value)) < 300
+
+
 WRONG = [
     ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
     ({"path": 3}, "path = 3: must be text"),

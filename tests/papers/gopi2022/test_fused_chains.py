@@ -1,7 +1,5 @@
 """Compiled chains against the listings, over whole chains: the same words, states to 1e-10, the same queries."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -86,10 +84,8 @@ def test_singular_values(rows, columns):
     np.testing.assert_allclose(-np.sort(-values, axis=1), expected, rtol=1e-12, atol=1e-14)
 
 
-def test_far_in_a_tail_a_chain_and_its_listing_agree_less_well():
-    """The listing inverts log tails by SciPy, the loop by Newton steps; docs/fused.md says so."""
+def test_far_in_a_tail_a_chain_is_its_listing():
+    """Near the sphere of the l2 ball, where intervals are short and lie hundreds of standard deviations out."""
     given = {"n": 5000, "d": 2, "epsilon": 8.0, "delta": 1e-6, "replicates": 64, "sweeps": 100}
     loop, listing = (library.run("gopi2022.gibbs", "linear_ball", **given, fused=fused).risk for fused in (True, False))
-    np.testing.assert_allclose(loop, listing, rtol=0, atol=1e-7)
-    page = Path(__file__).parents[3] / "docs" / "fused.md"
-    assert "there the two agree to 1e-7 only" in " ".join(page.read_text(encoding="utf-8").split())
+    np.testing.assert_allclose(loop, listing, rtol=1e-10, atol=1e-14)

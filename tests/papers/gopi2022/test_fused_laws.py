@@ -46,6 +46,12 @@ def cut(normal, exponential, u, mean, sd, high):
         exponential[i] = laws.truncated_exponential(u[i], mean[i], high)
 
 
+@compiled.compiled
+def cut_each(normal, u, mean, sd, high):
+    for i in range(u.size):
+        normal[i] = laws.truncated_normal(u[i], mean[i], sd, high[i])
+
+
 @pytest.mark.parametrize("count", [1, 2, 5, 8])
 @pytest.mark.parametrize("first", [0, 6])
 def test_words_are_those_of_the_noise_layer(count, first):
@@ -70,6 +76,22 @@ def test_the_normal_law():
     out = np.empty_like(level)
     quantiles_of_logs(out, level)
     np.testing.assert_allclose(out, ndtri_exp(level), rtol=3e-12, atol=1e-13)
+
+
+def test_laws_on_an_interval_far_out_in_a_tail():
+    """To rounding in units of the interval, however short it is."""
+    u, sd = RNG.random(20_000), 0.5
+    high = 10.0 ** RNG.uniform(-6, 1, u.size)
+    mean = (high + sd * 10.0 ** RNG.uniform(np.log10(truncated.FAR + 1e-9), 5, u.size)) * RNG.choice(
+        [-1.0, 1.0], u.size
+    )
+    normal = np.empty_like(u)
+    cut_each(normal, u, mean, sd, high)
+    assert np.all(np.abs(normal - truncated.truncated_normal(u, mean, sd, high)) <= 1e-14 * high)
+    level = -(10.0 ** RNG.uniform(1, 6, 3000))
+    out = np.empty_like(level)
+    quantiles_of_logs(out, level)
+    np.testing.assert_allclose(out, truncated.quantile_of_log(level), rtol=1e-14)
 
 
 @pytest.mark.parametrize("sd", [3.0, 0.3, 0.02, 1e-3, 1e-5])

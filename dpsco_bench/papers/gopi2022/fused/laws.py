@@ -24,8 +24,8 @@ TAIL = -20.0
 """Below it ``log Phi`` is its asymptotic series."""
 LEAST_LOG = -690.0
 """A probability with a smaller logarithm is too near the least number."""
-FAR = 1000.0
-"""As in the listing of truncated normals: beyond it logarithms of tails lose the digits of their differences."""
+FAR = 50.0
+"""As in the listing of truncated normals: beyond it a quantile is found by how far it lies below its tail's end."""
 NEWTON, SERIES = 8, 8
 
 
@@ -134,6 +134,27 @@ def quantile_of_log(level):
 
 
 @called
+def fall(away, length):
+    """As the listing: ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
+    end = away + length
+    y, z = 1.0 / (away * away), 1.0 / (end * end)
+    terms = 1.0 - 2.5 * (y + z) + 37.0 / 3.0 * (y * y + y * z + z * z)
+    return length * (away + 0.5 * length) + math.log1p(length / away) - y * (length / end) * (1.0 + away / end) * terms
+
+
+@called
+def below_the_end(u, away, length):
+    """As the listing: how far a u-quantile of a normal tail ``[-away - length, -away]`` lies below its end."""
+    whole = fall(away, length)
+    short = whole < 1.0
+    wanted = -(math.log1p(math.expm1(-whole) * (1.0 - u)) if short else math.log(u + math.exp(-whole) * (1.0 - u)))
+    found = wanted - math.log1p(wanted / (away * away))
+    found = 2.0 * found / (away + math.sqrt(away * away + 2.0 * found))
+    at = away + found
+    return found - (fall(away, found) - wanted) / (at + (1.0 - 2.0 / (at * at)) / at)
+
+
+@called
 def truncated_normal(u, mean, sd, high):
     """As the listing: a normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
     centre = abs(mean)
@@ -146,11 +167,7 @@ def truncated_normal(u, mean, sd, high):
         most = max(first, second)
         x = centre + sd * quantile_of_log(most + math.log1p(math.exp(min(first, second) - most)))
     else:
-        away, length = -top, 2.0 * high / sd
-        rest = math.exp(-(away * length + 0.5 * length * length + math.log1p(length / away)))
-        found = -math.log(u + rest * (1.0 - u))
-        found -= math.log1p(found / (away * away))
-        x = high - sd * (2.0 * found / (away + math.sqrt(away * away + 2.0 * found)))
+        x = high - sd * below_the_end(u, -top, 2.0 * high / sd)
     x = min(max(x, -high), high)
     return -x if mean < 0.0 else x
 

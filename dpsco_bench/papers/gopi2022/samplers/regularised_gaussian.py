@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri, ndtri_exp
+from scipy.special import log_ndtr, ndtri
 
 from dpsco_bench.geometry.norms import dual_exponent, square_gradient
+from dpsco_bench.papers.gopi2022.samplers.truncated import quantile_of_log
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = np.ndarray
@@ -56,7 +57,7 @@ def regularised_gaussian(
     for attempt in range(cap):
         u = draws.uniform(f"{name}/{attempt}", step, mean.shape[1] + 2)[rows[todo]]
         z, along = ndtri(u[:, :-2]), normal[todo]
-        inwards = ndtri_exp(room[todo] + np.log(u[:, -2])) - np.sum(along * z, axis=1)
+        inwards = quantile_of_log(room[todo] + np.log(u[:, -2])) - np.sum(along * z, axis=1)
         at = middle[todo] + sd * (z + inwards[:, None] * along)
         above = c * np.linalg.norm(at, ord=q, axis=1) ** 2 - level[todo]
         above = above - np.sum(slope[todo] * (at - mean[todo]), axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,12 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = np.ndarray
-FAR = 1000.0
-"""Standard deviations beyond which logarithms of tails lose the digits of their differences."""
+LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
+FAR = 50.0
+"""Standard deviations beyond which a quantile is found by how far it lies below the end of its tail.
+
+There a difference of logarithms of tails has fewer digits than the interval, and `ndtri_exp` loses some of its own.
+"""
 
 
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
@@ -22,21 +27,42 @@ def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
     sign = np.where(np.asarray(mean) < 0, -1.0, 1.0)  # reflected so that the interval lies to the left of the mean
     centre = np.abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
-    z = ndtri_exp(np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(top) + np.log(u)))
+    x = centre + sd * ndtri_exp(np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(top) + np.log(u)))
     far = top < -FAR
-    x = np.where(far, high - sd * _below(u, np.where(far, -top, FAR), 2.0 * high / sd), centre + sd * z)
+    if np.any(far):
+        x = np.where(far, high - sd * _below(u, np.where(far, -top, FAR), 2.0 * high / sd), x)
     return sign * np.clip(x, -high, high)
 
 
 def _below(u: Array, away: Any, length: Any) -> Array:
-    """How far the u-quantile of a normal tail ``[-away - length, -away]`` lies below its end; away >= `FAR`.
+    """How far the u-quantile of a normal tail ``[-away - length, -away]`` lies below its end; away >= `FAR`."""
+    whole = _fall(away, length)
+    short = np.log1p(np.expm1(-np.minimum(whole, 1.0)) * (1.0 - u))  # keeps the digits of a tail that hardly falls
+    wanted = -np.where(whole < 1.0, short, np.log(u + np.exp(-whole) * (1.0 - u)))
+    found = wanted - np.log1p(wanted / away**2)
+    found = 2.0 * found / (away + np.sqrt(away**2 + 2.0 * found))
+    at = away + found
+    return found - (_fall(away, found) - wanted) / (at + (1.0 - 2.0 / at**2) / at)  # a Newton step leaves 1e-13 of it
 
-    By Mills' ratio ``-log(Phi(-a - h)/Phi(-a)) = a h + h^2/2 + log(1 + h/a)`` up to 2 h/a^3.
+
+def _fall(away: Any, length: Any) -> Any:
+    """``-log(Phi(-away - length)/Phi(-away))`` to rounding, away >= `FAR`.
+
+    By three terms of ``log(x Phi(-x)/phi(x)) = -1/x^2 + 5/(2 x^4) - 37/(3 x^6) + ...``, each a divided difference.
     """
-    rest = np.exp(-(away * length + 0.5 * length**2 + np.log1p(length / away)))  # of the tail below the interval
-    found = -np.log(u + rest * (1.0 - u))
-    found = found - np.log1p(found / away**2)
-    return 2.0 * found / (away + np.sqrt(away**2 + 2.0 * found))
+    end = away + length
+    y, z = 1.0 / away**2, 1.0 / end**2
+    terms = 1.0 - 2.5 * (y + z) + 37.0 / 3.0 * (y * y + y * z + z * z)
+    return length * (away + 0.5 * length) + np.log1p(length / away) - y * (length / end) * (1.0 + away / end) * terms
+
+
+def quantile_of_log(level: Array) -> Array:
+    """``Phi^-1(exp(level))``; a Newton step gives far quantiles the digits that `ndtri_exp` leaves out."""
+    z = ndtri_exp(level)
+    deep = np.minimum(z, -FAR)
+    found = log_ndtr(deep)
+    step = (found - level) * np.exp(found + 0.5 * deep**2 + LOG_ROOT_2PI)
+    return np.where(z < -FAR, deep - step, z)
 
 
 def truncated_exponential(u: Array, slope: Any, high: Any) -> Array:

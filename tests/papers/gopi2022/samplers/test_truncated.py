@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from scipy.special import log_ndtr, ndtri_exp
+from scipy.optimize import brentq
+from scipy.special import erfcx, log_ndtr, ndtri_exp
 from scipy.stats import kstest, truncnorm
 
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
@@ -8,6 +9,7 @@ from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     FAR,
     gaussian_on_ball,
+    quantile_of_log,
     truncated_exponential,
     truncated_normal,
 )
@@ -47,6 +49,33 @@ def test_the_far_tail_continues_the_near_one(length):
         high + away + ndtri_exp(np.logaddexp(log_ndtr(-away - length) + np.log1p(-u), log_ndtr(-away) + np.log(u)))
     )
     np.testing.assert_allclose(far, near, rtol=0, atol=1e-12 * away)
+
+
+def below_by_roots(u, away, length):
+    """How far a quantile lies below the end of its tail, by the scaled complementary error function and bisection."""
+
+    def fall(x):
+        return x * (away + 0.5 * x) - np.log(erfcx((away + x) / np.sqrt(2)) / erfcx(away / np.sqrt(2)))
+
+    wanted = -np.log(u + np.exp(-fall(length)) * (1.0 - u))
+    return brentq(lambda x: fall(x) - wanted, 0.0, 2.0 * length, xtol=1e-18, rtol=4 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("length", [1e-4, 0.03, 1.0, 20.0])
+@pytest.mark.parametrize("away", [20.0, 49.9, 50.1, 70.0, 200.0, 500.0, 999.0, 1001.0, 1e5])
+def test_far_quantiles_are_those_of_another_method(away, length):
+    """In units of the interval; up to `FAR` its ends are differences of numbers that are large for a short one."""
+    u = np.concatenate([np.linspace(0.01, 0.99, 25), [1e-14, 1e-6, 1 - 1e-6]])
+    high = 0.5 * length
+    found = high - truncated_normal(u, high + away, 1.0, high)
+    expected = [below_by_roots(one, away, length) for one in u]
+    rounding = 1e-15 * away / length if away < FAR else 1e-15 / min(1.0, away * length)
+    np.testing.assert_allclose(found / length, np.array(expected) / length, rtol=0, atol=1e-13 + rounding)
+
+
+def test_a_far_quantile_of_a_logarithm():
+    level = -np.geomspace(1.0, 1e6, 400)
+    np.testing.assert_allclose(log_ndtr(quantile_of_log(level)), level, rtol=4e-15)
 
 
 def test_reflection_is_exact(draws):
