@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +24,8 @@ NOISE_GOAL, WIDE = 2.0, 128
 LISTED = "the noise is the listing's too, and at this size its calls are no longer most of its step"
 SHARED = "draws, records and arithmetic are the listing's too: compiled steps save its calls alone"
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
+NOISE = ", noise"
+"""How the name of a row against its noise ends."""
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
 SCALE = 0.3
@@ -45,15 +47,10 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, laz
     lazy : bool
         Whether its steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
-    for replicates, d, least in SIZES:
-        yield _against_listing(id, method, cell_of, (replicates, d, least), scale)
-        if d >= WIDE:
-            where = f"{method}, R/d = {replicates}/{d}"
-            alone = partial(_noise_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale)
-            common = dict(id=id, unit=STEP)
-            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
-            told = dict(case=f"{where}, noise", peer=peer, limit=BESIDE)
-            yield Case(**common, **told, sense=AT_MOST, goal=None if lazy else NOISE_GOAL, build=alone)
+    for size in SIZES:
+        yield _against_listing(id, method, cell_of, size, scale)
+        if size[1] >= WIDE:
+            yield _against_noise(id, method, cell_of, size, scale, lazy=lazy)
 
 
 def other_methods(
@@ -61,6 +58,7 @@ def other_methods(
     cells: Mapping[str, CellOf],
     sizes: Sequence[Size] = SIZES,
     limits: Mapping[str, str] = MappingProxyType({}),
+    noisy: Collection[str] = (),
 ) -> Iterator[Case]:
     """Rows of all further methods of a paper, each against its listing at the sizes of P1; a unit is a whole run.
 
@@ -70,10 +68,13 @@ def other_methods(
     cells : mapping, how a row calls a method -> see `CellOf`
     sizes : sequence of (replicates, dimension, least ratio)
     limits : mapping, of methods that spend their time on something else than `SHARED` says -> on what
+    noisy : collection of str, methods that draw noise in each step: they are set against that too
     """
     for method, cell_of in cells.items():
         for size in sizes:
             yield _against_listing(id, method, cell_of, size, SCALE, RUN, limits.get(method, SHARED))
+            if method in noisy and size[1] >= WIDE:
+                yield _against_noise(id, method, cell_of, size, SCALE, RUN, limits.get(method, BESIDE))
 
 
 def _against_listing(
@@ -90,6 +91,45 @@ def _against_listing(
         build=partial(_listing_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
         limit=limit,
     )
+
+
+def _against_noise(
+    id: str,
+    method: str,
+    cell_of: CellOf,
+    size: Size,
+    scale: float,
+    unit: str = STEP,
+    limit: str = BESIDE,
+    lazy: bool = False,
+) -> Case:
+    replicates, d, _ = size
+    return Case(
+        id=id,
+        case=f"{method}, R/d = {replicates}/{d}{NOISE}",
+        peer="drawing all of its noise" + ", most of which it leaves out" * lazy,
+        unit=unit,
+        sense=AT_MOST,
+        goal=None if lazy else NOISE_GOAL,
+        build=partial(_noise_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
+        limit=limit,
+    )
+
+
+def without_room(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as they were kept; where a goal leaves less time than the noise that both draw, this is its limit."""
+    noise = {(row["id"], row["case"]): row["peer_ns"] for row in rows if row["case"].endswith(NOISE) and row["goal"]}
+    found = []
+    for row in rows:
+        alone = noise.get((row["id"], row["case"] + NOISE))
+        left = row["peer_ns"] / row["goal"] if alone and row["met"] is False and row["peer_ns"] else None
+        if alone and left is not None and left < alone:
+            limit = (
+                f"the goal leaves {left:.3g} ns, and its noise alone, which the listing draws too, takes {alone:.3g}"
+            )
+            row = {**row, "limit": limit}
+        found.append(row)
+    return found
 
 
 def _steps(replicates: int, d: int) -> int:
@@ -161,7 +201,7 @@ def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit:
     return Pair(lambda: run(True), lambda: run(False), work, work)
 
 
-def _noise_pair(cell: Callable[[], Cell], replicates: int, scale: float) -> Pair:
+def _noise_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = Run(cell(), replicates, scale)
-    work = run.steps * replicates
+    work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), run.draw, work, work)

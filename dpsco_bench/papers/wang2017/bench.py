@@ -34,4 +34,5 @@ def other_cases() -> Iterator[Case]:
         options = {"epochs": 1, "inner_steps": steps}
         return Cell("wang2017.dp_svrg_pp", "ridge_logistic", 256, 1.0, 1e-5, d, variant="literal", options=options)
 
-    return other_methods("P1_wang2017", {"noisy SGD of BST14": noisy_sgd, "DP-SVRG++": dp_svrg_pp})
+    methods = {"noisy SGD of BST14": noisy_sgd, "DP-SVRG++": dp_svrg_pp}
+    return other_methods("P1_wang2017", methods, noisy=methods)

@@ -132,4 +132,5 @@ def other_cases() -> Iterator[Case]:
             "DP-OTB, pure": "a third to two thirds of a run draws the radii of its noise, by the same array calls",
             "parameter-free": "beside the schedule, Python in both, a round makes several passes over its numbers",
         },
+        noisy=["DP-SGD", "noisy SGD of BFTT19", "DP-OTB", "DP-OTB in l_inf", "DP-OTB, pure", "parameter-free"],
     )
