@@ -10,12 +10,13 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.pieces import NO_SLOPE, record_weight
+from dpsco_bench.fused.pieces import record_weight
 from dpsco_bench.fused.powers import lp_length, square_slope
 from dpsco_bench.fused.roots import mirror_point
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.problems.forms import NO_SLOPE
 
 Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
