@@ -42,35 +42,55 @@ def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
 
 
 @piece
+def to_batch_slopes(margins, known, x, features, labels, index, part, kind, a, b):
+    """Overwrite the first of ``margins (24,)`` by ``l'(<a_i, x>, y_i)`` of some records of a batch, evaluated at once.
+
+    Parameters
+    ----------
+    known : array (24,), room for their labels
+    part : tuple, of records ``index[step, row, low : low + some]`` the four numbers, some at most 24
+    """
+    step, row, low, some = part
+    for w in range(some):
+        i = index[step, row, low + w]
+        margins[w] = margin_in_lanes(x, features, i) if kind != CONSTANT else 0.0
+        known[w] = labels[i]
+    to_slopes(margins, kind, a, b, known)
+
+
+@piece
+def add_records(g, weights, share, features, index, part):
+    """Add records to ``g (d,)``, each ``share`` times its weight; part as for `to_batch_slopes`."""
+    step, row, low, some = part
+    whole = g.size - g.size % WIDTH
+    for j in range(0, whole, WIDTH):
+        total = lanes_at(g, j)
+        for w in range(some):
+            total = added(total, share * weights[w], lanes_at(features, (index[step, row, low + w], j)))
+        put_lanes(g, j, total)
+    for j in range(whole, g.size):
+        for w in range(some):
+            g[j] += share * weights[w] * features[index[step, row, low + w], j]
+
+
+@piece
 def batch_gradient(g, x, features, labels, index, batch, share, form, margins, known):
-    """Overwrite ``g (d,)`` by the gradient of records ``index[step, row, :count]``, each of weight ``share``.
+    """Overwrite ``g (d,)`` by the gradient of a batch, records ``index[step, row, :count]`` each of weight ``share``.
 
     Parameters
     ----------
     batch : tuple, step, row and count
     form : tuple, see `forms.RecordForm`
-    margins, known : array (24,), room for as many records: their slopes are evaluated at once
+    margins, known : array (24,), room
     """
     step, row, count = batch
     kind, a, b, hessian, centre = form
-    whole = x.size - x.size % WIDTH
     for j in range(x.size):
         g[j] = count * share * hessian[j] * (x[j] - centre[j]) if hessian.size > 0 else 0.0
     for low in range(0, count if kind != NO_SLOPE else 0, TOGETHER):
-        some = min(TOGETHER, count - low)
-        for w in range(some):
-            i = index[step, row, low + w]
-            margins[w] = margin_in_lanes(x, features, i) if kind != CONSTANT else 0.0
-            known[w] = labels[i]
-        to_slopes(margins, kind, a, b, known)
-        for j in range(0, whole, WIDTH):
-            total = lanes_at(g, j)
-            for w in range(some):
-                total = added(total, share * margins[w], lanes_at(features, (index[step, row, low + w], j)))
-            put_lanes(g, j, total)
-        for j in range(whole, x.size):
-            for w in range(some):
-                g[j] += share * margins[w] * features[index[step, row, low + w], j]
+        part = step, row, low, min(TOGETHER, count - low)
+        to_batch_slopes(margins, known, x, features, labels, index, part, kind, a, b)
+        add_records(g, margins, share, features, index, part)
 
 
 @called
