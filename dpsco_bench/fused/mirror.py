@@ -11,14 +11,15 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.descent import projected_steps
 from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.pieces import L2_BALL, NO_SLOPE, SPACE, finish, record_weight
+from dpsco_bench.fused.in_turn import NUMBERS, TOGETHER, descend, to_factors
+from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, record_weight
 from dpsco_bench.fused.powers import lp_length
 from dpsco_bench.fused.roots import mirror_point
-from dpsco_bench.fused.single import TOGETHER, descend, to_factors
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import square_gradient
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.problems.forms import NO_SLOPE
 
 Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
@@ -102,7 +103,7 @@ def mirror_steps(
 
 @compiled
 def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
-    """Steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of 24 rows in turn.
+    """Steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of rows in turn.
 
     The parameters are those of `mirror_steps`; an infinite radius is the whole space.
     """
@@ -110,9 +111,10 @@ def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, rad
     given, curvature, middle = full
     drawn = noise.shape[0] == scale.size and noise.shape[1] == last - first
     none, bent, squares = np.zeros((1, x.shape[1])), np.empty(x.shape[1]), np.ones(TOGETHER)
+    together = max(1, min(TOGETHER, NUMBERS // x.shape[1]))
     for copy in range(copies):
-        for low in range(first, last, TOGETHER):
-            count = min(TOGETHER, last - low)
+        for low in range(first, last, together):
+            count = min(together, last - low)
             for s in range(scale.size):
                 for q in range(count):
                     row, place = copy * replicates + low + q, (s * drawn, (low - first + q) * drawn)

@@ -10,7 +10,7 @@ import math
 from dpsco_bench.fused.compiled import piece, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.powers import half_tanh
-from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, NO_SLOPE, PSEUDO_HUBER, SQUARED
+from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 """Domains on which steps project; `shrink_onto` leaves points alone for the last."""
@@ -44,26 +44,6 @@ def margin_of(x, features, i):
 def record_weight(x, features, labels, i, kind, a, b):
     """``l'(<a_i, x>, y_i)``."""
     return slope(kind, a, b, margin_of(x, features, i) if kind != CONSTANT else 0.0, labels[i])
-
-
-@piece
-def add_gradients(g, x, features, labels, index, step, row, count, share, kind, a, b, hessian, centre):
-    """Overwrite ``g (d,)`` by a batch's gradient but for the term of its last record, if there is more than that.
-
-    The batch is ``index[step, row, :count]``, with equal weights ``share``.
-    """
-    if kind != NO_SLOPE and count > 1:
-        for j in range(x.size):
-            g[j] = 0.0
-        for w in range(count - 1):
-            i = index[step, row, w]
-            weight = share * record_weight(x, features, labels, i, kind, a, b)
-            for j in range(x.size):
-                g[j] += weight * features[i, j]
-    if hessian.size > 0:
-        kept = 1.0 if kind != NO_SLOPE and count > 1 else 0.0
-        for j in range(x.size):
-            g[j] = kept * g[j] + count * share * hessian[j] * (x[j] - centre[j])
 
 
 @piece

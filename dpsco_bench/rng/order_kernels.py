@@ -1,7 +1,7 @@
-"""The lazy noisy minimum, and rows of noise for compiled loops, by Numba: the answers of `dpsco_bench.rng.reference`.
+"""The lazy noisy minimum, subsets, and rows of noise for compiled loops: the answers of `dpsco_bench.rng.reference`.
 
-Written like `dpsco_bench.rng.kernels`, from which it takes the frozen arithmetic of words, uniforms and integers;
-Numba's cache on disk notices changes of this file only.
+Written for Numba like `dpsco_bench.rng.kernels`, from which it takes the frozen arithmetic of words, uniforms and
+integers; Numba's cache on disk notices changes of this file only.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.counters import ORDER
+from dpsco_bench.rng.counters import INTEGER, ORDER, Box
 from dpsco_bench.rng.kernels import (
     _TILE,
     Key,
     _called,
     _compiled,
+    _draw,
     _integer,
     _laplace,
     _padded,
     _philox,
     _put,
     _uniform,
+    integers,
     u32,
     u64,
 )
@@ -91,3 +93,33 @@ def noisy_minima(
     key: Key,
 ) -> None:
     _noisy_minima(out, scores, rows, lowest, float(scale), (step, first_replicate), (ORDER, *key))
+
+
+@_compiled
+def _subsets(out, box, kind_and_key, drawn, high):
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    first_step, steps, first_replicate, replicates, size = box
+    seen, ready, place = np.zeros(high, np.uint8), drawn.shape[2], 0
+    for s in range(steps):
+        for r in range(replicates):
+            found, j = 0, 0
+            while found < size:
+                if j < ready:
+                    i = drawn[s, r, j]
+                else:
+                    w0, w1, w2, w3 = _philox(j // 2, first_step + s, first_replicate + r, kind, k0, k1)
+                    i = _integer(w2, w3, u64(high)) if j % 2 else _integer(w0, w1, u64(high))
+                out[place + found] = i
+                found += 1 - seen[i]  # an index seen before is overwritten
+                seen[i] = 1
+                j += 1
+            for j in range(size):
+                seen[out[place + j]] = 0
+            place += size
+
+
+def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
+    """Draw integers that are enough for nearly all rows; the others draw what they lack one by one."""
+    repeated = max(0.0, -high * math.log1p(-box.dim / high) - box.dim)  # draws of a row, about
+    drawn = integers(key, box._replace(dim=math.ceil(box.dim + repeated + 2.0 * math.sqrt(repeated))), high)
+    return _draw(_subsets, key, INTEGER, box, np.int64, drawn, high)

@@ -14,12 +14,14 @@ is dropped, both halves of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.rng import transforms
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box, Words, philox4x32
 
@@ -78,6 +80,20 @@ def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: floa
     shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))
     radii = words(key, box._replace(dim=transforms.radius_words(box.dim)), RADIUS)
     return transforms.generalised_gaussians(shapes, transforms.squared_radii(radii, box.dim), r)
+
+
+def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
+    """Of independent integers in [0, high) the first ``box.dim`` different ones, in order."""
+    mean = -high * math.log1p(-box.dim / high)  # draws that give so many different ones, about
+    drawn = integers(key, box._replace(dim=math.ceil(mean + 10.0 * math.sqrt(mean) + 10.0)), high)
+    order = np.argsort(drawn, axis=-1, kind="stable")
+    ordered = np.take_along_axis(drawn, order, axis=-1)
+    again = np.zeros(drawn.shape, dtype=bool)
+    np.put_along_axis(again, order[..., 1:], ordered[..., 1:] == ordered[..., :-1], axis=-1)
+    first = np.argsort(again, axis=-1, kind="stable")[..., : box.dim]
+    if bool(np.take_along_axis(again, first, axis=-1).any()):
+        raise InputError("subset", box.dim, "found among the indices drawn (probability below 1e-19: report this)")
+    return np.take_along_axis(drawn, first, axis=-1)
 
 
 def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:

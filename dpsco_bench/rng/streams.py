@@ -47,6 +47,16 @@ def vector_implementation() -> ModuleType:
     return vector_kernels
 
 
+@functools.cache
+def order_implementation() -> ModuleType:
+    """Return the module that draws noisy minima and subsets on the CPU, chosen as `cpu_implementation`."""
+    if cpu_implementation() is reference:
+        return reference
+    from dpsco_bench.rng import order_kernels
+
+    return order_kernels
+
+
 @dataclass(frozen=True)
 class Stream:
     """An immutable source of random arrays.
@@ -97,6 +107,16 @@ class Stream:
             raise InputError("high", high, "an integer in [1, 2^63)")
         box = (first_step, steps, first_replicate, replicates, dim)
         return self._draw("integers", 2, box, operator.index(high))
+
+    def subsets(
+        self, first_step: int, steps: int, first_replicate: int, replicates: int, size: int, high: int
+    ) -> Array:
+        """Of the `integers` of each row the first ``size`` different ones, int64; ``size`` at most a quarter of high.
+
+        Drawn on the CPU for every namespace.
+        """
+        box = counters.checked_box((first_step, steps, first_replicate, replicates, size), 2)
+        return self.xp.asarray(order_implementation().subsets(self.key, box, operator.index(high)))
 
     def generalised_gaussian(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from types import ModuleType
 
 import numpy as np
 
-from dpsco_bench.rng import reference
-from dpsco_bench.rng.streams import Stream, cpu_implementation
+from dpsco_bench.rng.streams import Stream, order_implementation
 
 LEAST_SCORES = 256
 """Below so many scores drawing all noise is as fast."""
@@ -58,15 +55,5 @@ def lazy_minima(
     rows = np.arange(len(scores)) if rows is None else rows
     lowest = scores.min(axis=-1) if lowest is None else lowest
     scores = np.ascontiguousarray(scores, dtype=np.float64)
-    _implementation().noisy_minima(out, scores, rows, lowest, scale, step, first_replicate, stream.key)
+    order_implementation().noisy_minima(out, scores, rows, lowest, scale, step, first_replicate, stream.key)
     return out
-
-
-@functools.cache
-def _implementation() -> ModuleType:
-    """Compiled wherever `cpu_implementation` is."""
-    if not cpu_implementation().__name__.endswith("kernels"):
-        return reference
-    from dpsco_bench.rng import order_kernels
-
-    return order_kernels

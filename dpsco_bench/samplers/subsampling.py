@@ -68,14 +68,6 @@ def subset_indices(
     if 4 * size > n:
         keys = np.asarray(stream.uniform(*where, n))
         indices = np.argsort(keys, axis=-1, kind="stable")[..., :size]
-        return indices, np.ones(indices.shape, dtype=bool)
-    mean = -n * math.log1p(-size / n)  # draws that give so many different records, about
-    drawn = np.asarray(stream.integers(*where, math.ceil(mean + 10.0 * math.sqrt(mean) + 10.0), high=n))
-    order = np.argsort(drawn, axis=-1, kind="stable")
-    ordered = np.take_along_axis(drawn, order, axis=-1)
-    again = np.zeros(drawn.shape, dtype=bool)
-    np.put_along_axis(again, order[..., 1:], ordered[..., 1:] == ordered[..., :-1], axis=-1)
-    first = np.argsort(again, axis=-1, kind="stable")[..., :size]
-    if bool(np.take_along_axis(again, first, axis=-1).any()):
-        raise InputError("subset", size, "found among the indices drawn (probability below 1e-19: report this)")
-    return np.take_along_axis(drawn, first, axis=-1), np.ones(first.shape, dtype=bool)
+    else:
+        indices = np.asarray(stream.subsets(*where, size, high=n))
+    return indices, np.broadcast_to(np.True_, indices.shape)

@@ -5,8 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from dpsco_bench.rng import reference
+from dpsco_bench.rng.counters import Box
 from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, order_implementation
 from dpsco_bench.samplers.subsampling import subset_indices
 
 
@@ -38,3 +40,14 @@ def test_subsets_do_not_depend_on_how_they_are_drawn(size):
     whole, _ = subset_indices(stream("parts"), 100, 0, 6, 0, 5, size)
     part, _ = subset_indices(stream("parts"), 100, 2, 3, 1, 2, size)
     np.testing.assert_array_equal(whole[2:5, 1:3], part)
+
+
+@pytest.mark.parametrize(("n", "size"), [(4, 1), (9, 2), (100, 25), (1024, 1), (1024, 32), (16384, 512), (50, 0)])
+@pytest.mark.parametrize("where", [(0, 40, 0, 30), (7, 3, 2**32 - 2, 2), (0, 0, 0, 5)])
+def test_compiled_subsets_are_those_of_the_reference(n, size, where):
+    """Among 1,200 rows of each size some want more indices than are drawn for all of them."""
+    box = Box(*where, size)
+    compiled = order_implementation().subsets((3, 4), box, n)
+    expected = reference.subsets((3, 4), box, n)
+    assert compiled.dtype == expected.dtype == np.int64
+    np.testing.assert_array_equal(compiled, expected)

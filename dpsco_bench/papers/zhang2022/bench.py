@@ -128,7 +128,6 @@ def other_cases() -> Iterator[Case]:
             "parameter-free": one_pass("zhang2022.parameter_free"),
         },
         limits={
-            "DP-SGD": "most of a run draws subsets of the records, by the same array calls",
             "DP-OTB, pure": "a third to two thirds of a run draws the radii of its noise, by the same array calls",
             "parameter-free": "beside the schedule, Python in both, a round makes several passes over its numbers",
         },

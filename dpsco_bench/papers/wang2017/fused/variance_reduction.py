@@ -7,31 +7,38 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.in_turn import TOGETHER, add_records, descend, to_batch_slopes
 from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
-from dpsco_bench.fused.pieces import NO_SLOPE, margin_of, record_weight, scale_by, shrink_onto, slope
+from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.single import descend
 from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
+from dpsco_bench.problems.forms import NO_SLOPE
 
 KERNELS = Path(__file__).with_name("variance_reduction.cu")
 
 
 @piece
-def anchored(g, x, snapshot, v, features, labels, index, step, row, count, share, kind, a, b, hessian):
-    """``v`` plus the batch's mean difference between the gradients at ``x`` and at the snapshot, to ``g (d,)``."""
+def anchored(g, x, snapshot, v, features, labels, index, batch, share, form, room):
+    """``v`` plus the batch's mean difference between the gradients at ``x`` and at the snapshot, to ``g (d,)``.
+
+    ``batch`` and ``form`` as for `in_turn.batch_gradient`; ``room (3, 24)``.
+    """
+    step, row, count = batch
+    kind, a, b, hessian, _ = form
+    now, then, known = room[0], room[1], room[2]
     for j in range(x.size):
         g[j] = v[j]
-    if kind != NO_SLOPE:
-        for w in range(count):
-            i = index[step, row, w]
-            now = record_weight(x, features, labels, i, kind, a, b)
-            weight = share * (now - record_weight(snapshot, features, labels, i, kind, a, b))
-            for j in range(x.size):
-                g[j] += weight * features[i, j]
+    for low in range(0, count if kind != NO_SLOPE else 0, TOGETHER):
+        part = step, row, low, min(TOGETHER, count - low)
+        to_batch_slopes(then, known, snapshot, features, labels, index, part, kind, a, b)
+        to_batch_slopes(now, known, x, features, labels, index, part, kind, a, b)
+        for w in range(TOGETHER):
+            now[w] -= then[w]
+        add_records(g, now, share, features, index, part)
     if hessian.size > 0:
         for j in range(x.size):
             g[j] += count * share * hessian[j] * (x[j] - snapshot[j])
@@ -62,9 +69,9 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
     """
     first, last, replicates, copies = rows
     features, labels, index, counts, share, stride = records
-    kind, a, b, hessian, centre = form
+    kind, a, b, hessian, _ = form
     ball, radius, _ = domain
-    g, now, then = np.empty(x.shape[1]), 0.0, 0.0
+    g, room, now, then = np.empty(x.shape[1]), np.zeros((3, TOGETHER)), 0.0, 0.0
     one = index.shape[2] == 1 and counts.size == 1 and counts[0, 0] == 1
     single = one and kind != NO_SLOPE and hessian.size == 0
     drawn = 1 if noise.shape[0] == scale.size and noise.shape[1] == last - first else 0
@@ -85,9 +92,8 @@ def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, r
                     weight = share * (slope(kind, a, b, now, labels[record]) - before)
                 else:
                     count = counts[s, chosen] if counts.size > 1 else counts[0, 0]
-                    anchored(
-                        g, point, old, anchor, features, labels, index, s, chosen, count, share, kind, a, b, hessian
-                    )
+                    batch = s, chosen, count
+                    anchored(g, point, old, anchor, features, labels, index, batch, share, form, room)
                 place, around = (s * drawn, (r - first) * drawn), anchor if single else g
                 square = descend(point, around, weight, features, record, noise, *place, eta[i], scale[s], 0.0)
                 if ridge > 0.0:

@@ -9,8 +9,9 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.machine import launch_steps, on_device
-from dpsco_bench.fused.pieces import CONSTANT, NO_SLOPE, margin_of, slope
+from dpsco_bench.fused.pieces import CONSTANT, margin_of, slope
 from dpsco_bench.fused.powers import largest_of, lp_length, power
+from dpsco_bench.problems.forms import NO_SLOPE
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)
