@@ -168,7 +168,7 @@ class Steps:
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
         poisson = self.query is not None and isinstance(self.query.records, Poisson)
         varied = poisson and not mask.all()
-        counts = mask.sum(axis=-1) if varied else np.array([[self.width]])
+        counts = np.count_nonzero(mask, axis=-1) if varied else np.array([[self.width]])
         done = self.objective.evaluations.reshape(self.copies, self.replicates)
         done[:, rows[0] : rows[1]] += self.looks * (counts.sum(axis=0) if varied else k * self.width)
         return indices, counts

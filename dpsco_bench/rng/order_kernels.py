@@ -1,4 +1,4 @@
-"""The lazy noisy minimum, subsets, and rows of noise for compiled loops: the answers of `dpsco_bench.rng.reference`.
+"""The lazy noisy minimum, subsets, selections, and rows of noise for loops: the answers of `dpsco_bench.rng.reference`.
 
 Written for Numba like `dpsco_bench.rng.kernels`, from which it takes the frozen arithmetic of words, uniforms and
 integers; Numba's cache on disk notices changes of this file only.
@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.counters import INTEGER, ORDER, Box
+from dpsco_bench.rng.counters import INTEGER, ORDER, UNIFORM, Box
 from dpsco_bench.rng.kernels import (
     _TILE,
     Key,
@@ -27,6 +27,7 @@ from dpsco_bench.rng.kernels import (
     integers,
     u32,
     u64,
+    uniform,
 )
 
 
@@ -123,3 +124,39 @@ def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     repeated = max(0.0, -high * math.log1p(-box.dim / high) - box.dim)  # draws of a row, about
     drawn = integers(key, box._replace(dim=math.ceil(box.dim + repeated + 2.0 * math.sqrt(repeated))), high)
     return _draw(_subsets, key, INTEGER, box, np.int64, drawn, high)
+
+
+@_compiled
+def _selections(out, box, kind_and_key, gaps, counts, high, slope):
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    first_step, steps, first_replicate, replicates, size = box
+    ready, place = gaps.shape[2], 0
+    for s in range(steps):
+        for r in range(replicates):
+            found, position = 0, np.int64(-1)
+            while found < size:
+                if found < ready:
+                    gap = gaps[s, r, found]
+                else:
+                    w0, w1, w2, w3 = _philox(found // 2, first_step + s, first_replicate + r, kind, k0, k1)
+                    gap = math.floor(math.log(_uniform(w2, w3) if found % 2 else _uniform(w0, w1)) / slope)
+                if gap >= high - 1 - position:
+                    break
+                position += np.int64(gap) + 1
+                out[place + found] = position
+                found += 1
+            counts[s, r] = found
+            for j in range(found, size):
+                out[place + j] = 0
+            place += size
+
+
+def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Draw uniform numbers that are enough for nearly all rows, as `subsets` does."""
+    mean, slope = high * rate, math.log1p(-rate)
+    ready = min(box.dim, math.ceil(mean + 2.0 * math.sqrt(mean) + 1.0))
+    gaps, counts = uniform(key, box._replace(dim=ready)), np.zeros((box.steps, box.replicates), np.int64)
+    np.log(gaps, out=gaps)  # NumPy's, as in the reference: another one may round to another side of a floor
+    np.floor(np.divide(gaps, slope, out=gaps), out=gaps)
+    indices = _draw(_selections, key, UNIFORM, box, np.int64, gaps, counts, high, slope)
+    return indices, np.arange(box.dim) < counts[..., None]

@@ -118,6 +118,18 @@ class Stream:
         box = counters.checked_box((first_step, steps, first_replicate, replicates, size), 2)
         return self.xp.asarray(order_implementation().subsets(self.key, box, operator.index(high)))
 
+    def selections(
+        self, first_step: int, steps: int, first_replicate: int, replicates: int, width: int, high: int, rate: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Integers in [0, high), each with probability ``rate`` in (0, 1), ascending, and a mask: at most ``width``.
+
+        Drawn on the CPU for every namespace.
+        """
+        box = counters.checked_box((first_step, steps, first_replicate, replicates, width), 2)
+        found: tuple[np.ndarray, np.ndarray]
+        found = order_implementation().selections(self.key, box, operator.index(high), float(rate))
+        return found
+
     def generalised_gaussian(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float
     ) -> Array:

@@ -39,13 +39,10 @@ def poisson_indices(
     if rate == 1.0:
         return np.broadcast_to(np.arange(n), shape), np.ones(shape, dtype=bool)
     width = poisson_width(n, rate)
-    uniforms = np.asarray(stream.uniform(first_step, steps, first_replicate, replicates, width))
-    gaps = np.minimum(np.floor(np.log(uniforms) / math.log1p(-rate)), n).astype(np.int64) + 1
-    positions = np.cumsum(gaps, axis=-1) - 1
-    mask = positions < n
+    indices, mask = stream.selections(first_step, steps, first_replicate, replicates, width, high=n, rate=rate)
     if width < n and bool(mask[..., -1].any()):
         raise InputError("Poisson batch", width, "wider than the padded block (probability below 1e-19: report this)")
-    return np.where(mask, positions, 0), mask
+    return indices, mask
 
 
 def uniform_indices(

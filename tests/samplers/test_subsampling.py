@@ -6,8 +6,10 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.errors import InputError
+from dpsco_bench.rng import reference
+from dpsco_bench.rng.counters import Box
 from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, order_implementation
 from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
 
 
@@ -113,3 +115,14 @@ def test_single_indices_are_uniform(stream):
     pairs = np.bincount(indices[:-1].ravel() * n + indices[1:].ravel(), minlength=n * n)
     expected = pairs.sum() / n**2
     assert stats.chi2.sf(((pairs - expected) ** 2 / expected).sum(), n * n - 1) > 1e-6
+
+
+@pytest.mark.parametrize(("n", "rate"), [(1, 0.3), (7, 0.999), (300, 0.03), (5000, 1e-5), (5000, 0.2), (2**40, 1e-10)])
+@pytest.mark.parametrize("where", [(0, 40, 0, 30), (7, 3, 2**32 - 2, 2), (0, 0, 0, 5)])
+def test_compiled_selections_are_those_of_the_reference(n, rate, where):
+    """Among 1,200 rows of each some want more uniform numbers than are drawn for all of them."""
+    box = Box(*where, poisson_width(n, rate))
+    compiled, expected = (made.selections((3, 4), box, n, rate) for made in (order_implementation(), reference))
+    for ours, known in zip(compiled, expected, strict=True):
+        assert ours.dtype == known.dtype
+        np.testing.assert_array_equal(ours, known)
