@@ -206,7 +206,7 @@ def page(about: Row, rows: list[Row]) -> str:
     fused = [row for row in rows if row["fused"]]
     errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
     within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
-    known = loads((HERE / "kinds.json").read_text(encoding="utf-8"))
+    known, core = loads((HERE / "kinds.json").read_text(encoding="utf-8")), about["blas_core_type"]
     lines = [
         "# What runs cost against n, d and R",
         "",
@@ -252,7 +252,8 @@ def page(about: Row, rows: list[Row]) -> str:
         "",
         "## How it was measured",
         "",
-        f"{about['processor']}, one core, which other work shared; NumPy {about['numpy']}, Python {about['python']}.",
+        f"{about['processor']}, one core, which other work shared, on {about['date']}: not what was written since.",
+        f"NumPy {about['numpy']}{core and f' with OpenBLAS kernels of {core}'}, Python {about['python']}.",
         f"Each point has a process of its own. Times are processor times, the least of up to {REPEATS} runs.",
         "What is compiled and the data are made before, and so is the minimum that a risk is measured from.",
         "`python docs/scaling.py measure` measures, and `python docs/scaling.py` writes this page from what it kept.",
