@@ -27,6 +27,17 @@ CASES = {
     "many vertices, all noise drawn": (SFW, "gaps_l1", 60, 150, {}, {}, 0.005),
     "variance reduction": ("wang2017.dp_svrg", "ridge_logistic", 20, 5, {"epochs": 2, "inner_steps": 20}, {}, 0.3),
     "a bettor": ("zhang2022.parameter_free", "quad", 40, 5, {}, {}, 0.3),
+    "eight numbers at once and three more, a bettor": ("zhang2022.parameter_free", "logistic_glm", 40, 11, {}, {}, 0.3),
+    "eight numbers at once and three more": ("zhang2022.dp_otb", "logistic_glm", 40, 11, {}, {}, 0.3),
+    "sixteen numbers and three more, leaders": (
+        "zhang2022.dp_otb",
+        "quad",
+        40,
+        19,
+        {"learner": "ftrl_adagrad"},
+        {},
+        0.3,
+    ),
     "an average with weights": ("su2023.nrmd", "smooth_hinge", 4000, 5, {"steps": 30}, {}, 0.3),
     "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
 }

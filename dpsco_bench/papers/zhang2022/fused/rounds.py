@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.machine import launch_steps, on_device
-from dpsco_bench.fused.pieces import CONSTANT, margin_of, slope
-from dpsco_bench.fused.powers import largest_of, lp_length, power
+from dpsco_bench.fused.pieces import scale_by, slope
+from dpsco_bench.fused.powers import general_length, largest_of, lp_length, power
 from dpsco_bench.problems.forms import NO_SLOPE
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
@@ -44,6 +45,56 @@ def onto_ball(w, radius):
 
 
 @piece
+def step_onto_ball(w, origin, eta, along, radius):
+    """Nearest point of the l2 ball to ``origin - eta along``, to w."""
+    whole, squares, square = w.size - w.size % WIDTH, no_lanes(), 0.0
+    for j in range(0, whole, WIDTH):
+        moved = added(lanes_at(origin, j), -eta, lanes_at(along, j))
+        put_lanes(w, j, moved)
+        squares = added(squares, moved, moved)
+    for j in range(whole, w.size):
+        moved = origin[j] - eta * along[j]
+        w[j] = moved
+        square += moved * moved
+    square += summed(squares)
+    if square > radius * radius:
+        scale_by(w, radius / math.sqrt(square))
+
+
+@piece
+def square_of(x):
+    """``||x||_2^2``."""
+    whole, squares, square = x.size - x.size % WIDTH, no_lanes(), 0.0
+    for j in range(0, whole, WIDTH):
+        squares = added(squares, lanes_at(x, j), lanes_at(x, j))
+    for j in range(whole, x.size):
+        square += x[j] * x[j]
+    return square + summed(squares)
+
+
+@piece
+def average(x, w, share, previous, away, features, i):
+    """Move x to ``x + share (w - x)``, what it was to previous, and ``w - x`` to away; its square, and both margins."""
+    whole, squares, heres, theres = x.size - x.size % WIDTH, no_lanes(), no_lanes(), no_lanes()
+    square, here, there = 0.0, 0.0, 0.0
+    for j in range(0, whole, WIDTH):
+        old, record = lanes_at(x, j), lanes_at(features, (i, j))
+        gap = added(lanes_at(w, j), -1.0, old)
+        new = added(old, share, gap)
+        put_lanes(previous, j, old)
+        put_lanes(away, j, gap)
+        put_lanes(x, j, new)
+        squares, heres, theres = added(squares, gap, gap), added(heres, new, record), added(theres, old, record)
+    for j in range(whole, x.size):
+        previous[j], away[j] = x[j], w[j] - x[j]
+        x[j] += share * away[j]
+        square += away[j] * away[j]
+        here += x[j] * features[i, j]
+        there += previous[j] * features[i, j]
+    return square + summed(squares), here + summed(heres), there + summed(theres)
+
+
+@piece
 def predict(w, kind, centre, along, expected, errors, radius, first):
     """``w_t`` of the optimistic learners, to w; of the others it is there already."""
     if kind == OPTIMISTIC_FTRL:
@@ -67,23 +118,16 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
     """
     if kind in (OGD_FIXED, OSD):
         if kind == OSD:
-            errors += 0.5 * size * lp_length(loss, 2.0) ** 2
-        for j in range(w.size):
-            w[j] -= size * loss[j]
-        onto_ball(w, radius)
+            errors += 0.5 * size * square_of(loss)
+        step_onto_ball(w, w, size, loss, radius)
     elif kind == OGD_ADAGRAD:
-        errors += lp_length(loss, 2.0) ** 2
-        eta = math.sqrt(2.0) * radius * inverse_root(errors)
-        for j in range(w.size):
-            w[j] -= eta * loss[j]
-        onto_ball(w, radius)
+        errors += square_of(loss)
+        step_onto_ball(w, w, math.sqrt(2.0) * radius * inverse_root(errors), loss, radius)
     elif kind == FTRL:
-        errors += lp_length(loss, 2.0) ** 2
-        eta = radius * inverse_root(errors)
+        errors += square_of(loss)
         for j in range(w.size):
             along[j] += loss[j]
-            w[j] = centre[j] - eta * along[j]
-        onto_ball(w, radius)
+        step_onto_ball(w, centre, radius * inverse_root(errors), along, radius)
     elif kind == LP_FTRL:
         errors += lp_length(loss, p / (p - 1.0)) ** 2
         for j in range(w.size):
@@ -110,10 +154,10 @@ def bet(w, centre, direction, outside, numbers, loss, radius, bound):
 
     ``numbers``: the sum of squares, another's, and fraction, wealth, curvature and clips.
     """
-    length = lp_length(loss, 2.0) / bound
+    length = math.sqrt(square_of(loss)) / bound
     numbers[5] += 1.0 if length > 1.0 else 0.0
     shrink = 1.0 / (bound * max(length, 1.0))
-    away = lp_length(outside, 2.0)
+    away = math.sqrt(square_of(outside))
     pull = min(length, 1.0) / away if away > 0.0 else 0.0
     gain, square = 0.0, 0.0
     for j in range(w.size):
@@ -128,9 +172,7 @@ def bet(w, centre, direction, outside, numbers, loss, radius, bound):
     numbers[2] = min(0.5, max(-0.5, numbers[2] - RATE * steep / numbers[4]))
     numbers[0] += square
     eta, staked = inverse_root(numbers[0]), numbers[2] * numbers[3]
-    for j in range(w.size):
-        direction[j] -= eta * loss[j]
-    onto_ball(direction, 1.0)
+    step_onto_ball(direction, direction, eta, loss, 1.0)
     for j in range(w.size):
         w[j] = centre[j] + staked * direction[j]
         outside[j] = w[j]
@@ -203,22 +245,29 @@ def unit_of(t, mode, units, length, lipschitz, smoothness, largest, known):
 @piece
 def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
     """The noised sum of records 1..t, to value, which is what record t adds; see `reduction.TreeSum`."""
-    low, level = 1, 0
+    low, levels = 1, 0
     while low < (t & -t):
-        for j in range(value.size):
-            value[j] += sums[level, j]
-        low, level = 2 * low, level + 1
-    above, slot = t - low, -1
+        low, levels = 2 * low, levels + 1
+    above, slot, kept = t - low, 0, 0.0
     if above > 0:
-        slot = 0
+        kept = 1.0
         while (above >> slot) & 1 == 0:
             slot += 1
-    for j in range(value.size):
-        sums[level, j] = value[j]
-        value[j] += unit * scale * noise[s, row, j]
-        if slot >= 0:
-            value[j] += noised[slot, j]
-        noised[level, j] = value[j]
+    whole, factor = value.size - value.size % WIDTH, unit * scale
+    for j in range(0, whole, WIDTH):
+        total = lanes_at(value, j)
+        for level in range(levels):
+            total = added(total, 1.0, lanes_at(sums, (level, j)))
+        put_lanes(sums, (levels, j), total)
+        total = added(added(total, factor, lanes_at(noise, (s, row, j))), kept, lanes_at(noised, (slot, j)))
+        put_lanes(noised, (levels, j), total)
+        put_lanes(value, j, total)
+    for j in range(whole, value.size):
+        for level in range(levels):
+            value[j] += sums[level, j]
+        sums[levels, j] = value[j]
+        value[j] += factor * noise[s, row, j] + kept * noised[slot, j]
+        noised[levels, j] = value[j]
 
 
 @piece
@@ -281,18 +330,15 @@ def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, s
                 t = first_round + s
                 predict(w, kind, start, along, expected, numbers[row, 0], radius, t == 1)
                 share = beta[t] / total_weight[t] if t > 1 else 0.0
-                for j in range(d):
-                    previous[j] = x[j]
-                    loss[j] = w[j] - x[j]
-                    x[j] += share * loss[j]
-                length = lp_length(loss, p) if mode != FIXED or clips else 0.0
+                i = index[s, chosen, 0] if slope_kind != NO_SLOPE else 0
+                square, here, there = average(x, w, share, previous, loss, features, i)
+                length = 0.0
+                if mode != FIXED or clips:
+                    length = math.sqrt(square) if p == 2.0 else general_length(loss, p)
                 numbers[row, 1] = max(numbers[row, 1], length)
                 unit = unit_of(t, mode, parts, length, lipschitz, smoothness, numbers[row, 1], row_known)
-                now, then, i = 0.0, 0.0, 0
+                now, then = 0.0, 0.0
                 if slope_kind != NO_SLOPE:
-                    i = index[s, chosen, 0]
-                    here = margin_of(x, features, i) if slope_kind != CONSTANT else 0.0
-                    there = margin_of(previous, features, i) if slope_kind != CONSTANT else 0.0
                     now = beta[t] * slope(slope_kind, a, b, here, labels[i])
                     then = beta[t - 1] * slope(slope_kind, a, b, there, labels[i])
                 for j in range(d):
