@@ -110,7 +110,7 @@ def project_lp(x, work, p, radius):
 def penalised_point(point, y, work, p, s, kappa, radius, guess):
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius`` where the free one is outside, to point.
 
-    Returns the multiplier; see `geometry.penalised`, whose names these are.
+    p in (1, s), or s = 2 and p in (2, inf). Returns the multiplier; see `geometry.penalised`, whose names these are.
     """
     d, level, v = y.size, work[0], work[1]
     top = largest_of(y)

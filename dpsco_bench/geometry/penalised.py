@@ -1,4 +1,4 @@
-"""Maximise ``<y, x> - (kappa/2) ||x||_s^2`` over an l_p ball with 1 < p < inf, 1 < s <= 2 and p != s.
+"""Maximise ``<y, x> - (kappa/2) ||x||_s^2`` over an l_p ball, 1 < p < s <= 2, or s = 2 < p < inf.
 
 This is the exact mirror step of the smooth norms (p < s) and, with s = 2 and kappa = 1, the Euclidean projection.
 Outside the ball the maximiser is ``x = radius u/||u||_p`` with ``||u||_p = ||u||_s^(2 - s)`` and
@@ -25,7 +25,7 @@ LEAST = 1e-30
 def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radius: float) -> Array:
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius``, for finite ``y (..., d)``.
 
-    The maximiser over the whole space, ``free``, is returned where it is feasible; p in (1, inf), not s; s in (1, 2].
+    The maximiser over the whole space, ``free``, is returned where it is feasible; 1 < p < s <= 2, or s = 2 < p.
     The inner equations are solved in ``v = u^(min(p, s) - 1)``, in which they are convex, by Newton's method from
     above; the outer one by Newton's method from below, kept in a bracket. Each replicate stops on its own.
     """

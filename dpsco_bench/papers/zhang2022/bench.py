@@ -128,6 +128,9 @@ def other_cases() -> Iterator[Case]:
             "parameter-free": one_pass("zhang2022.parameter_free"),
         },
         limits={
+            "noisy SGD of BFTT19": "a step reads each record of its batch twice: for its slope, and to add it",
+            "DP-OTB": "a round has two margins, two lengths and a tree's sums, in several passes over its numbers",
+            "DP-OTB in l_inf": "a round takes three powers of each number, and its records are drawn besides",
             "DP-OTB, pure": "a third to two thirds of a run draws the radii of its noise, by the same array calls",
             "parameter-free": "beside the schedule, Python in both, a round makes several passes over its numbers",
         },
