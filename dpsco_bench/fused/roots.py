@@ -16,7 +16,7 @@ ENOUGH = 1e-12
 SETTLED = 1e-9
 """Relative change of an entry after which the next one is below rounding: Newton's method is quadratic there."""
 NEAR = 1e-8
-"""The same where the slope is smooth, so that an error is squared."""
+"""The same where the slope is smooth, so that an error is squared; of a point, which a small slope moves little."""
 AT_ONCE = 12
 """Steps of Newton's method on all unknowns at once; five or six are made. After these a bracket is kept."""
 LEAST, SMALLEST = 1e-30, 2.2250738585072014e-308
@@ -148,7 +148,7 @@ def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
             low = mu
         if excess <= 0.0:
             high = mu
-        near = abs(excess) <= NEAR or high - low <= ENOUGH * high
+        near = excess * excess <= NEAR * NEAR * abs(slope) or high - low <= ENOUGH * high
         newton = mu - mu * (excess / slope) if slope != 0.0 else low
         inside = min(max(newton, low), high)
         mu = inside if near or inside == newton else math.sqrt(low) * math.sqrt(high)

@@ -5,10 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.fused import compiled, powers, roots
-from dpsco_bench.geometry.lp import project_lp
+from dpsco_bench.fused import compiled
+from dpsco_bench.fused.powers import lp_length, power
+from dpsco_bench.fused.roots import in_bracket, jointly, mirror_point, penalised_point, project_lp
+from dpsco_bench.geometry import lp
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import square_gradient
+from dpsco_bench.geometry.penalised import penalised_step
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 
 if not compiled.available():
@@ -20,7 +23,7 @@ RNG = np.random.default_rng(5)
 @compiled.compiled
 def all_powers(out, x, exponent):
     for i in range(x.size):
-        out[i] = powers.power(x[i], exponent)
+        out[i] = power(x[i], exponent)
 
 
 @compiled.compiled
@@ -28,13 +31,13 @@ def moved(points, y, mirror, ball):
     """Mirror steps of rows one after the other, each with the root of the one before as its guess."""
     work, guess = np.empty((3, y.shape[1])), 0.0
     for row in range(len(y)):
-        guess = roots.mirror_point(points[row], y[row], work, mirror, ball, guess)
+        guess = mirror_point(points[row], y[row], work, mirror, ball, guess)
 
 
 @compiled.compiled
 def projected(points, p, radius):
     for row in range(len(points)):
-        roots.project_lp(points[row], np.empty((4, points.shape[1])), p, radius)
+        project_lp(points[row], np.empty((4, points.shape[1])), p, radius)
 
 
 @pytest.mark.parametrize("exponent", [-0.5, 0.0, 0.1, 0.5, 1.0, 2.0, 9.3, 30.0])
@@ -54,11 +57,16 @@ def both_ways(level, rho, limits, p, s):
     d, least = level.size, min(p, s) - 1.0
     ratio, work = (max(p, s) - 1.0) / least, np.empty((2, d))
     u, v = np.empty((2, d)), np.empty((2, d))
-    at_once = roots.jointly(u[0], v[0], level, work[0], limits[0], rho, p, s, least, ratio)
-    nested = roots.in_bracket(u[1], v[1], level, work[1], limits[0], limits, rho, p, s, least, ratio)
+    at_once = jointly(u[0], v[0], level, work[0], limits[0], rho, p, s, least, ratio)
+    nested = in_bracket(u[1], v[1], level, work[1], limits[0], limits, rho, p, s, least, ratio)
     for way in range(2):
-        u[way] /= powers.lp_length(u[way], p)
+        u[way] /= lp_length(u[way], p)
     return at_once, nested, u
+
+
+@compiled.compiled
+def from_outside(point, y, work, p, s, radius, guess):
+    penalised_point(point, y, work, p, s, 1.0, radius, guess)
 
 
 def directions(d):
@@ -83,6 +91,20 @@ def test_mirror_steps(d, p, rule, radius):
     assert np.all(np.abs(y - there) <= 1e-10 * np.abs(there) + 1e-9 * np.abs(there).max(axis=1, keepdims=True))
 
 
+@pytest.mark.parametrize(("p", "s"), [(1.01, 2.0), (1.2, 1.5), (3.0, 2.0), (30.0, 2.0)])
+@pytest.mark.parametrize("outside", [1e-12, 1e-10, 1e-8])
+@pytest.mark.parametrize("guess", [0.0, 0.5, 2.0])
+def test_points_just_outside_of_the_ball(p, s, outside, guess):
+    """The whole excess is as small as what ends a search; a guess is that of another step."""
+    y = RNG.standard_normal((40, 16)) * 10.0 ** RNG.uniform(-12, 0, (40, 16))
+    free = square_gradient(y, s / (s - 1.0), 1.0)
+    for row, radius in enumerate((1.0 - outside) * np.linalg.norm(free, ord=p, axis=1)):
+        point, work = np.empty(16), np.empty((3, 16))
+        from_outside(point, y[row], work, p, s, radius, guess)
+        (expected,) = penalised_step(y[row : row + 1], free[row : row + 1], p, s, 1.0, radius)
+        np.testing.assert_allclose(point, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("d", [2, 17, 64])
 @pytest.mark.parametrize(("p", "s"), [(1.2, 1.3), (1.5, 1.67), (1.1, 2.0), (2.5, 2.0), (8.0, 2.0)])
 @pytest.mark.parametrize("rho", [1e-3, 0.3, 0.9])
@@ -102,6 +124,6 @@ def test_both_ways_to_a_multiplier(d, p, s, rho):
 @pytest.mark.parametrize("radius", [0.5, 1e3])
 def test_projections(d, p, radius):
     points = directions(d)
-    expected = project_lp(points, p, radius)
+    expected = lp.project_lp(points, p, radius)
     projected(points, p, radius)
     np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * radius)
