@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.execution import watched as _watched
 
 __version__ = "1.0.0"
 
@@ -103,5 +102,3 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOMES})
 
-
-_watched.watch()

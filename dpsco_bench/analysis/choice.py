@@ -274,7 +274,6 @@ def choose_at(
     _check_store(measured.store.root)
     planned(entry)
     outcome = make_abreast(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
-    measured.sources.check()  # of a process that found its code changed there is a line alone
     return _choice(point, settings, entry, measured, outcome)
 
 

@@ -25,7 +25,6 @@ from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
-from dpsco_bench.execution.homes import own_homes
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.plain import Plain
@@ -49,7 +48,7 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge; kinds, bounds and axes of its parts, but no others."""
     parts = entry.claim.parts
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
-    bounds = own_homes(BOUNDS, formulas).union(map(BOUNDS.module, formulas))
+    bounds = set(map(BOUNDS.module, formulas))
     symbols = {module for part in parts if part.axis for module in axis_modules(part.bound)}
     return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds | symbols)]
 

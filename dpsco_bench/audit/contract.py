@@ -25,7 +25,6 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.own_runs import ChangedPlan
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
@@ -146,8 +145,6 @@ def _guarded(check: Callable[[], Finding]) -> Finding:
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             return check()
-    except ChangedPlan:
-        raise
     except DpscoError as error:
         return _finding(False, str(error))
 

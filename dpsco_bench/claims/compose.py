@@ -37,10 +37,9 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.helpers import code_files
+from dpsco_bench.execution.own import code_files
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
-from dpsco_bench.execution.sources import check_files, digests, own_code
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
@@ -255,11 +254,8 @@ def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkP
     settings = plan_settings(profile, overrides)
     stamp, known = _stamp(profile, settings), read_sealed(path)
     if known is None or known.get("stamp") != stamp:
-        own = plugin_files(settings.plugins)
-        sources = digests(own)
         plan = make_plan(profile, overrides)
-        check_files(sources, own)
-        known = to_jsonable(replace(plan, stamp=stamp, sources=sources))
+        known = to_jsonable(replace(plan, stamp=stamp))
     plan = restored(known)
     for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
         say_once(unmeasured(profile, [id]))
@@ -284,7 +280,7 @@ def _stamp(profile: str, settings: Settings) -> str:
     for path in (
         *conf_files("**/*.yaml"),
         *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in code_files(folder)),
-        *own_code(plugin_files(settings.plugins)),
+        *plugin_files(settings.plugins),
         *map(Path, (*settings.claims, *settings.boards)),
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -17,14 +17,12 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
 from dpsco_bench.execution.evaluations import evaluation_modules
-from dpsco_bench.execution.homes import beside, homes, in_keys, own_makers
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
 from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.execution.watched import makers_beside
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.plain import Options
@@ -208,24 +206,13 @@ def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
     """Modules that a job uses: those that are given, and those of its algorithms and problems."""
     yield from base
     for algorithm, problem in sorted({(cell.algorithm, cell.problem) for cell in job.cells}):
-        yield from _outside(algorithm, problem)
+        yield from (ALGORITHMS.module(algorithm), PROBLEMS.module(problem))
     for cell in job.cells:
         yield from cell.algorithm_entry.modules(cell.options)
         yield problem_class(cell.problem).__module__
         observer = job.rounds or cell.algorithm_entry.rounds
         if observer not in ("", NO_ROUNDS):
             yield OBSERVERS.module(observer)
-
-
-def _outside(algorithm: str, problem: str) -> Iterator[str]:
-    """Modules of a method and a problem that do not ship: a run may stand elsewhere than its plan, or a draw.
-
-    And what makes a run of a function that ships may stand in a third place.
-    """
-    entry = get_algorithm(algorithm)
-    named = homes(entry.plan_function, entry.run_function, problem_class(problem))
-    named |= {ALGORITHMS.module(algorithm), PROBLEMS.module(problem)}
-    yield from own_makers("algorithm", algorithm) | own_makers("problem", problem) | {*filter(in_keys, named)}
 
 
 def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
@@ -262,8 +249,6 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
-    used |= {module for module in makers_beside(used) if in_keys(module)}
-    used |= beside(used)
     device = job.backend == "cupy" and not calibrating
     code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})

@@ -15,7 +15,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.homes import own_homes
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
@@ -382,4 +381,4 @@ def all_kinds() -> list[Kind]:
 def kind_modules(names: Iterable[str]) -> list[str]:
     """Modules of kinds, sorted: what the verdicts of their parts depend on; of one's own also what they are made of."""
     kinds = {*names}
-    return sorted(own_homes(KINDS, kinds).union(map(KINDS.module, kinds)))
+    return sorted(set(map(KINDS.module, kinds)))

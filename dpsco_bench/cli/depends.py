@@ -16,7 +16,6 @@ from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.homes import own_homes
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured, item
 from dpsco_bench.execution.packs import Stamp, is_wanted
@@ -135,7 +134,7 @@ def board_digest(entry: BoardEntry) -> str:
     from dpsco_bench.claims.bounds.registry import BOUNDS
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    bounds = own_homes(BOUNDS, names).union(map(BOUNDS.module, names))
+    bounds = set(map(BOUNDS.module, names))
     code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
@@ -162,7 +161,7 @@ def own_drawing(claim: str = "") -> list[str]:
     found, of_papers = set[str](), roots()
     for registry in (registry for registry in REGISTRIES if registry.folder in DRAWN_IN):
         own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
-        found |= own_homes(registry, [name for name in own if not claim or _is_of(registry.kind, name, claim)])
+        found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
     return sorted(found)
 
 

@@ -13,7 +13,6 @@ from dpsco_bench.execution.layout import FORMATS, Layout
 from dpsco_bench.execution.packs import Stamp
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog
-from dpsco_bench.execution.sources import Sources
 from dpsco_bench.execution.worker import read_failures, told
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 
@@ -42,17 +41,14 @@ def judge_claims(files: Layout, claims: Mapping[str, Stamp], draw: bool, log: Jo
     """
     plan = read_plan(files.plan, claims)
     check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
-    sources = Sources(plan.sources)
-    sources.check()
     for number, entry in enumerate(plan.claims, 1):
         stamp, known = claims[entry.id], read_judged(files.verdicts(entry.id))
         entry = files.measured.present(entry)
         if known is None or known.digest != stamp.verdicts:
             known = _judged(files, entry, stamp.verdicts, log)
-            sources.check()
             known.write(files.verdicts(entry.id))
         if draw:
-            _draw(files, entry, stamp, known, log, sources)
+            _draw(files, entry, stamp, known, log)
         log.progress(number, len(plan.claims))
     for paper in dict.fromkeys(entry.paper for entry in plan.claims):
         digests = {entry.id: claims[entry.id].verdicts for entry in plan.claims if entry.paper == paper}
@@ -81,7 +77,7 @@ def is_drawn(files: Layout, id: str, stamp: Stamp) -> bool:
     return stands(files.drawn(id), [files.figure(id, suffix) for suffix in FORMATS], stamp.figure)
 
 
-def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog, sources: Sources) -> None:
+def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, log: JobLog) -> None:
     """Draw the figures of a claim unless they are those of its stamp."""
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
@@ -90,7 +86,6 @@ def _draw(files: Layout, entry: ClaimEntry, stamp: Stamp, judged: JudgedClaim, l
         return
     with drawing(files.drawn(entry.id), stamp.figure if judged.digest else "") as drawn:
         drawn.files += write_claim_figures(ClaimResults(entry, files, judged.verdicts), files.figures)
-        sources.check()  # else there is no mark of them, and they are drawn again
     log.write(f"{entry.id}: drawn")
 
 
@@ -108,11 +103,10 @@ def rank_board(files: Layout, board: str, digest: str, log: JobLog) -> None:
     from dpsco_bench.analysis.standings import standings
 
     plan = read_plan(files.plan, [board])
-    entry, sources = files.measured.present(plan.board(board)), Sources(plan.sources)
+    entry = files.measured.present(plan.board(board))
     check_given((path for job in entry.jobs for path in job.plugins), files.plan)
     rows = standings(entry, files.measured.load)
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
         log.write(f"{row.instance}: {said}")
-    sources.check()
     RankedBoard(board, digest, tuple(rows)).write(files.standings(board))

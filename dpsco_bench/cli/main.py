@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import NoReturn
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
-from dpsco_bench.execution.declared import check_declared
 from dpsco_bench.registry import PLUGIN, is_given, papers, roots
 
 BAD_INPUT = 2
@@ -165,7 +164,7 @@ def _own_place(error: BaseException) -> str:
     loaded = any(name.startswith(PLUGIN) or name.split(".")[0] in outside for name in list(sys.modules))
     if isinstance(error, BrokenPaper) or not loaded:
         return ""
-    from dpsco_bench.execution.own_code import own_place
+    from dpsco_bench.execution.own import own_place
 
     file, line = own_place(error) or ("", 0)
     name = Path(file).name
@@ -183,7 +182,6 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     _pin_threads()  # before a verb loads NumPy: its BLAS reads them then, and never again
     verb = load_verb(arguments[0])
-    check_declared()
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
         description=verb.SUMMARY,

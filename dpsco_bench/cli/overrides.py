@@ -11,7 +11,7 @@ from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.cli.options import Parsed, parse_override
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.own_code import OPTION_TYPES
+from dpsco_bench.execution.own import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import (
     CONSTANT,

@@ -29,7 +29,6 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
-from dpsco_bench.execution.sources import of_process
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
 from dpsco_bench.execution.worker import make, shares
@@ -203,7 +202,6 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 
     One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
     """
-    of_process()  # before the key is made
     keyed, seconds = finished(job), _seconds(job)
     of = shares(keyed, seconds) if alone else 1
     pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
@@ -221,7 +219,7 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 @contextmanager
 def _measured() -> Iterator[Measured]:
     """The store of all verbs; where none can be written, one that goes when the run is done."""
-    here = replace(Layout("").measured, sources=of_process())
+    here = Layout("").measured
     try:
         here.store.root.mkdir(parents=True, exist_ok=True)
         free = os.access(here.store.root, os.W_OK)

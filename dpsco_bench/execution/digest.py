@@ -15,10 +15,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from dpsco_bench.execution.helpers import INIT, OWN, with_helpers
 from dpsco_bench.execution.syntax import read_imports, source_digest
 from dpsco_bench.registry import roots
 
+OWN, INIT = "dpsco_bench", "__init__.py"
 ROOT = Path(__file__).resolve().parent.parent
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
 """Modules that nothing loads unless a run is on a device."""
@@ -93,7 +93,8 @@ def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: fro
     (`helpers`). Modules that these import count like all others.
     """
     digest, named = hashlib.sha256(), set(modules)
-    names, own = _with_helpers(named, without)
+    own = [path for name in sorted(named) for path in _own_file(name)]
+    names = closure(named.union(*map(_imported, own)), without)
     for name in names:
         path = module_path(name)
         assert path is not None
@@ -101,18 +102,6 @@ def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: fro
     for path in (*own, *files):
         digest.update(f"{path.name}\0{source_digest(path)}\0".encode())
     return digest.hexdigest()[:16]
-
-
-def _with_helpers(named: set[str], without: frozenset[str]) -> tuple[list[str], list[Path]]:
-    """The closure of some modules and of their helpers, and one's own files among both."""
-    own = with_helpers(path for name in sorted(named) for path in _own_file(name))
-    while True:
-        names = closure(named.union(*map(_imported, own)), without)
-        of_papers = [path for name in names if not name.startswith(f"{OWN}.") for path in [module_path(name)] if path]
-        found = with_helpers(own, of_papers)
-        if found == own:
-            return names, own
-        own = found
 
 
 def _own_file(name: str) -> list[Path]:

@@ -15,7 +15,6 @@ from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
 from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
-from dpsco_bench.execution.sources import Sources
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.execution.times import Timings
 from dpsco_bench.jsonio import restore
@@ -59,7 +58,6 @@ class Measured:
     """
 
     store: Store
-    sources: Sources = field(default_factory=Sources, compare=False)
 
     def calibrations(self, job: Job) -> Calibrations | None:
         """What calibrating its cells gave; None where that is not there."""

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
-from dpsco_bench.execution.helpers import code_files
-from dpsco_bench.execution.own_code import check_registered, own_line, registered
+from dpsco_bench.execution.own import check_registered, code_files, own_line, registered
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
 ALONE = "a file whose helpers are not called like those of another plugin"

@@ -21,7 +21,6 @@ from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.sharing import sharing
-from dpsco_bench.execution.sources import CodeChanged
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
 
@@ -122,7 +121,6 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
             return False
         meter = Meter()
         content = _content(step, job, measured, progress, shard, meter)
-        measured.sources.check()
         store.write(*address, content, meter.costs)
     if shard.of > 1:
         measured.join(job, shard.of)
@@ -181,7 +179,6 @@ def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log
     CodeChanged
         If code that is loaded here is not that of the plan; what was done before stays.
     """
-    measured.sources.check()
     with sharing():
         found = [_work(step, find(piece.claim, piece.job), piece, measured, log) for piece in pieces]
     return [failure for failure in found if failure is not None]
@@ -197,10 +194,7 @@ def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) ->
     try:
         check_given(job.plugins)
         made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
-    except CodeChanged:
-        raise
     except (Exception, SystemExit) as error:
-        measured.sources.check()  # code that changed may be why
         if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
             raise
         failure = _failure(step, job, error)
@@ -258,8 +252,6 @@ def make_all(
             begun, made = time.monotonic(), False
             try:
                 made = job.key not in failed and _make_shares(step, job, measured, count, pace, first)
-            except CodeChanged:
-                raise
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)

@@ -43,7 +43,6 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.choosing import Teller, asked_point, printed, say_what_is_clipped
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.sources import of_process
 
     if args.cores is not None and args.cores < 1:
         raise InputError("--cores", args.cores, "an integer >= 1")
@@ -52,7 +51,7 @@ def execute(args: argparse.Namespace) -> int:
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     say_what_is_clipped(point)
     teller = Teller(args.limit)
-    measured = replace(Layout("").measured, sources=of_process())
+    measured = Layout("").measured
     found = choose_at(point, settings, measured, args.limit, args.cores, teller.tell, teller.begin)
     files = _write(found, args.out)
     if args.json:

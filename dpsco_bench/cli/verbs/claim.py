@@ -43,14 +43,13 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.results import check_writable
-    from dpsco_bench.execution.sources import of_process
     from dpsco_bench.registry import say_once
 
     check_profile(args.profile)
     if args.figures:
         check_writable("--figures", args.figures / "figure.svg")
     ids, settings = asked_claims(args.ids, args.plugin)
-    measured = replace(Layout(args.profile).measured, sources=of_process())  # before any key is made
+    measured = Layout(args.profile).measured
     entries = [claim_plan(id, args.profile, settings) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])

@@ -63,11 +63,10 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.boards import asked_boards, board_entries, run_board
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.sources import of_process
 
     check_profile(args.profile)
     ids, settings = asked_boards(args.arguments, args.plugin)
-    measured = replace(Layout(args.profile).measured, sources=of_process())  # before any key is made
+    measured = Layout(args.profile).measured
     rows = [row for entry in board_entries(ids, args.profile, settings) for row in run_board(entry, measured)]
     if args.json:
         print_json(rows)

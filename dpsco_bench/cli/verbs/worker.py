@@ -99,14 +99,13 @@ def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> i
     """Do a pack; what fails in it is noted for the judge and named here, a line a reason, and the rest is done."""
     from dpsco_bench.execution.packs import Packing, lacking_pieces
     from dpsco_bench.execution.progress import JobLog
-    from dpsco_bench.execution.sources import Sources
     from dpsco_bench.execution.worker import read_failures, reason_of, told, work
     from dpsco_bench.jsonio import write_atomic
 
     pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
     plan = _plan(files, pack.claims if pack else None)
     pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
-    measured = replace(files.measured, sources=Sources(plan.sources))
+    measured = files.measured
     with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
         failures = work(step, plan.job, pieces, measured, log)
     known = {reason_of(text) for text in read_failures(files)} if pack else set()  # of this run's other packs
