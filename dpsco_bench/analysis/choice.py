@@ -220,7 +220,7 @@ def choose(
     epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
     limit : float
         Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
-        finished after `SLACK` times as much work is ended, by the clock. Compiling counts for no limit.
+        finished after `SLACK` times as much work is ended, by the clock without compiling.
     cores : int, processes at a time; by default 2, or 1 where the machine has one core
     plugins : sequence of path-like, files of one's own methods and problems
     store : path-like, optional

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import RawArray
+from pathlib import Path
 from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError
@@ -54,10 +57,14 @@ class _Pool:
         given = context.Value("i", 0), noted, jobs, measured  # inherited by the fork: jobs cannot be pickled
         return cls(ProcessPoolExecutor(cores, context, _begin, given), noted)
 
-    def compiled(self) -> float:
-        """Sum the seconds for which the processes have compiled."""
-        now = time.monotonic()
-        return sum(seconds + (0.0 if math.isnan(since) else now - since) for seconds, since in self.noted)
+    def excused(self, processes: Iterable[BaseProcess]) -> float:
+        """Sum the most seconds for which a process has compiled, and for which one waited for a processor."""
+        now, waited = time.monotonic(), [0.0]
+        for process in processes:
+            with suppress(OSError, IndexError, ValueError):  # the system may not tell
+                waited.append(int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9)
+        compiled = (seconds + (0.0 if math.isnan(since) else now - since) for seconds, since in self.noted)
+        return max(compiled) + max(waited)
 
     @property
     def note(self) -> str:
@@ -73,7 +80,9 @@ def make_within(
     ----------
     jobs : sequence of Job, of one cell each, with what they are predicted to take in `Job.seconds`
     cores : int, processes at a time, >= 1
-    seconds : float, by the clock and without compiling, after which nothing is begun, and what runs is ended
+    seconds : float
+        By the clock, after which nothing is begun, and what runs is ended. Compiling, and waiting for a processor that
+        others use, do not count.
     tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
 
     Raises
@@ -91,7 +100,7 @@ def make_within(
     others, pool, end = set(active_children()), _Pool.of(cores, lacking, measured), time.monotonic() + seconds
     try:
         while waiting or running:
-            if (now := time.monotonic()) > end + pool.compiled():
+            if (now := time.monotonic()) > end + pool.excused(set(active_children()) - others):
                 outcome.stopped = {lacking[number].part: now - begun for number, begun in running.values()}
                 outcome.stopped |= {lacking[number].part: 0.0 for number in waiting}
                 break
@@ -106,11 +115,11 @@ def make_within(
                 outcome.failed |= {lacking[number].part: why} if why else {}
                 pace.end(number, apart=compiled)
                 if lost and not running:
-                    end, pool = end + pool.compiled(), _Pool.of(cores, lacking, measured)
+                    end, pool = end + pool.excused(()), _Pool.of(cores, lacking, measured)
             pace.note = pool.note
             tell(pace)
     finally:
-        for process in set(active_children()) - others if running else ():
+        for process in set(active_children()) - others if running or waiting else ():
             process.terminate()
         pool.executor.shutdown(cancel_futures=True)
     return outcome
