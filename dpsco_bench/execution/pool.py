@@ -91,12 +91,9 @@ def make_within(
         When the user interrupts; all processes are ended.
     """
     lacking = [job for job in jobs if not measured.has("run", job)]
-    pace, outcome, waiting = (
-        Pace([sum(job.seconds) for job in lacking], at_once=cores),
-        Outcome(),
-        [*range(len(lacking))],
-    )
+    waiting, outcome = [*range(len(lacking))], Outcome()
     running: dict[Future[tuple[str, float]], tuple[int, float]] = {}
+    pace = Pace([sum(job.seconds) for job in lacking], at_once=cores)
     others, pool, end = set(active_children()), _Pool.of(cores, lacking, measured), time.monotonic() + seconds
     try:
         while waiting or running:
@@ -108,14 +105,15 @@ def make_within(
                 number = waiting.pop(0)
                 running[pool.executor.submit(_made, number)] = number, time.monotonic()
                 pace.begin(number)
-            for future in wait(running, TICK, FIRST_COMPLETED).done:
+            done = wait(running, TICK, FIRST_COMPLETED).done
+            if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
+                done = wait(running).done  # what else ran there is lost too
+                end, pool = end + pool.excused(()), _Pool.of(cores, lacking, measured)
+            for future in done:
                 number, _ = running.pop(future)
-                lost = isinstance(future.exception(), BrokenProcessPool)
-                why, compiled = (LOST, 0.0) if lost else future.result()
+                why, compiled = (LOST, 0.0) if future.exception() else future.result()
                 outcome.failed |= {lacking[number].part: why} if why else {}
                 pace.end(number, apart=compiled)
-                if lost and not running:
-                    end, pool = end + pool.excused(()), _Pool.of(cores, lacking, measured)
             pace.note = pool.note
             tell(pace)
     finally:
