@@ -58,8 +58,8 @@ def anew(job):
 
 def every_job(files):
     """Run every job of a profile anew; a line for each whose stored table has other bytes."""
-    jobs = [j for entry in (*(p := read_plan(files.plan)).claims, *p.boards) for j in entry.jobs]
-    jobs = list({job.key: job for job in jobs if job.has_run and not job.skipped}.values())
+    jobs = [job for job in read_plan(files.plan).jobs() if job.has_run and not job.skipped]
+    jobs = list({job.key: job for job in jobs}.values())
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for job, (title, now) in zip(jobs, pool.map(anew, jobs), strict=True):
             stored = files.measured.table(job)
