@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 from dpsco_bench.claims.bounds.context import BoundContext
@@ -67,7 +68,7 @@ class Bound:
     text : str
         In the notation of `claims.bounds.notation`. One with a ``whole bound`` says the term whose rate a part claims,
         and then the bound that it is a term of.
-    symbols : mapping of str to Symbol, those of this text alone
+    symbols : mapping of str to Symbol, its own, beside those of its paper
     source : str or callable, where its value is, for a text in words
     may_vanish : bool, whether its value may be 0, which has no slope
     others : str, what the bound has beside the named term, as a noun
@@ -104,7 +105,7 @@ class Bound:
     @cached_property
     def named_term(self) -> Formula | None:
         """The term whose rate a part claims, where the bound has several."""
-        return compiled(self.name, self.text) if self._has_terms else None
+        return compiled(self.name, self.text, own=self.symbols) if self._has_terms else None
 
     @cached_property
     def extras(self) -> tuple[str, ...]:
@@ -115,7 +116,7 @@ class Bound:
     @property
     def all_symbols(self) -> Glossary:
         """Symbols of the text and of their definitions."""
-        return {} if self.source else used_symbols(self.name, self.text)
+        return {} if self.source else used_symbols(self.name, self.text, self.symbols)
 
     @property
     def _has_terms(self) -> bool:
@@ -126,10 +127,10 @@ class Bound:
         """The whole bound, unchecked."""
         if self.source:
             return getter(self.source)
-        whole = compiled(self.name, self.text, "whole bound" if self._has_terms else "")
+        whole = compiled(self.name, self.text, "whole bound" if self._has_terms else "", self.symbols)
         if not self.rounding:
             return whole
-        least = compiled(self.name, self.rounding)
+        least = compiled(self.name, self.rounding, own=self.symbols)
         return lambda context: max(whole(context), least(context))
 
 
@@ -151,7 +152,8 @@ def bound(
         The formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``.
     symbols : mapping of str to Symbol or str
         What its letters mean, beside the common ones (n, d, eps, delta, l, p, e) and those of the paper: a `Symbol`,
-        or the place of its value in a `BoundContext`, ``{"G": "constants.lipschitz"}``.
+        or the place of its value in a `BoundContext`, ``{"G": "constants.lipschitz"}``. Other bounds of the same
+        prefix may use them.
     source : str or callable
         Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
     **options
@@ -225,7 +227,7 @@ def glossary_of(bound: str) -> Glossary:
     prefix = bound.partition(".")[0]
     formulas = _formulas(prefix)
     others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
-    own = formulas[bound].symbols if bound in formulas else {}
+    own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
 
 
@@ -237,9 +239,9 @@ def _formulas(prefix: str) -> dict[str, Bound]:
     return {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
 
 
-def used_symbols(bound: str, text: str) -> Glossary:
+def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:
     """Symbols of a bound's text and of their definitions, in alphabetical order; none for a text in words."""
-    known, waiting = glossary_of(bound), [text]
+    known, waiting = {**glossary_of(bound), **own}, [text]
     found: dict[str, Symbol] = {}
     while waiting:
         try:
@@ -257,7 +259,7 @@ def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> f
     return compiled(bound, text, label)(context)
 
 
-def compiled(bound: str, text: str, label: str = "") -> Formula:
+def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProxyType({})) -> Formula:
     """Make a function of a cell of a text.
 
     Raises InputError for a text that is not in the notation, or an unknown symbol. The function raises InputError where
@@ -269,8 +271,9 @@ def compiled(bound: str, text: str, label: str = "") -> Formula:
     label : str
         An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
         one, in definitions too.
+    own : mapping of str to Symbol, further symbols
     """
-    known = glossary_of(bound)
+    known = {**glossary_of(bound), **own}
     values: dict[str, Formula] = {}
 
     def formula(text: str, label: str) -> Formula:
