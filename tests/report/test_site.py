@@ -20,7 +20,6 @@ from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.markdown import beside, fenced
-from dpsco_bench.site.pages import claims
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.queries import nearest_point
