@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
@@ -22,7 +21,8 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 """Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block(Record):
     """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
 
     Attributes
