@@ -15,7 +15,7 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.site.citations import find_citation
 
 PAPER = "other2026"
-PLACES = ["claim/other2026/x.yaml", "table/other2026/x.yaml", "errata/other2026.yaml", "findings/00-x.yaml"]
+PLACES = ["claim/other2026/x.yaml", "table/other2026/x.yaml", "errata/other2026.yaml"]
 PLACES += ["paper/other2026.yaml"]
 UNREADABLE = {
     "a dangling link": lambda path: path.symlink_to(path.parent / "nowhere"),
