@@ -32,8 +32,8 @@ LAYERS = (
 """From the lowest up; a module imports from its own or a lower layer."""
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 CORE = LEVEL["execution"]
-SHOWN = ("figures", "tables", "bench")
-"""Parts of a paper that draw and measure; its other parts are what a worker runs, and bounds."""
+BOUNDS, SHOWN = ("bounds", "moments"), ("figures", "tables", "bench")
+"""Parts of a paper that judge, and those that draw and measure; its other parts are what a worker runs."""
 CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy", "filelock", "pooch", "rich"} | set(
     sys.stdlib_module_names
 )
@@ -55,7 +55,7 @@ def level_of(module):
     paper = module.split(".")[2:] if part_of(module) == "papers" else []
     if len(paper) < 2 or paper[1] in SHOWN:
         return LEVEL[part_of(module)]
-    return LEVEL["claims"] if paper[1] == "bounds" else LEVEL["execution"]
+    return LEVEL["claims"] if paper[1] in BOUNDS else LEVEL["execution"]
 
 
 def paper_of(module):
