@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.claims.catalogue import sparing
+from dpsco_bench.claims.catalogue import naming
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.address import address
@@ -34,10 +34,10 @@ FAR = 30.0
 
 
 def write_figures(said: Iterable[Finding], folder: Path) -> list[Finding]:
-    """Draw findings; returns them without those of installed papers that cannot be drawn, each named in a line."""
+    """Draw findings; returns them. Raises DpscoError naming the file of one that cannot be drawn."""
     found = []
     for finding in said:
-        with sparing(finding.path):
+        with naming(finding.path):
             write_figure(finding, folder)
             found.append(finding)
     return found

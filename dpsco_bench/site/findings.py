@@ -16,12 +16,12 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.claims.catalogue import conf_files, sparing
+from dpsco_bench.claims.catalogue import conf_files, naming
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.slug import slug
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.registry import absent_paper, say_once
+from dpsco_bench.registry import absent_paper
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.site.board_values import NotMeasured, Value
 from dpsco_bench.site.content import Content
@@ -137,7 +137,7 @@ class Unsaid:
 def finding_files() -> dict[str, Path]:
     """Id of each finding -> its file; the digits in front of a name give the order alone.
 
-    One of a paper's own whose id has the address of another, or none, is named in a line and left out.
+    Raises InputError for an id that has the address of another, or none.
     """
     found: dict[str, Path] = {}
     taken = {""}
@@ -145,8 +145,7 @@ def finding_files() -> dict[str, Path]:
         id = re.sub(r"^\d+[-_]", "", path.stem)
         if slug(id) in taken:
             allowed = "one with an id that has letters or digits, and that no other finding has"
-            say_once(InputError("finding", str(path), allowed))
-            continue
+            raise InputError("finding", str(path), allowed)
         taken.add(slug(id))
         found[id] = path
     return found
@@ -174,16 +173,14 @@ def _figure(entry: Mapping[str, object], where: str) -> FigureText:
 def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple[list[Finding], list[Unsaid]]:
     """Findings of a profile, and those of its claims that its run does not measure.
 
-    One of an installed paper that is wrong, or that the numbers contradict, is named in a line and left out.
-
     Raises
     ------
-    InputError
-        For a finding of what ships that the numbers contradict: it names the finding, the condition and the values.
+    DpscoError
+        For a finding that is wrong, or that the numbers contradict: it names the finding, the condition and the values.
     """
     said, unsaid = [], []
     for id, path in (finding_files() if files is None else files).items():
-        with sparing(path):
+        with naming(path):
             text = read_finding(path, id)
             if text.profiles and content.inputs.profile not in text.profiles:
                 continue
@@ -199,9 +196,7 @@ def findings(content: Content, files: Mapping[str, Path] | None = None) -> tuple
 
 
 def linked(found: Sequence[Finding], pages: Mapping[str, str], left_out: Collection[str] = ()) -> list[Finding]:
-    """Findings whose pages the site has; one of an installed paper with another is named in a line and left out.
-
-    Raises InputError for one of what ships.
+    """Findings, all of whose pages the site has. Raises DpscoError for another page.
 
     Parameters
     ----------
@@ -210,7 +205,7 @@ def linked(found: Sequence[Finding], pages: Mapping[str, str], left_out: Collect
     """
     kept = []
     for finding in found:
-        with sparing(finding.path):
+        with naming(finding.path):
             for page in finding.text.pages:
                 there = _addressed(page[1:], pages) if page.startswith("#") else page in pages or page in left_out
                 if not there:

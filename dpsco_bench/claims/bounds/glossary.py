@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS
-from dpsco_bench.errors import BrokenPaper, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.registry import Registry
 
 if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
@@ -77,17 +76,13 @@ def glossary(paper: str, module: str, symbols: Glossary) -> None:
 def glossary_of(bound: str) -> Glossary:
     """All symbols that a bound's text may use: common ones, its paper's, and other formulas under their short names."""
     prefix = bound.partition(".")[0]
-    formulas = {}
-    with suppress(BrokenPaper):
-        formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
+    formulas = {name.partition(".")[2]: Symbol(entry.text) for name, entry in BOUNDS.of(prefix).items()}
     return {**formulas, **COMMON, **(_registered(prefix) or _registered(prefix.rpartition("_")[0]))}
 
 
 def _registered(paper: str) -> Glossary:
-    """A paper's own symbols; none of one that cannot be imported, which has been named, and whose results are shown."""
-    with suppress(BrokenPaper):
-        return GLOSSARIES.find(paper) or {}
-    return {}
+    """A paper's own symbols."""
+    return GLOSSARIES.find(paper) or {}
 
 
 def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
