@@ -17,10 +17,10 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import Stamp, is_wanted
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
+from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.origin import LOCK
@@ -66,7 +66,7 @@ class Dependencies:
     def figure(self, claim: str) -> str:
         """Digest of a claim's verdicts and timings, and of the code and style that draw them, one's own included."""
         timed = [job for job in self.claims[claim].jobs if job.timing]
-        timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
+        timings = [is_wanted("time", job) or self.measured.has("time", job) for job in timed]
         drawn = [drawing_digest(claim.partition(".")[0]), code_digest(own_drawing(claim))]
         return digest([self.verdicts[claim], timings, verb_digest("figure"), *drawn])
 

@@ -29,9 +29,10 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
+from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
-from dpsco_bench.execution.worker import make, shares
+from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
@@ -51,6 +52,8 @@ CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
 """Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
 _KEY = re.compile("[0-9a-f]{16,}")
+TICKS = 100
+"""Steps in which a single run tells how far it is."""
 
 
 @dataclass(frozen=True)
@@ -200,17 +203,20 @@ def _is_new(path: Path, begun: float) -> bool:
 def run_table(job: Job, alone: bool) -> pa.Table:
     """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
 
-    One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
+    One that takes long tells how far it is where it is ``alone``.
     """
-    keyed, seconds = finished(job), _seconds(job)
-    of = shares(keyed, seconds) if alone else 1
-    pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
-    with _measured() as measured, Ticker(pace, say) if alone else nullcontext():
+    keyed = finished(job)
+    pace = Pace(
+        [_seconds(job) / TICKS] * TICKS,
+        sizes=[1 / TICKS] * TICKS,
+        unit="runs",
+        apart=compiled_seconds,
+        worked=time.process_time,
+    )
+    with _measured() as measured, sharing(), Ticker(pace, say) if alone else nullcontext():
         pace.reach(0)
         make("calibrate", keyed, measured)
-        for number in range(of):
-            make("run", keyed, measured, number=number, of=of)
-            pace.reach(number + 1)
+        make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         table, calibrations = measured.load(keyed)
     assert table is not None
     return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
