@@ -33,11 +33,11 @@ def claim_files() -> dict[str, Path]:
 
 def _of_papers(pattern: str) -> dict[str, Path]:
     """Ids and files. Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``."""
-    found, taken = dict[str, Path](), dict[str, str]()
+    found, taken = dict[str, Path](), dict[str, Path]()
     for path in conf_files(pattern):
         id = f"{path.parent.name}.{path.stem}"
-        if (first := taken.setdefault(slug(id), id)) != id:
-            raise InputError(f"{path}: id", id, f"one that differs from {first} in letters or digits")
+        if (first := taken.setdefault(slug(id), path)) is not path:
+            raise InputError(f"{path}: id", id, f"one that differs from that of {first} in letters or digits")
         found[id] = path
     return found
 
