@@ -86,9 +86,9 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except DpscoError as error:
-        if str(path) in str(error):
-            raise
-        raise DpscoError(f"{path}: {error}") from error
+        if str(path) not in str(error):
+            error.args = (f"{path}: {error}",)
+        raise
 
 
 def check_id(id: str, path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from dpsco_bench.analysis.answer_text import words
 from dpsco_bench.analysis.record import read_record
-from dpsco_bench.claims import catalogue
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
@@ -16,7 +15,7 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.finding_figures import write_figure, write_figures
+from dpsco_bench.site.finding_figures import write_figure
 from dpsco_bench.site.findings import filled, finding_files, findings, holds, linked, read_finding
 from dpsco_bench.site.values import value_of
 from tests.cli.test_documents import sentences
@@ -72,29 +71,7 @@ def test_a_finding_that_the_numbers_contradict_stops_the_build(content, told, co
     assert condition in str(error.value) and "real = 3.24e+05" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("real > 1000", "real < 1000"),
-        ("title:", "titel:"),
-        ("value: real}", "value: reel}"),
-        ("over:.0f", "over:q"),
-    ],
-    ids=["contradicted", "a wrong key", "a figure of nothing", "a form that is none"],
-)
-def test_one_of_an_installed_paper_is_named_and_left_out(content, told, tmp_path, monkeypatch, capsys, old, new):
-    broken = told(TEXT.replace(old, new), "broken")
-    with pytest.raises(ValueError):
-        write_figures(findings(content, broken)[0], tmp_path)
-    monkeypatch.setattr(catalogue, "of_installed", lambda path: path.stem == "broken")
-    said, unsaid = findings(content, {**broken, **told()})
-    assert [finding.id for finding in write_figures(said, tmp_path)] == ["one"] and not unsaid
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"dpsco: {broken['broken']}: left out: ")
-
-
-def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, capsys):
-    """Of what ships another page stops the build; of an installed paper the finding is named and left out."""
+def test_a_finding_leads_to_pages_that_the_site_has(content, told):
     pages = {"privacy": "(table--x)=\n# Privacy"}
     (kept,) = linked(findings(content, told(TEXT + 'pages: [privacy, "#table--x"]\n'))[0], pages)
     assert kept.id == "one"
@@ -102,10 +79,6 @@ def test_a_finding_leads_to_pages_that_the_site_has(content, told, monkeypatch, 
         found = findings(content, told(TEXT + f'pages: ["{page}"]\n', "two"))[0]
         with pytest.raises(InputError, match=f"finding two: pages = '{page}': must be a page of the site"):
             linked(found, pages)
-        with monkeypatch.context() as patch:
-            patch.setattr(catalogue, "of_installed", lambda path: True)
-            assert linked([*found, kept], pages) == [kept]
-        assert f"left out: finding two: pages = '{page}'" in capsys.readouterr().err
 
 
 def test_a_finding_may_lead_to_a_page_that_the_one_file_leaves_out(content, told):
@@ -115,12 +88,11 @@ def test_a_finding_may_lead_to_a_page_that_the_one_file_leaves_out(content, told
         linked(found, {}, {"guide/api"})
 
 
-def test_of_two_findings_with_one_address_the_first_is_kept(monkeypatch, tmp_path, capsys):
-    paths = [tmp_path / name for name in ("01-svrg-private.yaml", "02-svrg_private.yaml", "03-_.yaml", "04-Other.yaml")]
+def test_two_findings_with_one_address_are_refused(monkeypatch, tmp_path):
+    paths = [tmp_path / name for name in ("01-svrg-private.yaml", "02-svrg_private.yaml")]
     monkeypatch.setattr("dpsco_bench.site.findings.conf_files", lambda pattern: paths)
-    assert finding_files() == {"svrg-private": paths[0], "Other": paths[3]}
-    said = capsys.readouterr().err.splitlines()
-    assert [str(path) in line for path, line in zip(paths[1:3], said, strict=True)] == [True, True]
+    with pytest.raises(InputError, match="02-svrg_private.yaml': must be one with an id that has letters or digits"):
+        finding_files()
 
 
 def test_a_finding_of_claims_that_the_profile_lacks_is_left_out_and_named(content, told):
