@@ -23,14 +23,15 @@ from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
+from dpsco_bench.report.findings import FINDINGS
 from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
-SHOWN_IN = (*DRAWN_IN, "algorithms", "bounds")
-"""Those that pages show besides: listings, formulas, and the words of letters."""
+SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
+"""Those that pages show besides: findings, listings, formulas, and the words of letters."""
 PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
-OF_THE_SITE = ("figure", "computed table")
+OF_THE_SITE = ("figure", "computed table", "finding")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 
 
@@ -85,12 +86,13 @@ class Dependencies:
     @cached_property
     def site(self) -> str:
         """Digest of verdicts and standings, those on record, configuration, documentation, and the code of the site."""
-        groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
+        groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
         files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
         files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(self.profile)]
         boards = [board_digest(entry) for entry in self.boards.values()]
         drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
-        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
+        found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
+        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, found, files])
 
 
 def _beside(profile: str) -> list[Path]:
@@ -123,10 +125,10 @@ def claim_digest(entry: ClaimEntry) -> str:
 
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import BOUNDS
+    from dpsco_bench.claims.bounds.registry import bound_modules
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    bounds = set(map(BOUNDS.module, names))
+    bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
@@ -151,7 +153,7 @@ def own_drawing(claim: str = "") -> list[str]:
     Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
     """
     found, of_papers = set[str](), roots()
-    for registry in (registry for registry in REGISTRIES if registry.folder in DRAWN_IN):
+    for registry in (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder)):
         own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
         found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
     return sorted(found)

@@ -18,7 +18,7 @@ STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
-_NUMBERS = (*_CALIBRATED, "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
+_NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
 """Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
 
 
