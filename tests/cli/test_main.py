@@ -120,7 +120,6 @@ def test_a_bug_keeps_its_traceback(dpsco, monkeypatch):
 
     fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=execute)
     monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
-    monkeypatch.setattr(command_line, "_own_files", lambda: "")  # other tests load some
     with pytest.raises(TypeError):
         dpsco("list")
 
