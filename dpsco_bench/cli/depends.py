@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.claims.catalogue import conf_files, of_installed
+from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
@@ -107,16 +107,8 @@ def _beside(profile: str) -> list[Path]:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of what a file of the configuration tree says; of its bytes where that of an installed paper says nothing.
-
-    Whoever needs it names it. Raises InputError for a wrong one of what ships.
-    """
-    try:
-        return digest(read_shipped(path))
-    except DpscoError:
-        if not of_installed(path):
-            raise
-        return sha256(path.read_bytes()).hexdigest()
+    """Digest what a file of the configuration tree says. Raises InputError for a wrong one."""
+    return digest(read_shipped(path))
 
 
 def claim_digest(entry: ClaimEntry) -> str:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.claims.catalogue import sparing
+from dpsco_bench.claims.catalogue import naming
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import COLOURS as NOISE
@@ -34,10 +34,10 @@ FAR = 30.0
 
 
 def write_figures(said: Iterable[Supported], folder: Path) -> list[Supported]:
-    """Draw findings; returns them without those of installed papers that cannot be drawn, each named in a line."""
+    """Draw findings; returns them."""
     found = []
     for one in said:
-        with sparing(one.finding.path):
+        with naming(one.finding.path):
             if one.said.plot:
                 with style(**{"font.size": 8.5}):
                     write_atomic(folder / f"{address('finding', one.id)}.svg", svg_text(figure(one.said.plot)))

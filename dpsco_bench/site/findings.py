@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dpsco_bench.claims.catalogue import sparing
+from dpsco_bench.claims.catalogue import naming
 from dpsco_bench.errors import InputError
 from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
@@ -41,19 +41,17 @@ class Unsaid:
 def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
     """Evaluate the findings of a profile, all that are registered by default.
 
-    One of an installed paper that is wrong, or that the numbers contradict, is named in a line and left out.
-
     Raises
     ------
     InputError
-        For any other that the numbers contradict: it names the finding, the condition and the values.
+        For one that the numbers contradict: it names the finding, the condition and the values.
     """
     results = Results(content.inputs, content.scores, content.errata)
     said, unsaid = [], []
     for finding in all_findings() if known is None else known:
         if finding.profiles and content.inputs.profile not in finding.profiles:
             continue
-        with sparing(finding.path):
+        with naming(finding.path):
             try:
                 said.append(_supported(finding, results))
             except NotMeasured as reason:
