@@ -17,10 +17,10 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import Stamp, is_wanted
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
+from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.findings import FINDINGS
@@ -67,7 +67,7 @@ class Dependencies:
     def figure(self, claim: str) -> str:
         """Digest of a claim's verdicts and timings, and of the code and style that draw them, one's own included."""
         timed = [job for job in self.claims[claim].jobs if job.timing]
-        timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
+        timings = [is_wanted("time", job) or self.measured.has("time", job) for job in timed]
         drawn = [drawing_digest(claim.partition(".")[0]), code_digest(own_drawing(claim))]
         return digest([self.verdicts[claim], timings, verb_digest("figure"), *drawn])
 
@@ -133,10 +133,10 @@ def claim_digest(entry: ClaimEntry) -> str:
 
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import BOUNDS
+    from dpsco_bench.claims.bounds.registry import bound_modules
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    bounds = set(map(BOUNDS.module, names))
+    bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 

@@ -54,7 +54,9 @@ def _check_algorithm(entry: Algorithm) -> None:
     if not isinstance(entry.needs, tuple | list) or not all(isinstance(need, Trait) for need in entry.needs):
         raise InputError(f"{where}: needs", entry.needs, "a tuple of Trait members, e.g. (Trait.SMOOTH,)")
     allowed = "a mapping of variants to tuples of " + ", ".join(CALIBRATIONS)
-    if not isinstance(entry.variants, Mapping) or not all(v and set(v) <= set(CALIBRATIONS) for v in entry.variants.values()):
+    if not isinstance(entry.variants, Mapping) or not all(
+        v and set(v) <= set(CALIBRATIONS) for v in entry.variants.values()
+    ):
         raise InputError(f"{where}: variants", entry.variants, allowed)
     _check_takes(entry.plan_function, f"{where}: plan", 1, "(setting, *, ...)")
     if entry.run_function is not None:
@@ -77,7 +79,9 @@ def _check_problem(cls: Any) -> None:
     if own is inspect.getattr_static(Problem, "own_constants"):
         raise InputError(f"{where}: own_constants", "missing", "given, e.g. Constants(lipschitz=1, smoothness=1)")
     if not isinstance(own, property | Constants) and not hasattr(own, "__get__"):
-        raise InputError(f"{where}: own_constants", type(own).__name__, "a Constants, e.g. Constants(lipschitz=1, smoothness=1)")
+        raise InputError(
+            f"{where}: own_constants", type(own).__name__, "a Constants, e.g. Constants(lipschitz=1, smoothness=1)"
+        )
     if cls.draw is Problem.draw and issubclass(cls, GeneralisedLinear) and not cls.draws_per_replicate:
         raise InputError(f"{where}: draw", "missing", "given: it returns Data(n, features, labels)")
     if "draw" in vars(cls):
@@ -94,7 +98,10 @@ def _checked_draw(draw: Callable[..., Any], where: str) -> Callable[..., Any]:
         if not isinstance(data, Data):
             raise DpscoError(f"{where}: draw returned {type(data).__name__}, must be a Data")
         rows = isinstance(self, GeneralisedLinear)
-        for name, value, shape in (("features", data.features, (n, self.dimension) if rows else (n,)), ("labels", data.labels, (n,))):
+        for name, value, shape in (
+            ("features", data.features, (n, self.dimension) if rows else (n,)),
+            ("labels", data.labels, (n,)),
+        ):
             if value is None and not rows:
                 continue
             array = np.asarray(value)

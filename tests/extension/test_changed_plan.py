@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from dpsco_bench.execution.own_runs import ChangedPlan
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.own_runs import ChangedPlan
 from dpsco_bench.execution.plugins import load_plugins
 
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"

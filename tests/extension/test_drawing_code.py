@@ -25,7 +25,7 @@ def figure(inputs):
     return []
 """
 FAMILY = "from dpsco_bench.claims.bounds.registry import bound\n\n\ndef add(name, c):\n"
-FAMILY += "    bound(name, 'c/n')(lambda context: c / context.n)\n"
+FAMILY += "    bound(name, f'{c}/n')\n"
 
 
 @pytest.fixture

@@ -132,13 +132,24 @@ def test_the_library_says_it(dpsco, changed):
         dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=64, d=3)
 
 
-BOUND = '@bound("mine.noisy_gd"'
+BOUND = 'bound(\n    "mine.noisy_gd"'
 BOUNDS = [
-    (BOUND, '@bound("mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
-    (BOUND, '@bound("wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
-    (BOUND, '@bound("wang2017.mine"', "bound name = 'wang2017.mine'", "one without the name of a paper (wang2017)"),
-    (BOUND, '@bound("mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
-    ("def rate(c)", "def rate()", "bound mine.noisy_gd = ", "one BoundContext"),
+    (BOUND, 'bound(\n    "mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
+    (BOUND, 'bound(\n    "wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
+    (
+        BOUND,
+        'bound(\n    "wang2017.mine"',
+        "bound name = 'wang2017.mine'",
+        "one without the name of a paper (wang2017)",
+    ),
+    (BOUND, 'bound(\n    "mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
+    (
+        "d G^2",
+        "d K^2",
+        "symbol in the text of mine.noisy_gd = 'K'",
+        "one of d, delta, e, eps, G, L, l, lambda, mu, n, p, r",
+    ),
+    ("ln(n)/(mu", "ln(n/(mu", "own_method.py, line 43: formula = '(L + lambda) d G^2 ln(n/(mu", "notation of bounds"),
 ]
 
 
@@ -150,7 +161,7 @@ def test_bounds_are_refused_before_the_run(dpsco, changed, old, new, named, allo
 
 
 def test_a_negative_bound_is_named_with_its_cell(dpsco, changed):
-    changed("return k.total_smoothness", "return -k.total_smoothness")
+    changed("(L + lambda) d G^2", "-(L + lambda) d G^2")
     outcome = dpsco("claim", CLAIM, "--plugin", METHOD, "--profile", "smoke")
     last = outcome.err.splitlines()[-1]
     assert outcome.code == 2 and last.startswith("dpsco: bound mine.noisy_gd (n = 512, d = 5, epsilon = 1) = -0.0")

@@ -1,16 +1,14 @@
-"""The law of noisy Frank-Wolfe on one good coordinate (ours), and the lower bounds of the paper's Table 1."""
+"""The law of noisy Frank-Wolfe on one good coordinate (ours)."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import inf, log, sqrt
+from math import log
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import bound
 from dpsco_bench.errors import InputError
 
 FARTHEST = 45.0
@@ -64,21 +62,3 @@ def largest_excess(vertices: int) -> float:
 
     found = minimize_scalar(loss, bounds=(0.1, 4.0 + 2.0 * log(vertices)), method="bounded", options={"xatol": 1e-6})
     return float(-found.fun)
-
-
-@bound("bassily2021_law.thm4", "b_N h_K, the noise-dominated law")
-def _thm4_law(c: BoundContext) -> float:
-    return c.scales["vertex"] * largest_excess(int(c.schedule["vertices"]))
-
-
-@bound("bassily2021_law.lower_p1", "sqrt(ln d / n)")
-def _lower_l1(c: BoundContext) -> float:
-    return sqrt(log(c.d) / c.n)
-
-
-@bound("bassily2021_law.lower_p_above_2", "min{d^(1/2 - 1/p)/sqrt n, n^(-1/p)}")
-def _lower_between(c: BoundContext) -> float:
-    p = c.constants.norm
-    if p == inf:
-        return min(1.0, sqrt(c.d / c.n))
-    return min(c.d ** (0.5 - 1 / p) / sqrt(c.n), c.n ** (-1 / p))
