@@ -2,7 +2,6 @@
 
 from dpsco_bench import Symbol, bound
 
-
 bound(
     "example2026.thm1",
     "d R^2 l / (n eps)^2",
