@@ -8,7 +8,6 @@ from statistics import median
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.report.board import cost_text
 from dpsco_bench.report.findings import (
-    Plot,
     Point,
     Results,
     Said,
@@ -75,14 +74,12 @@ def privacy_as_printed(results: Results) -> Said:
         "it.",
         means="Do not take the noise of a theorem for granted. The privacy ledger has the real eps of every "
         "mechanism, and `dpsco account` has it for your own point.",
-        plot=Plot(
-            "theorems and rows that state private noise",
-            [
-                Point("all", stated, "plain"),
-                Point("a larger eps somewhere", larger),
-                Point("only with a constant as 1", constant, "plain"),
-            ],
-        ),
+        label="theorems and rows that state private noise",
+        points=[
+            Point("all", stated, "plain"),
+            Point("a larger eps somewhere", larger),
+            Point("only with a constant as 1", constant, "plain"),
+        ],
         rows=fails,
     )
 
@@ -106,14 +103,12 @@ def svrg_rate(results: Results) -> Said:
         f"theorem's range of eps would need a c1 of {number(c1)} (erratum E1). Accounted noise keeps it at most "
         f"{ours:.2f}.",
         means="A slope that matches says nothing about privacy. Ask for the real eps of the noise that was plotted.",
-        plot=Plot(
-            "real eps, for a claim of 1",
-            [
-                Point("noise as printed (at least)", real, "printed", "lower"),
-                Point("accounted noise (at most)", ours, "private", "upper"),
-            ],
-            reference=1,
-        ),
+        label="real eps, for a claim of 1",
+        reference=1,
+        points=[
+            Point("noise as printed (at least)", real, "printed", "lower"),
+            Point("accounted noise (at most)", ours, "private", "upper"),
+        ],
     )
 
 
@@ -136,10 +131,8 @@ def svrg_private(results: Results) -> Said:
         "of the batches; risk and gradients are at n = 8,192, over those with the printed noise. With batches of one "
         "record, as printed, no rate shows at these sizes.",
         means="The printed constant is not what privacy needs. Plan with the accounted noise, and with batches for it.",
-        plot=Plot(
-            "excess risk at n = 8,192",
-            [Point("noise as printed", printed, "printed"), Point("accounted noise", private, "private")],
-        ),
+        label="excess risk at n = 8,192",
+        points=[Point("noise as printed", printed, "printed"), Point("accounted noise", private, "private")],
     )
 
 
@@ -163,16 +156,14 @@ def figure_1(results: Results) -> Said:
         "that.",
         means="Compare methods at equal accounted eps, each with steps that suit this noise. An order that was found "
         "with too little noise need not survive.",
-        plot=Plot(
-            "gap of DP-SVRG over that of DP-GD",
-            [
-                Point("constant step, as printed", printed, "printed"),
-                Point("constant step, accounted", private, "private"),
-                Point("Barzilai-Borwein, accounted", bb, "private"),
-                Point("the same, DP-GD of 120 steps", short, "private"),
-            ],
-            reference=1,
-        ),
+        label="gap of DP-SVRG over that of DP-GD",
+        reference=1,
+        points=[
+            Point("constant step, as printed", printed, "printed"),
+            Point("constant step, accounted", private, "private"),
+            Point("Barzilai-Borwein, accounted", bb, "private"),
+            Point("the same, DP-GD of 120 steps", short, "private"),
+        ],
     )
 
 
@@ -197,14 +188,12 @@ def mirror_descent(results: Results) -> Said:
         f"the privacy alone, at p = 2 or 1.5 and d <= 32, it is at most {upper(corrected)}, which does.",
         means="Use the corrected variance, and let an accountant check it. The explicit bound on the risk is met "
         "with it.",
-        plot=Plot(
-            "real eps, for a claim of 1",
-            [
-                Point("variance as printed (at least)", real, "printed", "lower"),
-                Point("with the factor T (at most)", largest, "private", "upper"),
-            ],
-            reference=1,
-        ),
+        label="real eps, for a claim of 1",
+        reference=1,
+        points=[
+            Point("variance as printed (at least)", real, "printed", "lower"),
+            Point("with the factor T (at most)", largest, "private", "upper"),
+        ],
     )
 
 
@@ -226,15 +215,13 @@ def too_much_noise(results: Results) -> Said:
         f"median, from {min(ratios):.4f} to {max(ratios):.2f}.",
         means="A proof that is generous costs its users records. Have the noise of a proven mechanism calibrated by "
         "an accountant.",
-        plot=Plot(
-            "largest share of the claimed eps that the printed noise spends",
-            [
-                Point("polytope Frank-Wolfe", poly),
-                Point("shuffled mirror descent", shuffled),
-                Point("online-to-batch", otb),
-            ],
-            reference=1,
-        ),
+        label="largest share of the claimed eps that the printed noise spends",
+        reference=1,
+        points=[
+            Point("polytope Frank-Wolfe", poly),
+            Point("shuffled mirror descent", shuffled),
+            Point("online-to-batch", otb),
+        ],
     )
 
 
@@ -250,11 +237,12 @@ def exponential_mechanism(results: Results) -> Said:
         f"or {erm:.2f} (Theorem 3) for a claim of {number(claimed)}",
         sentence="That is the exact eps of its law where the bound is attained.",
         means="Read which neighbours a theorem speaks of. The accounted law keeps the claim when a record is replaced.",
-        plot=Plot(
-            "eps of the law when a record is replaced",
-            [Point("population risk (Theorem 4)", sco, "printed"), Point("empirical risk (Theorem 3)", erm, "printed")],
-            reference=1,
-        ),
+        label="eps of the law when a record is replaced",
+        reference=1,
+        points=[
+            Point("population risk (Theorem 4)", sco, "printed"),
+            Point("empirical risk (Theorem 3)", erm, "printed"),
+        ],
     )
 
 
@@ -273,10 +261,8 @@ def schedules(results: Results) -> Said:
         "source.",
         means="A slope plot is evidence about noise only beside the same plot with the noise off. Every rate's page "
         "on the site shows both.",
-        plot=Plot(
-            "slopes that match under the papers' noise",
-            [Point("all", matching, "plain"), Point("at least half of the risk without noise", owed)],
-        ),
+        label="slopes that match under the papers' noise",
+        points=[Point("all", matching, "plain"), Point("at least half of the risk without noise", owed)],
         rows=schedule,
     )
 
@@ -298,9 +284,9 @@ def vertices(results: Results) -> Said:
         "grows.",
         means="At the sizes that one runs, the bound's logarithm is too kind. Use the exact law, which is computed "
         "in a moment.",
-        plot=Plot(
-            "slope of the risk in ln K", [Point("measured", measured), Point("the bound", bound, "plain")], linear=True
-        ),
+        label="slope of the risk in ln K",
+        linear=True,
+        points=[Point("measured", measured), Point("the bound", bound, "plain")],
     )
 
 
@@ -322,14 +308,12 @@ def width(results: Results) -> Said:
         f"losses on such balls, their optimum on the boundary, the slope is {slope(linear)}; Theorem 2 has "
         f"{slope(linear_balls.bound_slope, 0)}.",
         means="With the optimum inside, a smaller set buys nothing.",
-        plot=Plot(
-            "slope of the risk in the Gaussian width",
-            [
-                Point("l2 balls, optimum on the boundary", boundary),
-                Point("sets in d = 256, optimum inside", inside, "plain"),
-            ],
-            linear=True,
-        ),
+        label="slope of the risk in the Gaussian width",
+        linear=True,
+        points=[
+            Point("l2 balls, optimum on the boundary", boundary),
+            Point("sets in d = 256, optimum inside", inside, "plain"),
+        ],
     )
 
 
@@ -347,11 +331,9 @@ def parameter_free(results: Results) -> Said:
         "are with smaller, certified constants. With the printed C = 1 it left its start at no distance and no "
         "signal tried.",
         means="The constants of the analysis hide the adaptation at these sizes. Smaller ones show it.",
-        plot=Plot(
-            "slope of the signal in the distance to the optimum",
-            [Point("measured", moving), Point("the bound", bound, "plain")],
-            linear=True,
-        ),
+        label="slope of the signal in the distance to the optimum",
+        linear=True,
+        points=[Point("measured", moving), Point("the bound", bound, "plain")],
     )
 
 
@@ -377,14 +359,12 @@ def generalised_linear(results: Results) -> Said:
         f"{wins}. It has or shares the first place at {shared(decided, 'app_objp')}.",
         means="For logistic losses with known constants, objective perturbation is one to try first. Its assumptions "
         "have to hold, and at other eps a method that iterates can be as good.",
-        plot=Plot(
-            "excess risk at n = 1,024, d = 8, eps = 1",
-            [
-                Point("objective perturbation", objective, "private"),
-                Point("best that adds noise as it iterates", iterative, "private"),
-                Point("starting point", trivial, "plain"),
-            ],
-        ),
+        label="excess risk at n = 1,024, d = 8, eps = 1",
+        points=[
+            Point("objective perturbation", objective, "private"),
+            Point("best that adds noise as it iterates", iterative, "private"),
+            Point("starting point", trivial, "plain"),
+        ],
     )
 
 
@@ -404,10 +384,8 @@ def linear(results: Results) -> Said:
         f"undecided on the l2 ball: {undecided}. Few compete: {l1} methods ran on the l1 ball and {between} on the "
         f"l1.5 ball, {l2} on the l2 ball.",
         means="A single query with the right noise is enough there. Look for such a query before you iterate.",
-        plot=Plot(
-            "decided points with linear losses",
-            [Point("least risk by one noisy mean", wins), Point("all", points, "plain")],
-        ),
+        label="decided points with linear losses",
+        points=[Point("least risk by one noisy mean", wins), Point("all", points, "plain")],
     )
 
 
@@ -430,15 +408,13 @@ def errata(results: Results) -> Said:
         f"{gopi} on gopi2022.",
         means="A guarantee counts here where a stated epsilon is exceeded, and also where the privacy of a method is "
         "only not shown. The entry says what follows from it, and what does not. An entry that is only loose says so.",
-        plot=Plot(
-            "entries",
-            [
-                Point("a rate", rate),
-                Point("a constant", constant),
-                Point("a privacy guarantee", guarantee),
-                Point("none of these", text),
-            ],
-        ),
+        label="entries",
+        points=[
+            Point("a rate", rate),
+            Point("a constant", constant),
+            Point("a privacy guarantee", guarantee),
+            Point("none of these", text),
+        ],
     )
 
 
@@ -464,14 +440,12 @@ def families(results: Results) -> Said:
         f"Adult and {costs[2]} on KDD Cup 99.",
         means="At these sizes privacy leaves almost nothing up to eps = 1. On large real data the board does not say "
         "who wins; it says what knowing would cost. `dpsco choose` asks the same of your own point.",
-        plot=Plot(
-            "per cent below the starting point's risk",
-            [
-                Point("up to eps = 1, at most", low_most, "main", "upper"),
-                Point("at eps = 4, at least", high_least, "main", "lower"),
-                Point("at eps = 4, at most", high_most, "plain", "upper"),
-            ],
-        ),
+        label="per cent below the starting point's risk",
+        points=[
+            Point("up to eps = 1, at most", low_most, "main", "upper"),
+            Point("at eps = 4, at least", high_least, "main", "lower"),
+            Point("at eps = 4, at most", high_most, "plain", "upper"),
+        ],
     )
 
 
@@ -508,15 +482,13 @@ def other_families(results: Results) -> Said:
         f"approximate one {objective} of {len(balls)} of logistic losses on balls.",
         means="With heavy tails few methods are left to choose from, and the stand-in's schedule and constants are "
         "ours. Where first places are shared, ask `dpsco choose` of your own point, and take what is cheapest.",
-        plot=Plot(
-            "decided points",
-            [
-                Point("Euclidean stand-in, heavy tails", euclid),
-                Point("all, heavy tails", len(heavy), "plain"),
-                Point("exponential mechanism, linf ball", mechanism),
-                Point("all, linf ball", len(cube), "plain"),
-            ],
-        ),
+        label="decided points",
+        points=[
+            Point("Euclidean stand-in, heavy tails", euclid),
+            Point("all, heavy tails", len(heavy), "plain"),
+            Point("exponential mechanism, linf ball", mechanism),
+            Point("all, linf ball", len(cube), "plain"),
+        ],
     )
 
 
@@ -542,15 +514,13 @@ def search(results: Results) -> Said:
         f"linf ball and {heavy:.1f} for heavy tails.",
         means="The search is not private and has few settings. It shows what better parameters could gain, and not "
         "what a private choice of them would leave of that.",
-        plot=Plot(
-            "decided points",
-            [
-                Point("public search is better", above),
-                Point("all with a search", points, "plain"),
-                Point("better than the same method", own_above),
-                Point("all where that ran", own_points, "plain"),
-            ],
-        ),
+        label="decided points",
+        points=[
+            Point("public search is better", above),
+            Point("all with a search", points, "plain"),
+            Point("better than the same method", own_above),
+            Point("all where that ran", own_points, "plain"),
+        ],
     )
 
 
@@ -576,13 +546,11 @@ def frontier(results: Results) -> Said:
         f"place at {shared(rows, TRIVIAL)}, nowhere above n eps/sqrt(d) = {highest:.0f}.",
         means="Compute n eps/sqrt(d) before you spend privacy. On these losses the frontier lies between the two "
         "values, on other losses elsewhere. Around and below it, look whether anything beats the start.",
-        plot=Plot(
-            "n eps/sqrt(d)",
-            [
-                Point("start shares the first place, d = 8", last),
-                Point("a method beats it, d = 8", after, "plain"),
-                Point("start shares it, Covertype", near),
-                Point("a method beats it, Covertype", far, "plain"),
-            ],
-        ),
+        label="n eps/sqrt(d)",
+        points=[
+            Point("start shares the first place, d = 8", last),
+            Point("a method beats it, d = 8", after, "plain"),
+            Point("start shares it, Covertype", near),
+            Point("a method beats it, Covertype", far, "plain"),
+        ],
     )

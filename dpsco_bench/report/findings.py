@@ -60,19 +60,6 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plot:
-    """A finding's figure: points on one axis with a label, and a line at a reference value.
-
-    The axis is logarithmic where the numbers are far apart, unless it is ``linear``, as for exponents.
-    """
-
-    label: str
-    points: Sequence[Point]
-    reference: float | None = None
-    linear: bool = False
-
-
-@dataclass(frozen=True)
 class Said:
     """What a finding says.
 
@@ -81,14 +68,20 @@ class Said:
     title : str, its message in one sentence, without a full stop
     sentence : str, what has to be said besides
     means : str, what it means for somebody who uses or reviews such methods
-    plot : Plot or None, its figure
+    label : str, of the axis of its figure
+    points : sequence of Point, its figure: numbers on one axis
+    reference : float or None, a value of the axis at which a line stands
+    linear : bool, whether the axis is linear even where numbers are far apart, as for exponents
     rows : sequence of Verdict, verdicts that it counts: their claims stand behind it too
     """
 
     title: str
     sentence: str
     means: str
-    plot: Plot | None = None
+    label: str = ""
+    points: Sequence[Point] = ()
+    reference: float | None = None
+    linear: bool = False
     rows: Sequence[Verdict] = ()
 
 

@@ -15,7 +15,7 @@ from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
-from dpsco_bench.report.findings import Plot
+from dpsco_bench.report.findings import Said
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.findings import Supported
@@ -33,34 +33,34 @@ FAR = 30.0
 """Ratio of the largest and the smallest number from which on the axis is logarithmic."""
 
 
-def write_figures(said: Iterable[Supported], folder: Path) -> list[Supported]:
+def write_figures(found: Iterable[Supported], folder: Path) -> list[Supported]:
     """Draw findings; returns them."""
-    found = []
-    for one in said:
+    drawn = []
+    for one in found:
         with naming(one.finding.path):
-            if one.said.plot:
+            if one.said.points:
                 with style(**{"font.size": 8.5}):
-                    write_atomic(folder / f"{address('finding', one.id)}.svg", svg_text(figure(one.said.plot)))
-            found.append(one)
-    return found
+                    write_atomic(folder / f"{address('finding', one.id)}.svg", svg_text(figure(one.said)))
+            drawn.append(one)
+    return drawn
 
 
-def figure(plot: Plot) -> Figure:
+def figure(said: Said) -> Figure:
     """Draw the points of a finding, a row each."""
-    rows = [(symbols(point.text), outward(float(point.value), point.bound), point.look) for point in plot.points]
+    rows = [(symbols(point.text), outward(float(point.value), point.bound), point.look) for point in said.points]
     height = ABOVE + BELOW + ROW * len(rows)
     drawn = Figure(figsize=(WIDTH, height))
     left = 0.2 + 0.058 * max(len(name) for name, _, _ in rows)
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
-    _points(axes, rows, plot)
-    axes.set_xlabel(symbols(plot.label), color=INK)
+    _points(axes, rows, said)
+    axes.set_xlabel(symbols(said.label), color=INK)
     return drawn
 
 
-def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], plot: Plot) -> None:
-    line = plot.reference
+def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], said: Said) -> None:
+    line = said.reference
     ends = [value for _, value, _ in rows] + ([line] if line is not None else [])
-    far = not plot.linear and min(ends) > 0 and max(ends) / min(ends) > FAR
+    far = not said.linear and min(ends) > 0 and max(ends) / min(ends) > FAR
     start = min(ends) if far else min(0.0, *ends)
     if far:
         axes.set_xscale("log")

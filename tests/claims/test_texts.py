@@ -65,19 +65,10 @@ def test_notation(text, value):
 
 @pytest.mark.parametrize(
     ("text", "rest"),
-    [
-        ("n (d", "its end"),
-        ("n/d K", "K"),
-        ("n + ", "its end"),
-        ("n ^", "its end"),
-        ("sqrt n)", "\\)"),
-        ("sum_{t=1}^{n} sum_{s=1}^{t} s t", "its end"),
-        ("n $ d", "\\$ d"),
-        ("max{n d", "its end"),
-        ("sum_{t=1} t", "t"),
-        ("n for", "its end"),
-    ],
-)
+    [("n (d", "its end"), ("n/d K", "K"), ("n + ", "its end"), ("n ^", "its end"), ("sqrt n)", "\\)"),
+     ("sum_{t=1}^{n} sum_{s=1}^{t} s t", "its end"), ("n $ d", "\\$ d"),
+     ("max{n d", "its end"), ("sum_{t=1} t", "t"), ("n for", "its end")],
+)  # fmt: skip
 def test_what_is_not_in_the_notation_is_named(text, rest):
     with pytest.raises(InputError, match=f"must be in the notation of bounds, which it is not at '{rest}'"):
         read(text)

@@ -129,7 +129,7 @@ BOUNDS = [
         "d G^2",
         "d K^2",
         "symbol in the text of mine.noisy_gd = 'K'",
-        "one of d, delta, e, eps, G, L, l, lambda, mu, n, p, r",
+        "one of d, delta, e, eps, G, l, L, lambda, mu, n, p, r",
     ),
     ("ln(n)/(mu", "ln(n/(mu", "own_method.py, line 43: formula = '(L + lambda) d G^2 ln(n/(mu", "notation of bounds"),
 ]

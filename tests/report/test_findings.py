@@ -17,7 +17,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.papers.findings import CONSTANT_CLAIMS, CONSTANT_PARTS
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
-from dpsco_bench.report.findings import COMMON, Finding, Plot, Point, Results, Said, all_findings, lower, need, upper
+from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
@@ -45,7 +45,9 @@ def real_eps(results):
         title=f"The real eps is {number(real)} for a claim of {number(claimed)}",
         sentence=f"That is {real / claimed:.0f} times as much; the word is {word}.",
         means="Do not trust it.",
-        plot=Plot("real eps", [Point("printed", real)], reference=1),
+        label="real eps",
+        points=[Point("printed", real)],
+        reference=1,
         rows=[*results.statements("privacy"), *results.statements("rate")],
     )
 
@@ -67,7 +69,7 @@ def misspelt(results):
 
 
 def undrawn(results):
-    return replace(real_eps(results), plot=Plot("x", [Point("y", 1.0, "blue")]))
+    return replace(real_eps(results), points=[Point("y", 1.0, "blue")])
 
 
 def told(say, **more):
@@ -138,7 +140,8 @@ def test_bounds_are_rounded_so_that_they_stay_bounds():
     assert (lower(887_900.0), upper(887_100.0), number(887_900.0)) == ("8.87×10⁵", "8.88×10⁵", "8.88×10⁵")
 
     def shown(**more):
-        return [text.get_text() for text in figure(Plot("eps", [Point("real", 887_900.0, **more)])).axes[0].texts]
+        said = Said("", "", "", points=[Point("real", 887_900.0, **more)])
+        return [text.get_text() for text in figure(said).axes[0].texts]
 
     assert (shown(), shown(bound="lower"), shown(bound="upper")) == (["8.88×10⁵"], ["8.87×10⁵"], ["8.88×10⁵"])
 

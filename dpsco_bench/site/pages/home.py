@@ -73,7 +73,7 @@ def _finding(number: int, finding: Supported) -> str:
     pieces = [
         heading(f"{number}. {finding.said.title}", 2, target),
         prose(finding.said.sentence) + "\n",
-        figure(f"figures/site/{target}.svg", finding.said.title, "fitting") if finding.said.plot else "",
+        figure(f"figures/site/{target}.svg", finding.said.title, "fitting") if finding.said.points else "",
         f"**What it means.** {prose(finding.said.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
     ]

@@ -1,6 +1,6 @@
 """What the site says of this paper first, with its conditions."""
 
-from dpsco_bench.report.findings import Plot, Point, Results, Said, finding, lower, need
+from dpsco_bench.report.findings import Point, Results, Said, finding, lower, need
 
 
 @finding(claims=["example2026.thm1"])
@@ -13,5 +13,6 @@ def one_step(results: Results) -> Said:
         title=f"One noisy step has a real eps of at least {lower(real)} for a claim of {claimed:g}",
         sentence=f"The bound is met all the same: {results.row('example2026.thm1', 'explicit').word}.",
         means="A factor 2 in a sensitivity shows in no risk.",
-        plot=Plot("real eps", [Point("claimed", claimed, "plain"), Point("at least", real, "printed", "lower")]),
+        label="real eps",
+        points=[Point("claimed", claimed, "plain"), Point("at least", real, "printed", "lower")],
     )
