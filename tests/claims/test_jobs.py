@@ -289,6 +289,8 @@ def test_stages_end_at_multiples_of_eight(replicates, ends):
 def test_jobs_that_differ_in_their_replicates_alone_share_stages():
     few, many = (replace(base(), replicates=count).blocks for count in (16, 32))
     assert few == many[:2] and few[0].key != few[1].key
+    longer = replace(base(), replicates=20).blocks[1]
+    assert longer.first == few[1].first and longer.key != few[1].key
     assert replace(base(), evaluation="closed_form", replicates=64).blocks[0].count == 64
 
 
