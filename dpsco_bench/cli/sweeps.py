@@ -22,16 +22,15 @@ from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print
 from dpsco_bench.cli.verbs.run import beside_text, stored
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
-from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.progress import Pace, Ticker
+from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
-from dpsco_bench.execution.worker import make, shares
+from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
@@ -180,12 +179,11 @@ def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
     jobs, begun = [(entry.job, entry.out) for entry in made if entry.job], time.time()
     pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
 
-    def look() -> None:
+    def look() -> list[int]:
         lost = failures.read()
-        pace.see(number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun))
+        return [number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun)]
 
-    look()
-    with Ticker(pace, say, look=look):
+    with shown(pace, say, look=look):
         yield
 
 
@@ -200,17 +198,13 @@ def _is_new(path: Path, begun: float) -> bool:
 def run_table(job: Job, alone: bool) -> pa.Table:
     """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
 
-    One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
+    It tells how far it is where it is ``alone``.
     """
-    keyed, seconds = finished(job), _seconds(job)
-    of = shares(keyed, seconds) if alone else 1
-    pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
-    with _measured() as measured, Ticker(pace, say) if alone else nullcontext():
-        pace.reach(0)
+    keyed = finished(job)
+    pace = Pace([_seconds(job)], unit="runs")
+    with _measured() as measured, shown(pace, say) if alone else nullcontext():
         make("calibrate", keyed, measured)
-        for number in range(of):
-            make("run", keyed, measured, number=number, of=of)
-            pace.reach(number + 1)
+        make("run", keyed, measured)
         table, calibrations = measured.load(keyed)
     assert table is not None
     return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))

@@ -114,7 +114,6 @@ def _here(
         if time.process_time() - begun - (compiled_seconds() - compiled) > seconds:
             outcome.stopped[job.part] = 0.0
             continue
-        pace.begin(number)
         if why := _made(job, measured):
             outcome.failed[job.part] = why
         pace.end(number)
@@ -189,8 +188,7 @@ def _work_off(
             number, job = waiting.pop(0)
             with _interrupts_held():
                 running[number] = _started(job, measured)
-            pace.begin(number)
-        left = budget.left(running.values())
+            left = budget.left(running.values())
         if left <= 0:
             outcome.stopped |= {one.job.part: one.worked for one in running.values()}
             outcome.stopped |= {job.part: 0.0 for _, job in waiting}
@@ -201,7 +199,7 @@ def _work_off(
             budget.spent += one.look()
             if why := _ended(one):
                 outcome.failed[one.job.part] = why
-            pace.end(number, apart=one.noted[0])
+            pace.end(number)
         pace.note = COMPILING if any(not math.isnan(one.noted[1]) for one in running.values()) else ""
         tell(pace)
 

@@ -75,3 +75,8 @@ class Job(Record):
         left_out = (*_NAMES, *_RUN_ONLY, "calibration_key") if calibrating else _NAMES
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*left_out, "key")}
         return {**kept, "cells": cells}
+
+
+def part_of(job: Job) -> str:
+    """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
+    return job.part.partition("+")[0] if job.kind == "leaderboard" else job.part

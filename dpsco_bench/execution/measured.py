@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import pyarrow as pa
@@ -11,10 +11,9 @@ import pyarrow as pa
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.job import WHOLE, Shard
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry, digest
-from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
+from dpsco_bench.execution.results import parquet_table, with_names
 from dpsco_bench.execution.store import Store, total
 from dpsco_bench.execution.times import Timings
 from dpsco_bench.jsonio import restore
@@ -27,23 +26,22 @@ INFINITY = b'inf"'
 TIMING_MODULES = ("dpsco_bench.execution.timing",)
 
 
-def shard_key(job: Job, shard: Shard) -> str:
-    """Key of a share of a job; where the cuts lie depends on the predicted seconds."""
-    return digest([job.key, job.seconds, shard.number, shard.of])
-
-
 def timing_key(job: Job) -> str:
     """Key of a job's timings."""
     return digest([job.key, code_digest(TIMING_MODULES)])
 
 
-def item(step: str, job: Job, shard: Shard = WHOLE) -> tuple[str, str]:
+def item(step: str, job: Job) -> tuple[str, str]:
     """Kind and key of what a step (``calibrate``, ``run`` or ``time``) makes of a job."""
-    if step == "calibrate":
-        return "calibrations", job.calibration_key
-    if step == "time":
-        return "timings", timing_key(job)
-    return ("runs", job.key) if shard.of == 1 else ("shards", shard_key(job, shard))
+    kinds = {"calibrate": ("calibrations", job.calibration_key), "run": ("runs", job.key)}
+    return kinds[step] if step in kinds else ("timings", timing_key(job))
+
+
+def is_wanted(step: str, job: Job) -> bool:
+    """Check that a job has a step that can be done here."""
+    if job.skipped or (step != "calibrate" and not job.has_run):
+        return False
+    return step != "time" or (job.timing and not job.present)
 
 
 @dataclass(frozen=True)
@@ -53,11 +51,13 @@ class Measured:
     Attributes
     ----------
     store : Store
-    sources : Sources
-        Code that the jobs' keys were made from: whoever makes something compares it before it writes.
     """
 
     store: Store
+
+    def has(self, step: str, job: Job) -> bool:
+        """Check that what a step makes of a job is there, undamaged."""
+        return self.store.has(*item(step, job))
 
     def calibrations(self, job: Job) -> Calibrations | None:
         """What calibrating its cells gave; None where that is not there."""
@@ -95,25 +95,8 @@ class Measured:
     def _present(self, job: Job) -> Job:
         if not job.skipped:
             return job
-        there = self.store.has("calibrations", job.calibration_key)
-        there = there and (not job.has_run or self.store.has("runs", job.key))
+        there = self.has("calibrate", job) and (not job.has_run or self.has("run", job))
         return replace(job, skipped="", present=job.skipped) if there else job
-
-    def join(self, job: Job, of: int) -> bool:
-        """Make a job's table of its shards if all of them are there; whether it is there at the end."""
-        shards = [shard_key(job, Shard(number, of)) for number in range(of)]
-        with self.store.lock("runs", job.key):
-            if self.store.has("runs", job.key):
-                return True
-            found = [self.store.read("shards", key) for key in shards]
-            tables = [parquet_table(content) for content in found if content is not None]
-            if len(tables) < of:
-                return False
-            costs = [cost for key in shards for cost in self.store.costs("shards", key)]
-            self.store.write("runs", job.key, table_bytes(join_shards(tables)), costs)
-        for key in shards:
-            self.store.remove("shards", key)
-        return True
 
     def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)
