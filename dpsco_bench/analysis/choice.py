@@ -29,12 +29,12 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOut
+from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class

@@ -37,8 +37,8 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.own import code_files
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.own import code_files
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable

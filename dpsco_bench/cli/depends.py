@@ -15,8 +15,8 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
+from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.origin import LOCK

@@ -15,10 +15,10 @@ from dpsco_bench.cli.workflow import Outline, Outlined, state
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
-from dpsco_bench.execution.measured import is_wanted, timing_key
-from dpsco_bench.execution.plan import Entry, digest
+from dpsco_bench.execution.measured import is_wanted
+from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
-from dpsco_bench.jsonio import dumps_pretty, write_atomic
+from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.own_figures import figure_names
 
@@ -87,7 +87,7 @@ def _measured_by(entry: Entry, part: str) -> str:
 
 def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outlined:
     parts = [part for part, spent in seconds.items() if split and spent > LEAST_SECONDS and len(seconds) > 1]
-    timed = [timing_key(job) for job in entry.jobs if is_wanted("time", job)]
+    timed = [job.key for job in entry.jobs if is_wanted("time", job)]
     return Outlined(
         entry.claim.title,
         claim_digest(entry),

@@ -28,6 +28,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
+from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
 from dpsco_bench.execution.worker import make
@@ -50,6 +51,8 @@ CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
 """Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
 _KEY = re.compile("[0-9a-f]{16,}")
+TICKS = 100
+"""Steps in which a single run tells how far it is."""
 
 
 @dataclass(frozen=True)
@@ -198,13 +201,13 @@ def _is_new(path: Path, begun: float) -> bool:
 def run_table(job: Job, alone: bool) -> pa.Table:
     """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
 
-    It tells how far it is where it is ``alone``.
+    One that takes long tells how far it is where it is ``alone``.
     """
     keyed = finished(job)
-    pace = Pace([_seconds(job)], unit="runs")
-    with _measured() as measured, shown(pace, say) if alone else nullcontext():
+    pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
+    with _measured() as measured, sharing(), shown(pace, say) if alone else nullcontext():
         make("calibrate", keyed, measured)
-        make("run", keyed, measured)
+        make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         table, calibrations = measured.load(keyed)
     assert table is not None
     return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))

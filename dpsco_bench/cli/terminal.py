@@ -40,7 +40,7 @@ class TimeLeft:
     def begin(self, jobid: Any, rule: str, name: str) -> None:
         """Note that a job has begun."""
         if jobid not in self._running and self._waiting.get(rule):
-            self._running[jobid] = self._known[rule].pop(name, None) or self._usual(rule)
+            self._running[jobid] = self._known[rule].pop(name, 0.0) or self._usual(rule)
             self._waiting[rule] -= 1
 
     def end(self, jobid: Any) -> None:

@@ -99,7 +99,7 @@ def make_abreast(
     KeyboardInterrupt
         When the user interrupts; all processes are ended.
     """
-    lacking = [job for job in jobs if not measured.store.has("runs", job.key)]
+    lacking = [job for job in jobs if not measured.has("run", job)]
     pace = Pace([sum(job.seconds) for job in lacking], at_once=cores if FORKS else 1)
     outcome = Outcome()
     (_forked if FORKS else _here)(lacking, measured, cores, seconds, pace, outcome, tell)

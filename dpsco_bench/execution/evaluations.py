@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpsco_bench.execution.calibrated import Calibrations
-from dpsco_bench.execution.job import WHOLE, Progress, Shard, execute
+from dpsco_bench.execution.job import Progress, execute
 from dpsco_bench.execution.jobs import Job
 
 AUDIT, AUDIT_FUSED = "audit", "audit_fused"
@@ -20,19 +20,15 @@ def executed(
     job: Job,
     calibrations: Calibrations,
     progress: Progress = lambda done, all: None,
-    *,
-    shard: Shard = WHOLE,
-    **meter: Any,
+    **how: Any,
 ) -> pa.Table:
-    """The result table of a job, or of a share of it: see `job.execute`."""
+    """Compute the result table of a job, or of a part of it: see `job.execute`."""
     if job.evaluation not in MODULES:
-        return execute(job, calibrations, progress, shard=shard, **meter)
-    found: pa.Table = importlib.import_module(MODULES[job.evaluation]).execute(
-        job, calibrations, progress, shard=shard, **meter
-    )
+        return execute(job, calibrations, progress, **how)
+    found: pa.Table = importlib.import_module(MODULES[job.evaluation]).execute(job, calibrations, progress, **how)
     return found
 
 
-def evaluation_modules(job: Job) -> set[str]:
-    """Modules beside those of runs that a job's numbers depend on."""
-    return {MODULES[job.evaluation]} if job.evaluation in MODULES else set()
+def is_whole(job: Job) -> bool:
+    """Tell whether a cell of a job cannot be cut: an audit's runs stay together."""
+    return job.evaluation in MODULES

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.compiling import listen
-from dpsco_bench.execution.evaluations import executed
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured, is_wanted, item
+from dpsco_bench.execution.evaluations import executed, is_whole
+from dpsco_bench.execution.job import Shard, least_units
+from dpsco_bench.execution.jobs import Block, Job
+from dpsco_bench.execution.measured import STEPS, Measured, is_wanted, items, piece_key
 from dpsco_bench.execution.progress import Pace, duration, shown
-from dpsco_bench.execution.results import table_bytes, without_names
+from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
 from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
@@ -22,6 +24,8 @@ Progress = Callable[[int, int], None]
 Say = Callable[[str], object]
 Weigh = Callable[[str, Job], Sequence[float]]
 Lost = Callable[[Job, DpscoError], object]
+SHARE_SECONDS = 30.0
+"""Predicted seconds of a share of a long job."""
 
 
 def equal_cells(_: str, job: Job) -> list[float]:
@@ -30,7 +34,7 @@ def equal_cells(_: str, job: Job) -> list[float]:
 
 
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
-    """Make what a step gives of a job, unless the store has it; one process makes each item.
+    """Make what a step gives of a job as far as the store lacks it; one process makes each item.
 
     Parameters
     ----------
@@ -41,7 +45,7 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     measured : Measured
         Where calibrations are found and items go.
     progress : callable
-        Called with cells done and cells in all.
+        Called with units of work done and units in all.
 
     Returns
     -------
@@ -55,29 +59,60 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     DpscoError
         As the job raises it.
     """
-    store, address = measured.store, item(step, job)
+    store = measured.store
+    if step == "run":
+        return _make_blocks(job, measured, progress)
+    [address] = items(step, job)
     with store.lock(*address):
-        if measured.has(step, job):
+        if store.has(*address):
             return False
         meter = Meter()
-        content = _content(step, job, measured, progress, meter)
+        if step == "calibrate":
+            content = dumps_canonical(calibrate(job, progress, meter))
+        else:
+            from dpsco_bench.execution.timing import time_cells
+
+            with meter.measure(range(len(job.cells))):
+                content = dumps_canonical(time_cells(job, _calibrations(job, measured), progress))
         store.write(*address, content, meter.costs)
     return True
 
 
-def _content(step: str, job: Job, measured: Measured, progress: Progress, meter: Meter) -> str | bytes:
-    if step == "calibrate":
-        return dumps_canonical(calibrate(job, progress, meter))
-    calibrations = measured.calibrations(job)
-    if calibrations is None:
+def _calibrations(job: Job, measured: Measured) -> Calibrations:
+    found = measured.calibrations(job)
+    if found is None:
         raise InputError("calibrations", job.title, "in the store: calibrate it first")
-    if step == "run":
-        listen()
-        return table_bytes(without_names(executed(job, calibrations, progress, meter=meter.measure)))
-    from dpsco_bench.execution.timing import time_cells
+    return found
 
-    with meter.measure(range(len(job.cells))):
-        return dumps_canonical(time_cells(job, calibrations, progress))
+
+def _make_blocks(job: Job, measured: Measured, progress: Progress) -> bool:
+    """Run the blocks of a job that the store lacks."""
+    store, made, every = measured.store, False, len(job.cells) * job.replicates
+    for block in job.blocks:
+        done = len(job.cells) * block.first
+        with store.lock("runs", block.key):
+            if not store.has("runs", block.key):
+                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
+                made = True
+        progress(done + len(job.cells) * block.count, every)
+    return made
+
+
+def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) -> None:
+    """Run a block; a long one in shares that are stored by themselves, so that an interrupt loses little."""
+    of = shares(job, sum(job.seconds) * block.count / job.replicates)
+    calibrations = _calibrations(job, measured)
+    listen()
+    for number in range(of):
+        address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, Shard(number, of)))
+        if of > 1 and measured.store.has(*address):
+            continue
+        meter = Meter()
+        table = executed(job, calibrations, progress, block=block, shard=Shard(number, of), meter=meter.measure)
+        stored = join_blocks([table], {"block": block._asdict()})
+        measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
+    if of > 1:
+        measured.join(job, block, of)
 
 
 def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> Calibrated:
@@ -118,28 +153,29 @@ def make_all(
     todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say, steps)]
     if not todo:
         return
-    pace = Pace([seconds for _, _, cells in todo for seconds in cells], unit="cells")
+    pace = Pace([seconds for _, _, own in todo for seconds in own], unit="cells")
     failed: set[str] = set()
     with shown(pace, say, todo[0][1].claim), sharing():
         first = 0
-        for step, job, cells in todo:
+        for step, job, own in todo:
             begun, made = time.monotonic(), False
             try:
-                made = job.key not in failed and make(step, job, measured, _reaching(pace, first))
+                made = job.key not in failed and make(step, job, measured, partial(_tell, pace, first, len(own)))
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)
                     raise
                 failed.add(job.key)
                 lost(job, error)
-            first += len(cells)
+            first += len(own)
             pace.reach(first)
             if made and step != "calibrate":
                 say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
 
 
-def _reaching(pace: Pace, first: int) -> Progress:
-    return lambda done, _: pace.reach(first + done)
+def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
+    """Tell how many pieces of a job, from the ``first`` on, its share of done work stands for."""
+    pace.reach(first + pieces * done // every)
 
 
 def _lacking(jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[str]) -> Iterator[tuple[str, Job]]:
@@ -150,13 +186,19 @@ def _lacking(jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[
             say(f"{job.claim} {job.name}: {job.skipped}")
             continue
         for step in steps:
-            address = item(step, job)
-            if not job.present and is_wanted(step, job) and address not in seen and not measured.has(step, job):
-                seen.add(address)
-                yield step, job
+            key = job.calibration_key if step == "calibrate" else job.key
+            if job.present or not is_wanted(step, job) or (step, key) in seen or measured.has(step, job):
+                continue
+            seen.add((step, key))
+            yield step, job
 
 
 def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Callable[[str, Job], float]) -> float:
     """Predict the CPU seconds of all that the store lacks of some jobs; what they share is made once."""
-    lacking = _lacking(jobs, measured, lambda line: None, ("calibrate", "run", "time"))
-    return sum(predict(step, job) for step, job in lacking)
+    return sum(predict(step, job) for step, job in _lacking(jobs, measured, lambda line: None, STEPS))
+
+
+def shares(job: Job, seconds: float) -> int:
+    """In how many shares a block is run that is predicted to take so long."""
+    most = len(job.cells) if is_whole(job) else least_units(job)
+    return max(1, min(int(seconds / SHARE_SECONDS), most))

@@ -58,14 +58,16 @@ def execute(args: argparse.Namespace) -> int:
         _make(files, _plan(files.plan).jobs(), [args.work])
         return 0
     plan = _plan(files.planned(args.id))
-    (entry,) = [files.measured.present(entry) for entry in plan.entries]
-    jobs = _of_part(entry.jobs, args.part) if args.work == "part" else entry.jobs
-    timing = args.work == "time"
-    _make(files, [job for job in jobs if job.timing] if timing else jobs, ["calibrate", "time" if timing else "run"])
+    jobs = [job for entry in plan.entries for job in files.measured.present(entry).jobs]
+    if args.work == "time":
+        jobs = [job for job in jobs if job.timing]
+    if args.work == "part":
+        jobs = _of_part(jobs, args.part)
+    _make(files, jobs, ["calibrate", "time" if args.work == "time" else "run"])
     if args.work == "claim":
-        judge(files, entry, args.digest)
+        judge(files, files.measured.present(plan.claims[0]), args.digest)
     elif args.work == "rank":
-        rank(files, entry, args.digest)
+        rank(files, files.measured.present(plan.boards[0]), args.digest)
     elif args.out:
         _note(args.out, jobs)
     return 0
@@ -81,10 +83,9 @@ def _plan(path: Path) -> WorkPlan:
     return plan
 
 
-def _of_part(jobs: Iterable[Job], part: str) -> list[Job]:
+def _of_part(jobs: Sequence[Job], part: str) -> list[Job]:
     from dpsco_bench.execution.jobs import part_of
 
-    jobs = list(jobs)
     found = [job for job in jobs if part_of(job) == part]
     if not found:
         raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
