@@ -28,12 +28,13 @@ class AuditPace(Pace):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__([1.0], clock=clock)
-        self._counted, self._runs, self._first = 0, 1, 0.0
+        self._counted, self._runs = 0, 1
+        self._first: tuple[int, float] | None = None
 
     def progress(self, done: int, all: int) -> None:
         """Note how many of the runs that count are done."""
         self._counted, self._runs = done, all
-        self._first = self._first or self.elapsed
+        self._first = self._first or (done, self.elapsed)
 
     @property
     def all(self) -> int:
@@ -47,11 +48,12 @@ class AuditPace(Pace):
 
     def __str__(self) -> str:
         """``pilot, 12 s``, then ``400 of 9000 runs done, 12 s, about 3 min 10 s left``."""
-        if not self._counted:
+        if self._first is None:
             return f"pilot, {duration(self.elapsed)}; the runs that count come after"
-        spent = self.elapsed - self._first / 2  # the pilot took about half of the time to the first of them
-        left = spent * (self.all - self.done) / self.done
-        return f"{self.done} of {self.all} runs done, {duration(self.elapsed)}, about {duration(left)} left"
+        text, (done, began) = f"{self.done} of {self.all} runs done, {duration(self.elapsed)}", self._first
+        if self.done == done:
+            return text
+        return f"{text}, about {duration((self.elapsed - began) / (self.done - done) * (self.all - self.done))} left"
 
 
 def print_audits(trials: Sequence[Any]) -> None:

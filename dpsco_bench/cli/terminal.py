@@ -51,13 +51,23 @@ class TimeLeft:
         known = self._known.get(rule)
         return sum(known.values()) / len(known) if known else OTHER_SECONDS.get(rule, 1.0)
 
+    @property
+    def _rest(self) -> float:
+        waiting = sum(count * self._usual(rule) for rule, count in self._waiting.items())
+        return waiting + sum(self._running.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the rest is expected to take."""
+        prior = PRIOR_SECONDS / (os.cpu_count() or 1)
+        return self._rest * (prior + time.monotonic() - self._start) / (PRIOR_SECONDS + self._done)
+
     def __str__(self) -> str:
         """``24 %, about 5 min 10 s left``."""
-        left = sum(count * self._usual(rule) for rule, count in self._waiting.items()) + sum(self._running.values())
-        spent = time.monotonic() - self._start
-        pace = (PRIOR_SECONDS / (os.cpu_count() or 1) + spent) / (PRIOR_SECONDS + self._done)
-        share = f"{100 * self._done / (self._done + left):.0f} %" if self._done + left else "100 %"
-        return f"{share}, " + (f"about {duration(pace * left)} left" if left else duration(spent))
+        rest = self._rest
+        if not rest:
+            return f"100 %, {duration(time.monotonic() - self._start)}"
+        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(self.seconds)} left"
 
 
 class LogHandler(LogHandlerBase):

@@ -7,7 +7,7 @@ import pytest
 from dpsco_bench import registry
 from dpsco_bench.claims import catalogue, compose
 from dpsco_bench.claims.compose import plan_stamp
-from dpsco_bench.cli.depends import Dependencies, file_digest
+from dpsco_bench.cli.depends import file_digest, site_digest
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import sources
 from dpsco_bench.execution.plugins import plugin_files
@@ -44,7 +44,7 @@ def conf(tmp_path, monkeypatch):
 
 
 def site():
-    return Dependencies({}, {}, None).site
+    return site_digest("")
 
 
 def lines(capsys):
@@ -131,10 +131,3 @@ def test_a_profile_of_other_things_than_texts_is_named_and_left_out(conf, capsys
     assert catalogue.profile_claims("smoke") == before
     (line,) = lines(capsys)
     assert line.startswith(f"dpsco: {path}: claims = ") and line.endswith("the claims of other2026 are left out")
-
-
-def test_digests_that_rules_take_are_made_where_errors_are_one_line():
-    """Rules ask for the others by a function, when they are needed; a value is made while the rules are read."""
-    made = {name for name, value in vars(Dependencies).items() if hasattr(value, "attrname")}
-    rules = "".join(path.read_text() for path in shared_dir("workflows").glob("*.smk"))
-    assert made and not made.intersection(re.findall(r"flow\.depends\.(\w+)", rules))

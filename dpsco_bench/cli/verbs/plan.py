@@ -78,7 +78,8 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
 
 def keep(plan: WorkPlan, files: Layout) -> None:
     """Write a plan, and that of each claim and leaderboard by itself, unless the files have it."""
-    if (read_sealed(files.plan) or {}).get("stamp") == plan.stamp and files.planned(plan.entries[-1].id).is_file():
+    there = all(files.planned(entry.id).is_file() for entry in plan.entries)
+    if there and (read_sealed(files.plan) or {}).get("stamp") == plan.stamp:
         return
     for claim in plan.claims:
         replace(plan, claims=(claim,), boards=()).write(files.planned(claim.id))
