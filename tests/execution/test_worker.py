@@ -262,9 +262,11 @@ def test_run_and_time_import_neither_hydra_nor_snakemake_nor_accountant(files):
         worker.make("calibrate", job, files.measured)
     timed = [replace(job, timing=True) for job in jobs.values()]
     WorkPlan("smoke", (replace(read_plan(files.plan).claims[0], jobs=tuple(timed)),)).write(files.plan)
+    keep(read_plan(files.plan), files)
     for work in ("run", "time"):
+        words = ["worker", work, *[CLAIM][: work == "time"], "--profile", "smoke"]
         code = f"import os, sys\nos.chdir({str(files.base)!r})\nfrom dpsco_bench.cli.main import main\n"
-        code += f"assert main(['worker', {work!r}, '--profile', 'smoke']) == 0\n"
+        code += f"assert main({words!r}) == 0\n"
         code += "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
         printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert files.measured.has(work, timed[0])
