@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dpsco_bench.analysis.choice import Choice, choose
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
-    from dpsco_bench.claims.bounds.registry import bound
+    from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
@@ -28,6 +28,7 @@ _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
+    "Symbol": "claims.bounds.registry",
     "bound": "claims.bounds.registry",
     "Field": "claims.kinds",
     "Kind": "claims.kinds",
@@ -72,6 +73,7 @@ __all__ = [
     "Result",
     "Setting",
     "SingleIndex",
+    "Symbol",
     "Trait",
     "Verdict",
     "Word",

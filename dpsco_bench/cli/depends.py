@@ -8,10 +8,10 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from dpsco_bench.claims.catalogue import conf_files, of_installed
+from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
@@ -19,14 +19,15 @@ from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
+from dpsco_bench.report.findings import FINDINGS
 from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
-SHOWN_IN = (*DRAWN_IN, "algorithms", "bounds")
-"""Those that pages show besides: listings, formulas, and the words of letters."""
+SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
+"""Those that pages show besides: findings, listings, formulas, and the words of letters."""
 PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
-OF_THE_SITE = ("figure", "computed table")
+OF_THE_SITE = ("figure", "computed table", "finding")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 
 
@@ -38,11 +39,12 @@ def figure_digest(id: str) -> str:
 
 def site_digest(profile: str) -> str:
     """Digest of what pages show besides results: configuration, documentation, the record, the code of the site."""
-    groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
+    groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
     files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
     files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(profile)]
     drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
-    return digest([verb_digest("site"), drawn, files])
+    found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
+    return digest([verb_digest("site"), drawn, found, files])
 
 
 def _beside(profile: str) -> list[Path]:
@@ -57,16 +59,8 @@ def _beside(profile: str) -> list[Path]:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of what a file of the configuration tree says; of its bytes where that of an installed paper says nothing.
-
-    Whoever needs it names it. Raises InputError for a wrong one of what ships.
-    """
-    try:
-        return digest(read_shipped(path))
-    except DpscoError:
-        if not of_installed(path):
-            raise
-        return sha256(path.read_bytes()).hexdigest()
+    """Digest what a file of the configuration tree says. Raises InputError for a wrong one."""
+    return digest(read_shipped(path))
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -83,10 +77,10 @@ def claim_digest(entry: ClaimEntry) -> str:
 
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import BOUNDS
+    from dpsco_bench.claims.bounds.registry import bound_modules
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    bounds = set(map(BOUNDS.module, names))
+    bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
@@ -111,7 +105,7 @@ def own_drawing(claim: str = "") -> list[str]:
     Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
     """
     found, of_papers = set[str](), roots()
-    for registry in (registry for registry in REGISTRIES if registry.folder in DRAWN_IN):
+    for registry in (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder)):
         own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
         found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
     return sorted(found)

@@ -22,8 +22,8 @@ from dpsco_bench import __version__
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.cli.options import MINUTES
 from dpsco_bench.cli.verbs.gate import predictor
-from dpsco_bench.cli.verbs.gpu import MINUTES
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job

@@ -18,8 +18,7 @@ from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
-from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
-from dpsco_bench.cli.verbs.run import beside_text, stored
+from dpsco_bench.cli.output import Column, Row, beside_text, bounded, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.job import job_metadata
@@ -115,7 +114,7 @@ class SweepRow:
         """What is known of a run, whatever has ended it."""
         error = request.refused or (failures.get(request.job.key) if request.job else None)
         if error is None and request.job and request.out.is_file():
-            return cls(request, SweptRun(request.swept, stored(request)))
+            return cls(request, SweptRun(request.swept, request.stored))
         return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
 
     def to_json(self) -> Plain:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
@@ -18,11 +17,12 @@ STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
-_NUMBERS = (*_CALIBRATED, "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
+_NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
 """Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block(Record):
     """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
 
     Attributes

@@ -109,7 +109,7 @@ def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) 
             continue
         meter = Meter()
         table = executed(job, calibrations, progress, block=block, shard=Shard(number, of), meter=meter.measure)
-        stored = join_blocks([table], {"block": block._asdict()})
+        stored = join_blocks([table], {"block": block})
         measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
         measured.join(job, block, of)

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.report.placed import place
+from dpsco_bench.jsonio import write_atomic
 
 PANEL_WIDTH, AXES_HEIGHT = 3.5, 1.8
 """Inches: the column width of the papers, and the height of the area that holds the data."""
@@ -235,7 +235,7 @@ def put(made: Drawn, path: Path) -> list[Path]:
     """Write what `drawn` gives, by a path without suffix; returns the files."""
     files = {path.with_name(path.name + suffix): content for suffix, content in made.items()}
     for file, content in files.items():
-        place(file, content)
+        write_atomic(file, content)
     return [*files]
 
 

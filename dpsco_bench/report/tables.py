@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.report.placed import place
+from dpsco_bench.jsonio import write_atomic
 
 Row = Any
 Raw = Mapping[str, Callable[[Row], Any]]
@@ -192,7 +192,7 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     """Write a table in every format; returns the files."""
     files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
     for path, render in files.items():
-        place(path, render(table))
+        write_atomic(path, render(table))
     return [*files]
 
 

@@ -32,7 +32,6 @@ from dpsco_bench.execution.predict import Predictor, read_seconds, record_second
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.times import Timings
 from dpsco_bench.execution.timing import time_cells
-from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.objective import Objective
 
@@ -113,6 +112,32 @@ def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
     path.write_bytes(content[:-1])
     with pytest.raises(InputError, match=rf"(calibrations|result table) = '{CLAIM} gd \[paper\]'"):
         measured.load(job)
+
+
+def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch):
+    """Nor does the number of shares change a byte."""
+    job = entry_of({**PART, "id": "gd", "data_sets": {"smoke": 4}}).jobs[0]
+    whole, shared = Measured(Store(tmp_path / "whole")), Measured(Store(tmp_path / "shared"))
+    worker.make_all([job], whole, lambda line: None)
+    monkeypatch.setattr(worker, "SHARE_SECONDS", sum(job.seconds) / 4)
+    made, execute = [], worker.executed
+
+    def interrupted(*arguments, shard, **others):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(shard.number)
+        return execute(*arguments, shard=shard, **others)
+
+    monkeypatch.setattr(worker, "executed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        worker.make_all([job], shared, lambda line: None)
+    assert made == [0, 1] and not shared.has("run", job)
+    monkeypatch.setattr(
+        worker, "executed", lambda *a, shard, **o: made.append(shard.number) or execute(*a, shard=shard, **o)
+    )
+    worker.make_all([job], shared, lambda line: None)
+    assert made == [0, 1, *range(2, len(made))], "what was finished is not made again"
+    assert measured_bytes(shared, job) == measured_bytes(whole, job)
 
 
 def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys):

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from functools import partial
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer_text import counted
 from dpsco_bench.analysis.judge import FROM_MEMORY
-from dpsco_bench.claims.catalogue import is_installed
-from dpsco_bench.errors import InputError
 from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-from dpsco_bench.registry import say_once
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.opening import PaperLine, claims_table, headline, noise_table, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.citations import abstract_of, cited, find_citation
 from dpsco_bench.site.content import Content, Pages
@@ -82,25 +77,10 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
     pieces = []
     for found in rebuilt_tables(content.inputs, paper):
         if found.rows:
-            found = linked_table(content, found) if is_installed(found.id) else found
             pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(found)]
             if entries(found):
                 pieces.append(f"What each entry was measured by, with its numbers:\n\n{table(found, _told(found))}")
     return pieces
-
-
-def linked_table(content: Content, found: Table) -> Table:
-    """A table of an installed paper without the links that lead nowhere, of which a line on stderr says so."""
-
-    def kept(column: Column, row: object) -> str:
-        target = column.link(row) if column.link else ""
-        if target in content.addresses or not target:
-            return target
-        allowed = "an address of a paper, claim, part, method or erratum of this site"
-        say_once(InputError(f"table {found.id}: link of column {column.title}", target, allowed))
-        return ""
-
-    return replace(found, columns=[replace(column, link=partial(kept, column)) for column in found.columns])
 
 
 def _told(found: Table) -> list[str]:
