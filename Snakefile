@@ -1,65 +1,45 @@
 """dpsco_bench. `snakemake` runs a profile end to end, `snakemake --list` shows the targets.
 
-Snakemake knows what is to be made and Hydra how: the plan step composes every claim once, and the rules read its plan.
+Snakemake knows what is to be made and Hydra how: the plan composes every claim once, and the rules read its outline.
 """
 
-import atexit
-import os
+import re
 import shlex
 import sys
 
 from snakemake.utils import min_version
 
-min_version("9.0")
-# The package beside this file, whatever else is installed and wherever the results go (`--directory`).
-sys.path.insert(0, workflow.basedir)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(workflow.basedir), os.environ.get("PYTHONPATH")]))
+min_version("9.20")
+sys.path.insert(0, workflow.basedir)  # the package beside this file, whatever else is installed
+from dpsco_bench.cli.workflow import Flow, one_line, set_environment
 
-from dpsco_bench.cli.closing import conclude, farewell
-from dpsco_bench.cli.workflow import Workflow
-from dpsco_bench.cli.workflow_settings import check_cores, check_folder, one_line
-
-# Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"
-
+set_environment(workflow.basedir)
+with one_line():
+    flow = Flow(config, sys.argv[1:], main=workflow.is_main_process)
+FILES, CLAIMS, BOARDS = flow.files, list(flow.outline.claims), list(flow.outline.boards)
 DPSCO = f"{shlex.quote(sys.executable)} -m dpsco_bench"
 
-with one_line():
-    check_cores(sys.argv[1:])
-    check_folder(sys.argv[1:])
-    flow = Workflow(config, sys.argv[1:], main=workflow.is_main_process)
-    VERDICTS, SITE = flow.depends.all_verdicts, flow.depends.site
-FILES = flow.files
-
-
 wildcard_constraints:
-    pack=r"[^/]+",
-    board=r"leaderboard\.[^/]+",
+    claim="|".join(map(re.escape, CLAIMS)),
+    board="|".join(map(re.escape, BOARDS)),
+    id="|".join(map(re.escape, CLAIMS + BOARDS)),
+    part="[^/]+",
 
-
-localrules: all, verdicts, figures, leaderboard, site, gate, gc
-
+localrules: all, gate, gc
 
 rule all:
     """Everything: runs, verdicts, figures, site, and the comparison with the recorded verdicts."""
     input: FILES.gate
 
-
-include: "workflows/measure.smk"
-include: "workflows/judge.smk"
-include: "workflows/leaderboard.smk"
-include: "workflows/site.smk"
 include: "workflows/claims.smk"
-
+include: "workflows/site.smk"
 
 onstart:
     with one_line():
-        flow.start(workflow)
-
+        LOCK = flow.start()
 
 onsuccess:
-    conclude(workflow, flow)
+    shell("{DPSCO} gate --brief --profile {flow.profile}")
 
-
-atexit.register(farewell, workflow, flow)
+onerror:
+    shell("{DPSCO} gate --brief --profile {flow.profile} || true")

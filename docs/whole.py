@@ -47,8 +47,8 @@ class Whole:
 
 STAGES = {
     "calibrations": ("calibrate",),
-    "runs": ("run", "time"),
-    "judging": ("judge", "verdict", "claim"),
+    "runs": ("run", "time", "claim", "part", "rank"),
+    "judging": ("judge", "verdict"),
     "figures and site": ("figure", "board_figure", "draw", "report", "write_site", "site"),
 }
 """What each is called whose rules in a Snakefile have these names, or begin with them and an underscore."""

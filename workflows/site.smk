@@ -1,28 +1,27 @@
-# The site: made from verdicts, standings and results only.
-
+# The site is made from verdicts, standings and results only.
 
 rule write_site:
     """The site, its tables, and the figures across claims."""
-    input: lambda _: flow.reporting(workflow)
+    input: flow.made(CLAIMS + BOARDS)
     output:
-        page=FILES.site,
-        tables=directory(FILES.tables),
-        chapters=report(flow.chapters("svg"), category="Figures across claims"),
-        chapters_pdf=flow.chapters("pdf"),
-    params: digest=SITE
+        FILES.site,
+        directory(FILES.tables),
+        [path.with_suffix(".pdf") for path in flow.chapters],
+        report(flow.chapters, category="Figures across claims"),
+    params: digest=flow.outline.site
     log: FILES.log("site", "site")
-    benchmark: FILES.benchmark("site", "site")
     threads: 1024  # all there are: it is the last job
     message: "site {FILES.site}"
-    shell: "{DPSCO} site --profile {flow.profile}{flow.plugins} --cores {threads} > {log} 2>&1"
+    shell: "{DPSCO} site {flow.options} --cores {threads} > {log} 2>&1"
 
-
-rule site:
-    """The site without the comparison with recorded verdicts."""
-    input: FILES.site
-
+rule gate:
+    """Fails if a verdict is not the recorded one; the site stands either way."""
+    input: flow.verdicts, FILES.site, flow.recorded
+    output: FILES.gate
+    log: FILES.log("gate", "gate")
+    message: "compare with the recorded verdicts"
+    shell: "{DPSCO} gate --profile {flow.profile} --out {output} > {log} 2>&1"
 
 rule gc:
     """Remove results and figures that no plan names."""
-    message: "remove what no plan names"
     shell: "{DPSCO} gc --profile {flow.profile} --held"

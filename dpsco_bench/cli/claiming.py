@@ -12,7 +12,6 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
-from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
@@ -20,7 +19,6 @@ from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plan import Entry
@@ -29,8 +27,6 @@ from dpsco_bench.execution.worker import Weigh, make_all
 
 LEAST_SECONDS = 0.02
 """What a cell takes beside its steps."""
-CALIBRATION_SECONDS = 0.01
-"""What calibrating a cell is taken to cost where nothing is recorded of its job."""
 SETTINGS = {
     "seed": "an integer >= 0",
     "backend": "numpy or cupy",
@@ -117,42 +113,17 @@ def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], obje
 
 
 def cell_weights(profile: str) -> Weigh:
-    """What each cell of a job is predicted to take, by the record of a profile, else by the model of its steps.
-
-    Of cells whose plans the model does not see, those of a run take time as their data are large.
-    """
+    """What each cell of a job is predicted to take: its share of what the job took on record, else of the model."""
     from dpsco_bench.cli.verbs.gate import predictor
 
     predict = predictor(profile)
 
     def weigh(step: str, job: Job) -> list[float]:
-        model = _expected(job)
-        own = [1.0] * len(job.cells)
-        if step == "run":
-            own = (
-                [LEAST_SECONDS + one for one in model]
-                if any(model)
-                else [cell.n * (cell.d or 1.0) for cell in job.cells]
-            )
-        if step == "run":
-            known = any(job.claim in seconds for seconds in (predict.recorded, *predict.others))
-            total = predict(step, job) if known else sum(own)
-        else:
-            known = job.name in predict.recorded.get(job.claim, {})
-            total = predict(step, job) if known else CALIBRATION_SECONDS * len(job.cells)
-        return [max(total, LEAST_SECONDS) * seconds / sum(own) for seconds in own]
+        own = [LEAST_SECONDS + one for one in job.seconds] if step == "run" and any(job.seconds) else []
+        own = own or [1.0] * len(job.cells)
+        return [max(predict(step, job), LEAST_SECONDS) * one / sum(own) for one in own]
 
     return weigh
-
-
-def _expected(job: Job) -> list[float]:
-    """Expected seconds of a job's cells: a leaderboard's plan has them, others those of the model; empty without."""
-    if job.kind == "leaderboard" or not any(job.seconds):
-        return [*job.seconds]
-    cells = [located(cell, job.data_root) for cell in job.cells]
-    plans = [cell.plan(job.calibration, job.seed, twice=False)[1] for cell in cells]
-    rows = job.replicates * job.data_sets
-    return [expected_seconds(cell, plan, rows, job.fused) for cell, plan in zip(cells, plans, strict=True)]
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:

@@ -19,7 +19,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.results import check_replaceable, read_metadata, read_table
 from dpsco_bench.execution.single import check_pair, single_cell, single_job
-from dpsco_bench.execution.store import damaged, is_looped
+from dpsco_bench.execution.store import damaged
 from dpsco_bench.execution.summary import Summary, summarise
 from dpsco_bench.paths import conf_dir
 
@@ -174,12 +174,13 @@ def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = F
 
 
 def set_damaged_aside(path: Path) -> None:
-    """Name a damaged table in a place that is not the user's and set it aside, as the store does with its own."""
-    if not is_looped(path) and path.is_file() and not path.is_symlink():
+    """Name and remove a damaged table in a place that is not the user's."""
+    if path.is_file() and not path.is_symlink():
         try:
             read_metadata(path)
         except (pa.ArrowException, OSError, ValueError):
             damaged(path, "it is no result table")
+            path.unlink()
 
 
 def _check_out(out: Any, inputs: Sequence[Any]) -> None:

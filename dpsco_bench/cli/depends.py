@@ -1,14 +1,12 @@
-"""What conclusions depend on, as digests: verdicts, figures, standings and site are made anew where one changes."""
+"""Digests of what verdicts, figures, standings and the site are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
@@ -17,8 +15,6 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.packs import Stamp, is_wanted
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
@@ -35,64 +31,20 @@ OF_THE_SITE = ("figure", "computed table", "finding")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 
 
-@dataclass(frozen=True)
-class Dependencies:
-    """Digests of a profile's conclusions.
+def figure_digest(id: str) -> str:
+    """Digest of the code and style that draw the figures of a claim or leaderboard, one's own included."""
+    paper = id.partition(".")[0]
+    return digest([verb_digest("figure"), drawing_digest(paper), code_digest(own_drawing(id))])
 
-    Attributes
-    ----------
-    claims, boards : mapping of str to Entry
-        By id; jobs whose results are there do not count as skipped.
-    measured : Measured
-        Says which timings there are.
-    profile : str
-        Whose recorded verdicts the site is held against; empty for none.
-    """
 
-    claims: Mapping[str, ClaimEntry]
-    boards: Mapping[str, BoardEntry]
-    measured: Measured
-    profile: str = ""
-
-    @cached_property
-    def verdicts(self) -> dict[str, str]:
-        """Claim -> digest of its entry in the plan, its jobs, and the code that judges."""
-        return {id: claim_digest(entry) for id, entry in self.claims.items()}
-
-    @cached_property
-    def all_verdicts(self) -> str:
-        """Digest of what all verdicts depend on."""
-        return digest(self.verdicts)
-
-    def figure(self, claim: str) -> str:
-        """Digest of a claim's verdicts and timings, and of the code and style that draw them, one's own included."""
-        timed = [job for job in self.claims[claim].jobs if job.timing]
-        timings = [is_wanted("time", job) or self.measured.has("time", job) for job in timed]
-        drawn = [drawing_digest(claim.partition(".")[0]), code_digest(own_drawing(claim))]
-        return digest([self.verdicts[claim], timings, verb_digest("figure"), *drawn])
-
-    def stamp(self, claim: str) -> Stamp:
-        """Digests of what a claim's verdicts and its figures depend on."""
-        return Stamp(self.verdicts[claim], self.figure(claim))
-
-    def rank(self, wildcards: Any) -> str:
-        """Digest of what a leaderboard's standings depend on."""
-        return board_digest(self.boards[wildcards.board])
-
-    def board_figure(self, wildcards: Any) -> str:
-        """Digest of a leaderboard's standings and of the code and style that draw them."""
-        return digest([self.rank(wildcards), verb_digest("figure"), code_digest(own_drawing(wildcards.board))])
-
-    @cached_property
-    def site(self) -> str:
-        """Digest of verdicts and standings, those on record, configuration, documentation, and the code of the site."""
-        groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
-        files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
-        files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(self.profile)]
-        boards = [board_digest(entry) for entry in self.boards.values()]
-        drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
-        found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
-        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, found, files])
+def site_digest(profile: str) -> str:
+    """Digest of what pages show besides results: configuration, documentation, the record, the code of the site."""
+    groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
+    files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
+    files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(profile)]
+    drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
+    found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
+    return digest([verb_digest("site"), drawn, found, files])
 
 
 def _beside(profile: str) -> list[Path]:

@@ -21,12 +21,11 @@ from dpsco_bench.cli.composing import Request
 from dpsco_bench.cli.output import Column, Row, beside_text, bounded, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
-from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.execution.job import job_metadata
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.progress import Pace, Ticker
+from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
 from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
@@ -182,12 +181,11 @@ def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
     jobs, begun = [(entry.job, entry.out) for entry in made if entry.job], time.time()
     pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
 
-    def look() -> None:
+    def look() -> list[int]:
         lost = failures.read()
-        pace.see(number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun))
+        return [number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun)]
 
-    look()
-    with Ticker(pace, say, look=look):
+    with shown(pace, say, look=look):
         yield
 
 
@@ -205,15 +203,8 @@ def run_table(job: Job, alone: bool) -> pa.Table:
     One that takes long tells how far it is where it is ``alone``.
     """
     keyed = finished(job)
-    pace = Pace(
-        [_seconds(job) / TICKS] * TICKS,
-        sizes=[1 / TICKS] * TICKS,
-        unit="runs",
-        apart=compiled_seconds,
-        worked=time.process_time,
-    )
-    with _measured() as measured, sharing(), Ticker(pace, say) if alone else nullcontext():
-        pace.reach(0)
+    pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
+    with _measured() as measured, sharing(), shown(pace, say) if alone else nullcontext():
         make("calibrate", keyed, measured)
         make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         table, calibrations = measured.load(keyed)

@@ -114,3 +114,8 @@ class Job(Record):
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""
         return {name: getattr(self, name) for name in (_CALIBRATED if calibrating else _NUMBERS)} | {"cells": cells}
+
+
+def part_of(job: Job) -> str:
+    """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
+    return job.part.partition("+")[0] if job.kind == "leaderboard" else job.part

@@ -39,6 +39,16 @@ def items(step: str, job: Job) -> list[tuple[str, str]]:
     return [("runs", block.key) for block in job.blocks]
 
 
+STEPS = ("calibrate", "run", "time")
+
+
+def is_wanted(step: str, job: Job) -> bool:
+    """Check that a job has a step that can be done here."""
+    if job.skipped or (step != "calibrate" and not job.has_run):
+        return False
+    return step != "time" or (job.timing and not job.present)
+
+
 @dataclass(frozen=True)
 class Measured:
     """Reads the store by jobs.

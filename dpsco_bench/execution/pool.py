@@ -104,7 +104,6 @@ def make_within(
             while waiting and len(running) < cores:
                 number = waiting.pop(0)
                 running[pool.executor.submit(_made, number)] = number, time.monotonic()
-                pace.begin(number)
             done = wait(running, TICK, FIRST_COMPLETED).done
             if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
                 done = wait(running).done  # what else ran there is lost too
@@ -113,7 +112,7 @@ def make_within(
                 number, _ = running.pop(future)
                 why, compiled = (LOST, 0.0) if future.exception() else future.result()
                 outcome.failed |= {lacking[number].part: why} if why else {}
-                pace.end(number, apart=compiled)
+                pace.end(number)
             pace.note = pool.note
             tell(pace)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -135,48 +135,26 @@ def one_by_one(job: Job, run_seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Predictor:
-    """Predicted CPU seconds.
-
-    A job that was recorded takes what it took. One that was recorded at other sizes alone, in its own profile or in
-    another, takes that, times the ratio of what the model says of both: the model knows how a cost grows, the record
-    what an algorithm's steps cost.
+    """Predict CPU seconds: what a job took on record, else what the model says.
 
     Parameters
     ----------
     recorded : mapping
         Of the profile.
-    others : sequence of mapping
-        Of other profiles.
     """
 
     recorded: Seconds = field(default_factory=dict)
-    others: Sequence[Seconds] = ()
 
     def __call__(self, step: str, job: Job) -> float:
         """Of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
-        if known is not None:
-            ran = _at_these_sizes(known, job)
-            return {"calibrate": known[0], "run": ran, "time": one_by_one(job, ran)}[step]
-        if step == "run" and (scaled := self._scaled(job)) is not None:
-            return scaled
-        if step != "run" or job.evaluation == CLOSED_FORM:
-            return UNKNOWN_SECONDS["time" if step == "time" else "calibrate"]
-        return min(modelled_seconds(job), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
-
-    def _scaled(self, job: Job) -> float | None:
-        """From the record at other sizes that the model finds longest."""
-        known = [found[job.name] for found in (other.get(job.claim, {}) for other in self.others) if job.name in found]
-        if not known:
-            return None
-        return _at_these_sizes(max(known, key=lambda times: times[2]), job)
-
-
-def _at_these_sizes(known: tuple[float, float, float], job: Job) -> float:
-    """Recorded seconds of a run; scaled where the model, to the digits of the record, now says another length."""
-    _, seconds, model = known
-    now = modelled_seconds(job)
-    return seconds * now / model if model and _recorded(now) != model else seconds
+        modelled = min(modelled_seconds(job), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
+        if step == "calibrate":
+            return known[0] if known else UNKNOWN_SECONDS["calibrate"]
+        if job.evaluation == CLOSED_FORM and not known:
+            return UNKNOWN_SECONDS["calibrate"]
+        run = known[1] if known else modelled
+        return run if step == "run" else one_by_one(job, run)
 
 
 def _recorded(seconds: float) -> float:

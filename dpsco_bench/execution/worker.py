@@ -1,88 +1,36 @@
-"""What a job of the workflow does. Needs neither Hydra nor Snakemake; only `calibrate` needs an accountant."""
+"""Make whatever the store lacks of some jobs. Needs no Hydra and no Snakemake; only calibrating needs an accountant."""
 
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
-from dpsco_bench.execution.compiling import compiled_seconds, listen
+from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
 from dpsco_bench.execution.job import Shard, least_units
 from dpsco_bench.execution.jobs import Block, Job
-from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import Measured, items, piece_key
-from dpsco_bench.execution.packs import Piece
-from dpsco_bench.execution.planning import NOT_PURE
-from dpsco_bench.execution.plugins import check_given
-from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
+from dpsco_bench.execution.measured import STEPS, Measured, is_wanted, items, piece_key
+from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
 from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Meter
-from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
+from dpsco_bench.jsonio import dumps_canonical
 
 Progress = Callable[[int, int], None]
-Find = Callable[[str, str], Job]
+Say = Callable[[str], object]
 Weigh = Callable[[str, Job], Sequence[float]]
+Lost = Callable[[Job, DpscoError], object]
 SHARE_SECONDS = 30.0
 """Predicted seconds of a share of a long job."""
 
 
 def equal_cells(_: str, job: Job) -> list[float]:
-    """A second for each cell, where nothing is known."""
+    """Count a second for each cell, where nothing is known."""
     return [1.0] * len(job.cells)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A job that could not be done.
-
-    Attributes
-    ----------
-    job : Job
-    step : str
-    reason : str
-        One line.
-    trace : str
-        Traceback, empty for an error that explains itself.
-    """
-
-    job: Job
-    step: str
-    reason: str
-    trace: str = ""
-
-    def __str__(self) -> str:
-        """One line for the terminal."""
-        return f"{self.step} {self.job.title}: {self.reason}"
-
-
-def reason_of(failure: str) -> str:
-    """The reason in the text of a `Failure`; of an impure plan, which never says the same twice, its algorithm."""
-    reason = failure.partition(": ")[2]
-    return reason.partition(": ")[0] if reason.endswith(NOT_PURE) else reason
-
-
-def told(failures: Iterable[str]) -> list[str]:
-    """Texts of failures, a line for each reason: the first job that has it, and how many more."""
-    found: dict[str, list[str]] = {}
-    for failure in failures:
-        found.setdefault(reason_of(failure), []).append(failure)
-    lines = []
-    for same in found.values():
-        job, _, reason = same[0].partition(": ")
-        lines.append(f"{job}{f' and {len(same) - 1} more' if len(same) > 1 else ''}: {reason}")
-    return lines
-
-
-def read_failures(files: Layout, jobs: Iterable[Job] | None = None) -> list[str]:
-    """Texts of what failed in the last run, by default of all of it."""
-    paths = sorted(files.failures.glob("*")) if jobs is None else map(files.failure, jobs)
-    return [path.read_text(encoding="utf-8").strip() for path in paths if path.is_file()]
 
 
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
@@ -179,100 +127,40 @@ def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Mete
     return Calibrated(tuple(found))
 
 
-def work(step: str, find: Find, pieces: Sequence[Piece], measured: Measured, log: JobLog) -> list[Failure]:
-    """Do a step of several jobs one after the other.
-
-    Parameters
-    ----------
-    step : str
-        ``calibrate``, ``run`` or ``time``.
-    find : callable, (claim, name) -> job
-    pieces : sequence of Piece
-    measured : Measured
-    log : JobLog
-        Gets a line for each.
-
-    Returns
-    -------
-    list of Failure
-        Jobs that failed; the others are done. A run whose calibration is missing is no failure of its own.
-
-    Raises
-    ------
-    OSError
-        If the file system takes no more files.
-    CodeChanged
-        If code that is loaded here is not that of the plan; what was done before stays.
-    """
-    with sharing():
-        found = [_work(step, find(piece.claim, piece.job), piece, measured, log) for piece in pieces]
-    return [failure for failure in found if failure is not None]
-
-
-def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) -> Failure | None:
-    """Do a step of one job."""
-    begun = time.monotonic()
-    if step != "calibrate" and measured.calibrations(job) is None:
-        log.write(f"{job.title}: not calibrated")
-        return None
-    log.begin(f"{step} {job.title}", job.seconds)
-    try:
-        check_given(job.plugins)
-        made = make(step, job, measured, log.progress)
-    except (Exception, SystemExit) as error:
-        if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
-            raise
-        failure = _failure(step, job, error)
-        log.write(f"failed: {failure.trace or failure.reason}")
-        return failure
-    log.write(f"made in {duration(time.monotonic() - begun)}" if made else "is there")
-    return None
-
-
-def _failure(step: str, job: Job, error: BaseException) -> Failure:
-    if isinstance(error, DpscoError):
-        return Failure(job, step, " ".join(str(error).split()))
-    line = " ".join(f"{type(error).__name__}: {error}".split())
-    return Failure(job, step, line, "".join(traceback.format_exception(error)).rstrip())
-
-
 def make_all(
     jobs: Iterable[Job],
     measured: Measured,
-    say: Callable[[str], object],
+    say: Say,
     weigh: Weigh = equal_cells,
-    lost: Callable[[Job, DpscoError], object] | None = None,
+    lost: Lost | None = None,
+    steps: Sequence[str] = ("calibrate", "run"),
 ) -> None:
-    """Calibrate and run whatever the store lacks of some jobs, in this process; a line for each run that is made.
+    """Make whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
     Parameters
     ----------
     weigh : callable, (step, job) -> predicted seconds of each cell
     lost : callable, optional
-        What is told of a job that fails; the others are made then.
+        Told of a job that fails; the others are made then.
+    steps : sequence of str
+        What is made of each.
 
     Raises
     ------
     DpscoError
         As the first job that fails raises it, without ``lost``.
     """
-    todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say)]
-    pace = Pace(
-        [seconds for _, _, own in todo for seconds in own],
-        unit="cells",
-        apart=compiled_seconds,
-        kinds=[step for step, _, own in todo for _ in own],
-        worked=time.process_time,
-    )
-    pace.reach(0)
+    todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say, steps)]
+    if not todo:
+        return
+    pace = Pace([seconds for _, _, own in todo for seconds in own], unit="cells")
     failed: set[str] = set()
-    with Ticker(pace, say, todo[0][1].claim if todo else ""), sharing():
+    with shown(pace, say, todo[0][1].claim), sharing():
         first = 0
         for step, job, own in todo:
             begun, made = time.monotonic(), False
-            tell = partial(_tell, pace, first, len(own))
             try:
-                made = job.key not in failed and make(step, job, measured, tell)
+                made = job.key not in failed and make(step, job, measured, partial(_tell, pace, first, len(own)))
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)
@@ -281,7 +169,7 @@ def make_all(
                 lost(job, error)
             first += len(own)
             pace.reach(first)
-            if made and step == "run":
+            if made and step != "calibrate":
                 say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
 
 
@@ -290,18 +178,24 @@ def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
     pace.reach(first + pieces * done // every)
 
 
-def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object]) -> Iterator[tuple[str, Job]]:
+def _lacking(jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[str]) -> Iterator[tuple[str, Job]]:
     """Steps that are to be made, in their order; jobs that share a key are made once."""
     seen: set[tuple[str, str]] = set()
     for job in jobs:
         if job.skipped:
             say(f"{job.claim} {job.name}: {job.skipped}")
             continue
-        for step in ("calibrate", "run") if job.has_run else ("calibrate",):
+        for step in steps:
             key = job.calibration_key if step == "calibrate" else job.key
-            if not (job.present or (step, key) in seen or measured.has(step, job)):
-                seen.add((step, key))
-                yield step, job
+            if job.present or not is_wanted(step, job) or (step, key) in seen or measured.has(step, job):
+                continue
+            seen.add((step, key))
+            yield step, job
+
+
+def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Callable[[str, Job], float]) -> float:
+    """Predict the CPU seconds of all that the store lacks of some jobs; what they share is made once."""
+    return sum(predict(step, job) for step, job in _lacking(jobs, measured, lambda line: None, STEPS))
 
 
 def shares(job: Job, seconds: float) -> int:

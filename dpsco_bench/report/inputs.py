@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -21,7 +20,6 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import items
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.times import Timings
 
@@ -207,29 +205,11 @@ class Inputs:
         """Claims of one paper."""
         return [claim for claim in self.claims if claim.paper == paper]
 
-    def absent(self) -> list[Path]:
-        """Files that a complete run would have made and that are not there now: what the report has to do without."""
-        jobs = [job for claim in self.claims for job in claim.jobs]
-        jobs += [job for board in self.boards for job in board.entry.jobs]
-        named = [one for job in jobs for step in _steps(job) for one in items(step, job)]
-        wanted = [self.files.measured.store.path(*one) for one in named]
-        wanted += [self.files.verdicts(claim.id) for claim in self.claims]
-        wanted += [self.files.standings(board.id) for board in self.boards]
-        return [path for path in wanted if not path.exists()]
-
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
         """Every job with its claim."""
         for claim in self.claims:
             for job in claim.jobs:
                 yield claim, job
-
-
-def _steps(job: Job) -> Iterator[str]:
-    """The steps whose results a report reads."""
-    if not job.skipped:
-        yield "calibrate"
-        yield from ["run"] * job.has_run
-        yield from ["time"] * job.timing
 
 
 def read_inputs(files: Layout, only: str = "") -> Inputs:

@@ -1,18 +1,13 @@
 """The verb ``audit``."""
 
 import json
-from functools import partial
 
 import pytest
 
-from dpsco_bench.audit import forced
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import trials
-from dpsco_bench.audit.foreseen import foreseen_runs
-from dpsco_bench.cli import audits
 from dpsco_bench.cli.audits import AuditPace
 from dpsco_bench.cli.main import main
-from dpsco_bench.jsonio import dumps_canonical
 
 
 def test_screen(capsys):
@@ -46,58 +41,22 @@ def test_errors_are_one_line(capsys, arguments, message):
     assert err.startswith(f"dpsco: {message}") and err.count("\n") == 1
 
 
-def test_the_time_left_is_by_the_runs_that_count_and_the_pilot_is_told(monkeypatch):
-    monkeypatch.setattr(audits, "Mechanism", lambda *given: None)
+def test_the_time_left_is_by_the_runs_that_count():
     now = [0.0]
     pace = AuditPace(lambda: now[0])
-    assert str(pace) == "choosing neighbours, 0.0 s; the runs that count come after"
-    now[0] = 100.0
-    pace.mechanism(None, {}, dumps_canonical({"data_set": 2000}), 1, 0, 400)
-    assert str(pace) == "pilot: 400 runs begun, 1 min 40 s; the runs that count come after"
     now[0] = 200.0
-    pace.mechanism(None, {}, dumps_canonical({"data_set": 0}), 1, 0, 100)
-    assert str(pace).startswith("pilot done")
-    now[0] = 210.0
+    assert str(pace) == "pilot, 3 min 20 s; the runs that count come after"
     pace.progress(100, 1000)
-    assert str(pace) == "100 of 1000 runs done, 3 min 30 s, about 1 min 30 s left"
-    now[0] = 220.0
-    assert pace.left == pytest.approx(80.0)
-    pace.progress(1000, 1000)
-    assert pace.left == 0.0
+    assert str(pace) == "100 of 1000 runs done, 3 min 20 s"
+    now[0] = 210.0
+    pace.progress(200, 1000)
+    assert str(pace) == "200 of 1000 runs done, 3 min 30 s, about 1 min 20 s left"
 
 
-def test_the_pilot_has_an_estimate_within_a_factor_two(monkeypatch):
-    """Of 1,000 runs of a pilot and 4,000 that count, 0.1 s each; what is looked at before takes long and is no pace."""
-    monkeypatch.setattr(audits, "Mechanism", lambda *given: None)
-    now = [0.0]
-    pace = AuditPace(lambda: now[0], foresee=lambda plan, scales: (1000, 4000))
-    pace.mechanism(None, {}, dumps_canonical({"data_set": audits.LOOKED}), 1, 0, 50)
-    assert str(pace) == "choosing neighbours, 0.0 s; the runs that count come after"
-    now[0] = 60.0
-    for block in range(10):
-        pace.mechanism(None, {}, dumps_canonical({"data_set": 2 + block}), 1, 0, 100)
-        if block:
-            assert pace.left == pytest.approx(500.0 - 10.0 * block)
-        now[0] += 10.0
-    assert str(pace) == "pilot: 1,000 of about 1,000 runs begun, 2 min 40 s, about 6 min 40 s left"
-    pace.mechanism(None, {}, dumps_canonical({"data_set": 0}), 1, 0, 2000)
-    assert pace.left == pytest.approx(400.0)
-    now[0] += 100.0
-    assert str(pace) == "pilot done, the runs that count are begun, 4 min 20 s, about 5 min 00 s left"
-
-
-def test_the_runs_of_a_pilot_are_foreseen():
-    assert forced.LOOKED == audits.LOOKED
-    cell = make_audit_cell("su2023.app_objp", keys={"n": 50})
-    pace = AuditPace(foresee=partial(foreseen_runs, cell, "accounted", 400, None, 2017))
-    audit_cell(cell, runs=400, mechanism=pace.mechanism, progress=pace.progress)
-    assert pace._foreseen == (pace._drawn, pace.done) and pace.done == 800
-
-
-def test_an_audit_is_seen_as_pilot_and_runs_and_its_numbers_stay():
+def test_an_audit_is_seen_and_its_numbers_stay():
     cell, pace = make_audit_cell("wang2017.dp_gd_pl", keys={"steps": 2}), AuditPace()
-    seen = audit_cell(cell, runs=200, mechanism=pace.mechanism, progress=pace.progress)
-    assert pace._pilot > 0 and pace.done == pace.all == 400
+    seen = audit_cell(cell, runs=200, progress=pace.progress)
+    assert pace.done == pace.all == 400
     assert seen == audit_cell(cell, runs=200)
 
 

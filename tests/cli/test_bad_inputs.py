@@ -9,8 +9,8 @@ import pytest
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
-from dpsco_bench.cli.workflow import Workflow
-from dpsco_bench.cli.workflow_settings import Configuration, config_overrides, one_line
+from dpsco_bench.cli.workflow import Flow
+from dpsco_bench.cli.workflow_settings import check_config, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
@@ -208,15 +208,13 @@ BAD = [
     ("choose problem=logistic_glm n=9 --out own.py", "--out = 'own.py'", "a file ending in .parquet or .pq"),
     ("choose problem=data_file path=none.csv label=y", "path = 'none.csv'", "existing"),
     ("choose problem=data_file path=table.csv label=y data_sets=2", "data_sets = 2", "1 for data_file"),
-    ("worker", "worker: ", "calibrate|run|time|judge"),
+    ("worker", "worker: ", "claim|part|time|rank"),
     ("worker jump", "jump", "calibrate"),
     ("worker run --profile huge", "profile = 'huge'", "smoke"),
     ("worker run --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("worker run --profile full", "results/full/plan.json", "undamaged"),
-    ("worker run --profile ci --pack mine.1", "results/ci/packs.json", "a run of the workflow"),
-    ("worker judge", "judge: ", "--paper"),
-    ("worker judge --profile ci --paper yours", "paper = 'yours'", "mine"),
-    ("worker rank --profile ci --board b --digest d", "plan.json = 'b'", "mine.only"),
+    ("worker claim", "claim: ", "id"),
+    ("worker claim yours --profile ci", "results/ci/plan/yours.json", "dpsco_bench plan"),
     ("gate --profile huge", "profile = 'huge'", "smoke"),
     ("gate --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("gc --profile huge", "profile = 'huge'", "smoke"),
@@ -383,7 +381,7 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
     """As the Snakefile does it; tests/workflow runs Snakemake itself."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as leaving, one_line():
-        Workflow({"profile": "smoke", **config}, [])
+        Flow({"profile": "smoke", **config}, [])
     err = capsys.readouterr().err
     assert leaving.value.code == 2 and err.startswith("dpsco: ") and err.count("\n") == 1
     assert named in err and allowed in err
@@ -393,8 +391,8 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
 def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
     monkeypatch.setattr("dpsco_bench.cli.workflow_settings.find_spec", lambda name: None)
     with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
-        config_overrides(Configuration(backend="cupy"))
-    assert config_overrides(Configuration(backend="numpy")) == ["backend=numpy"]
+        check_config({"backend": "cupy"})
+    assert check_config({"backend": "numpy"})["backend"] == "numpy"
 
 
 def test_a_sweep_with_one_bad_cell_runs_nothing(dpsco, tmp_path):

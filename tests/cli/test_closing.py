@@ -3,35 +3,79 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis.judged import JudgedClaim
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.cli import closing
-from dpsco_bench.cli.closing import Progress
+from dpsco_bench.cli import terminal, workflow
+from dpsco_bench.cli.closing import closing
+from dpsco_bench.cli.terminal import LogHandler, TimeLeft
+from dpsco_bench.cli.verbs import gate
 from dpsco_bench.execution.layout import Layout
 
 
-def record(event, message="", **fields):
+def tell(handler, event, message="", **fields):
     made = logging.LogRecord("snakemake", logging.INFO, "", 0, message, None, None)
-    made.__dict__.update(event=SimpleNamespace(value=event), **fields)
+    made.__dict__.update(event=event, **fields)
+    handler.emit(made)
+
+
+@pytest.fixture
+def predicted(monkeypatch):
+    monkeypatch.setattr(workflow, "PREDICTED", {"claim": {"a.one": 30.0, "a.two": 10.0}})
+
+
+@pytest.fixture
+def handler(predicted):
+    settings = SimpleNamespace(dryrun=False, verbose=False, stdout=False)
+    made = LogHandler(settings, None)
+    made.setFormatter(logging.Formatter("%(message)s"))
+    tell(made, "run_info", "Job stats:", stats={"claim": 2, "total": 2})
+    for number, id in enumerate(["a.one", "a.two"]):
+        tell(made, "job_info", jobid=number, rule_msg=None, rule_name="claim", wildcards={"claim": id})
     return made
 
 
-def test_a_line_per_finished_job_and_whatever_is_no_job_goes_through(capsys):
-    watch = Progress({"run a 1: 3 jobs, about 30 s": 30.0, "judge a: 2 claims": 10.0})
-    assert not watch.filter(record("job_info", jobid=4, rule_msg="run a 1: 3 jobs, about 30 s"))
-    assert not watch.filter(record("job_finished", job_id=4))
-    assert not watch.filter(record("job_info", jobid=5, rule_msg="judge a: 2 claims"))
-    assert not watch.filter(record("job_finished", job_id=5)) and not watch.filter(record("job_finished", job_id=6))
-    assert watch.filter(record("job_error", "Error in rule run")) and watch.filter(record("", "anything else"))
-    assert not watch.filter(record("", "Select jobs to execute..."))
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("[1 of 2, 75 %, about ") and first.endswith(" left] run a 1: 3 jobs")
-    assert second.startswith("[2 of 2, 100 %, ") and second.endswith("] judge a: 2 claims")
+def test_a_line_per_finished_job_and_whatever_is_no_job_goes_through(handler, capsys):
+    for number in (0, 1, 2):
+        tell(handler, "job_finished", job_id=number)
+    tell(handler, None, "Select jobs to execute...")
+    tell(handler, None, "anything else")
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("[1 of 2, 75 %, about ") and said[0].endswith(" left] claim a.one")
+    assert said[1].startswith("[2 of 2, 100 %, ") and said[1].endswith("] claim a.two")
+    assert said[2:] == ["anything else"]
+
+
+def test_what_failed_is_a_line_at_the_end_with_its_log(handler, capsys, tmp_path):
+    log = tmp_path / "a.two.log"
+    log.write_text("a line\ndpsco: epsilon = 0: must be > 0\n")
+    for _ in range(2):  # Snakemake says it again at its end
+        tell(handler, "job_error", "Error in rule claim", jobid=1, rule_name="claim", log=[f"{log} (log)"])
+    tell(handler, "job_finished", job_id=0)
+    handler.close()
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "failed: claim a.two; the others go on" and said[1].startswith("[1 of 2, ")
+    assert said[2:] == [f"failed: claim a.two: epsilon = 0: must be > 0 (see {log})"]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("slower", [0.5, 2.0])
+def test_the_time_left_is_within_a_factor_two_after_a_tenth(monkeypatch, cores, slower):
+    """The longest jobs first, as Snakemake begins them by their priority."""
+    seconds = {f"a.{n}": float(n % 17 + 1) for n in range(100)}
+    now = [0.0]
+    monkeypatch.setattr(workflow, "PREDICTED", {"claim": dict(seconds)})
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    left, whole = TimeLeft({"claim": 100, "total": 100}), slower * sum(seconds.values()) / cores
+    for id, spent in sorted(seconds.items(), key=lambda item: -item[1]):
+        left.begin(id, "claim", id)
+        now[0] += slower * spent / cores
+        left.end(id)
+        if whole / 10 < now[0] < 0.98 * whole:
+            assert 0.5 < left.seconds / (whole - now[0]) < 2.0
+    assert str(left).startswith("100 %, ")
 
 
 def verdict(claim, part, word, **more):
@@ -43,61 +87,12 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeyp
     rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
     rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
     changed = [SimpleNamespace(fails=True) for _ in range(40)]
-    monkeypatch.setattr(closing, "read_verdicts", lambda files, claims: rows)
-    monkeypatch.setattr(closing, "differences", lambda profile, rows: changed)
+    monkeypatch.setattr(gate, "differences", lambda profile, rows: changed)
     files = Layout("smoke", tmp_path)
-    lines = closing.closing(files, list(dict.fromkeys(row.id for row in rows)), shown=False).splitlines()
+    lines = closing(files, list(dict.fromkeys(row.id for row in rows)), rows).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
     assert lines[0].startswith("profile smoke: of 306 theorems, rows and figures ")
     assert "(330 verdicts)" in " ".join(" ".join(lines[:4]).split())
     assert "  a  holds without noise 60; fails 6" in lines
     assert "     fails: lemma0, lemma1, lemma2, lemma3, and 2 more" in lines
     assert "and 32 more changed verdicts" in lines
-
-
-def test_a_claim_without_a_verdict_fails_the_run(monkeypatch):
-    files = {"a.one": JudgedClaim("a.one", "1"), "a.two": JudgedClaim("a.two", failed="why")}
-    monkeypatch.setattr(closing, "read_judged", files.get)
-    monkeypatch.setattr(closing, "keep_told", lambda files: None)
-    flow = SimpleNamespace(
-        files=SimpleNamespace(verdicts=lambda id: id), scope={"a": ("a.one", "a.two"), "b": ("b.one",)}
-    )
-    jobs = [SimpleNamespace(rule=SimpleNamespace(name="judge_a"))]
-    with pytest.raises(SystemExit, match="^1$"):
-        closing.conclude(SimpleNamespace(dag=SimpleNamespace(jobs=jobs)), flow)
-
-
-@pytest.mark.parametrize(
-    ("unfinished", "line"), [((), ""), (("a",), "of an earlier run, this one ended before them: a.one")]
-)
-def test_verdicts_of_an_earlier_run_are_named(monkeypatch, capsys, tmp_path, unfinished, line):
-    """Those that stand, of papers that the run did not come to judge."""
-    stored = {
-        "a.one": JudgedClaim("a.one", "1"),
-        "a.two": JudgedClaim("a.two", "old"),
-        "b.one": JudgedClaim("b.one", "3"),
-    }
-    monkeypatch.setattr(closing, "read_judged", stored.get)
-    monkeypatch.setattr(closing, "closing", lambda files, claims, shown: f"{Path.cwd() == tmp_path} {' '.join(claims)}")
-    judging = {paper: SimpleNamespace(rule=SimpleNamespace(name=f"judge_{paper}")) for paper in "ab"}
-
-    class Dag:
-        jobs = tuple(judging.values())
-
-        def __len__(self):
-            return 2
-
-        def needrun_jobs(self):
-            return [judging[paper] for paper in unfinished]
-
-    flow = SimpleNamespace(
-        files=SimpleNamespace(verdicts=lambda id: id),
-        packing=SimpleNamespace(makers={}),
-        scope={"a": ("a.one", "a.two"), "b": ("b.one",)},
-        lock=SimpleNamespace(held=True),
-        depends=SimpleNamespace(verdicts={"a.one": "1", "a.two": "2", "b.one": "3"}),
-        folder=tmp_path,
-    )
-    closing.farewell(SimpleNamespace(is_main_process=True, scheduler=object(), dryrun=False, dag=Dag()), flow)
-    said = capsys.readouterr().out.strip().splitlines()
-    assert said == ["True a.one b.one", *filter(None, [line]), "no verdict of a.two: see the errors above"]

@@ -3,7 +3,7 @@
 import pytest
 
 from dpsco_bench.cli import depends
-from dpsco_bench.cli.depends import DRAWN_IN, Dependencies, drawing_digest
+from dpsco_bench.cli.depends import DRAWN_IN, drawing_digest, site_digest
 from dpsco_bench.registry import modules_in, papers
 from dpsco_bench.report.computed import COMPUTED
 from dpsco_bench.report.method_styles import METHOD_STYLES
@@ -45,8 +45,8 @@ def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeyp
         path.write_text("before")
     monkeypatch.setattr(depends, "shared_dir", lambda name: tmp_path / name)
     monkeypatch.setattr(depends, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
-    before = Dependencies({}, {}, None, "smoke").site
+    before = site_digest("smoke")
     (tmp_path / "workflows" / "recorded" / "ci.json").write_text("another profile's")
-    assert Dependencies({}, {}, None, "smoke").site == before
+    assert site_digest("smoke") == before
     (tmp_path / place).write_text("after")
-    assert Dependencies({}, {}, None, "smoke").site != before
+    assert site_digest("smoke") != before

@@ -79,15 +79,3 @@ def test_what_a_living_process_may_own_stays(files, dead):
 
 def test_a_draft_that_goes_meanwhile_is_nobodys_concern(tmp_path, dead):
     assert not is_abandoned(tmp_path / f".{dead}-{HEX}.part.gone", 0.0)
-
-
-def test_folders_that_were_set_aside_go_too(files, capsys):
-    store = files.measured.store
-    places = [files.results / "site.json.damaged", store.manifest("runs", "k").with_name("k.parquet.damaged")]
-    places += [store.root / "locks" / "runs.k.damaged", files.figure("a.b").with_suffix(".svg.damaged")]
-    for place in places:
-        (place / "inside").mkdir(parents=True)
-        age(place)
-    assert main(["gc", "--profile", "smoke", "--dry-run"]) == 0 and all(place.is_dir() for place in places)
-    assert set(map(str, places)) <= set(capsys.readouterr().out.splitlines())
-    assert main(["gc", "--profile", "smoke"]) == 0 and not any(place.exists() for place in places)

@@ -135,8 +135,7 @@ def test_a_plan_of_others_leads_out_of_no_folder(name):
 
 
 VERBS = {
-    **{f"worker {step}": [] for step in ("calibrate", "run", "time")},
-    "worker judge": ["--paper", "mine"],
+    **{f"worker {step}": [] for step in ("calibrate", "run")},
     "figure": ["mine.a"],
     "site": [],
 }

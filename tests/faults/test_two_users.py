@@ -12,9 +12,8 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench.cli.main import main
-from dpsco_bench.cli.workflow_settings import check_cores, check_writable, one_line
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.lock import ResultsLock
+from dpsco_bench.cli.workflow_settings import check_writable, one_line
+from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.store import Store
 
 
@@ -39,7 +38,7 @@ def shared(monkeypatch):
     folder.chmod(0o755)
     monkeypatch.chdir(folder)
     Store(Path("results/store")).write("runs", "theirs", b"content")
-    ResultsLock(Path("results/smoke/.lock")).acquire()
+    take(Path("results/smoke/.lock"))
     yield folder
     shutil.rmtree(folder)
 
@@ -94,7 +93,7 @@ def test_a_run_of_the_workflow(shared):
 
     def take():
         with one_line():
-            ResultsLock(Path("results/smoke/.lock")).acquire()
+            take(Path("results/smoke/.lock"))
 
     code, lines = as_somebody_else(take, said)
     assert code == 2 and len(lines) == 1 and "file = 'results/smoke/.lock'" in lines[0]
@@ -108,19 +107,3 @@ def test_what_may_be_read_is_read(shared):
     found = as_somebody_else(lambda: int(Store(Path("results/store")).read("runs", "theirs") != b"content"), said)
     said.unlink()
     assert found == (0, [])
-
-
-@pytest.mark.parametrize(
-    "words", [["--cores", "0"], ["--cores=-2"], ["-c0"], ["-c", "-1"], ["-j", "0"], ["-j-3", "--", "x"]]
-)
-def test_no_cores_at_all(words):
-    with pytest.raises(InputError, match="must be an integer >= 1, or all"):
-        check_cores(["--config", "profile=smoke", *words])
-
-
-@pytest.mark.parametrize(
-    "words", [["--cores", "2"], ["-c1"], ["--cores=all"], ["-j", "--", "-c0"], ["--config", "a=-2"]]
-)
-def test_some_cores(words):
-    """Nothing is raised, and words after `--` are targets."""
-    assert check_cores(words) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.execution.packs import Packing
-
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "pyproject.toml", "conf", "dpsco_bench", "profiles", "workflows")
+PARTS = ("Snakefile", "snakemake_logger_plugin_dpsco", "pyproject.toml", "conf", "dpsco_bench", "profiles", "workflows")
 CLAIMS = {
     # Two parts with runs, by different algorithms, and a judged-only part.
     "alpha": """
@@ -101,8 +98,7 @@ parts:
       - {label: short, algorithm: wang2017.dp_gd_pl, options: {steps: 5}}
 """,
 }
-_JOB = re.compile(r"^Job \d+: (?P<what>\S.*)$", re.MULTILINE)
-_MADE = re.compile(r"^(?P<step>calibrate|run|time) (?P<part>\S+ \S+) \[(?P<calibration>\w+)\]$", re.MULTILINE)
+_JOB = re.compile(r"^rule (claim|part|time|rank):$(?:\n .*)*?\n    wildcards: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -158,37 +154,15 @@ class Project:
         )
 
     def planned(self, *targets: str) -> set[str]:
-        """What a dry run would do, as the messages of its jobs."""
+        """The jobs of claims and leaderboards that a dry run would do: their rule and what it is of."""
         done = self.snakemake("--dry-run", "--", *targets)
         assert done.returncode == 0, done.stderr
-        return set(_JOB.findall(done.stdout + done.stderr))
+        found = _JOB.findall(done.stdout + done.stderr)
+        return {" ".join([rule, *re.findall(r"\w+=([^,]+)", words)]) for rule, words in found}
 
-    def planned_jobs(self, *targets: str) -> set[str]:
-        """The steps of jobs that a run would do, and the papers that it would judge."""
-        steps = {what.split(":")[0] for what in self.planned(*targets)}
-        packing = self.packing()
-        jobs = {f"{pack.step} {piece.claim} {piece.job}" for pack in packing.packs for piece in pack.pieces}
-        return jobs | {step for step in steps if step.startswith("judge ")}
-
-    def packing(self):
-        """What a run would do now, as the Snakefile packs it."""
-        code = "from dpsco_bench.cli.workflow import Workflow\nfrom dpsco_bench.jsonio import dumps_canonical\n"
-        code += "print(dumps_canonical(Workflow({'profile': 'smoke'}, ['verdicts']).packing))"
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return Packing.from_json(json.loads(done.stdout))
-
-    def made(self) -> set[str]:
-        """What the packs of the last run did, by their logs."""
-        logs = [path for step in ("calibrate", "run", "time") for path in (self.results / "logs" / step).glob("*.log")]
-        found = (text for path in logs for text in _MADE.findall(path.read_text()))
-        return {f"{step} {part}.{calibration}" for step, part, calibration in found}
+    def measured(self, tables: dict[str, bytes]) -> list[str]:
+        """Names of what the store has among files."""
+        return [name for name in tables if name.startswith("store/")]
 
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a verb."""

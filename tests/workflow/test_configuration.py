@@ -49,7 +49,7 @@ def test_unknown_claim_is_one_line(pristine):
 def rules(path: Path) -> list[str]:
     """Texts of a file's rules, blank lines left out."""
     text = "\n".join(line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#"))
-    return [rule for rule in re.split(r"\n(?=\S)", text) if re.match(r"(rule \w+|    rule):", rule)]
+    return [rule for rule in re.split(r"\n(?=\S)", text) if re.match(r"rule \w+:", rule)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,12 @@ def test_rules_are_short(path):
 def test_every_rule_says_what_it_does():
     for path in (ROOT / "Snakefile", *sorted((ROOT / "workflows").glob("*.smk"))):
         for rule in rules(path):
-            assert path.name == "claims.smk" or '"""' in rule.splitlines()[1], rule
+            assert '"""' in rule.splitlines()[1], rule
+
+
+def test_the_rules_fit_on_two_screens():
+    files = [ROOT / "Snakefile", *(ROOT / "workflows").glob("*.smk")]
+    assert sum(len(path.read_text().splitlines()) for path in files) <= 120
 
 
 @pytest.mark.parametrize("name", ["default", "slurm", "gpu"])

@@ -9,10 +9,6 @@ import sys
 
 import pytest
 
-from dpsco_bench.cli.workflow_settings import check_folder
-from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, sealed
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not sys.platform.startswith("linux") and os.geteuid() == 0, reason="root writes everywhere"),
@@ -59,25 +55,9 @@ def test_the_working_folder(project, closed):
     assert snakemake(project, "--", "verdicts") == (2, said)
 
 
-def test_rules_are_listed_anywhere(monkeypatch):
-    monkeypatch.setattr(os, "access", lambda place, mode: False)
-    check_folder(["--list"])
-    with pytest.raises(InputError, match="a folder that can be written to"):
-        check_folder(["--dry-run"])
-
-
 @pytest.mark.parametrize("name", ["results", "figures"])
 def test_results_and_figures(project, closed, name):
     (project.root / name).mkdir()
     closed(project.root / name)
     said = [f"dpsco: folder = '{name}': must be a folder that can be written to"]
-    assert snakemake(project, "--", "verdicts") == (2, said)
-
-
-def test_conclusions_of_an_earlier_run(project, closed):
-    verdicts = project.results / "verdicts" / "wang2017.alpha.json"
-    verdicts.parent.mkdir(parents=True, exist_ok=True)
-    verdicts.write_text(sealed(dumps_canonical({"digest": "another"})))
-    closed(verdicts)
-    said = ["dpsco: folder = 'results/smoke': must be a folder that can be written to, with its files"]
     assert snakemake(project, "--", "verdicts") == (2, said)

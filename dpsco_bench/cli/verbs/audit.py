@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
@@ -32,19 +31,17 @@ def execute(args: argparse.Namespace) -> int:
 
     from dpsco_bench.audit.auditor import make_audit_cell
     from dpsco_bench.audit.by_hand import audit
-    from dpsco_bench.audit.foreseen import foreseen_runs
     from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
-    from dpsco_bench.execution.progress import Ticker
+    from dpsco_bench.execution.progress import shown
 
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
     cell = make_audit_cell(algorithm, None if problem is None else str(problem), keys, calibration)
     cell.plan(calibration, parse_value(args.seed))  # made twice: a plan that differs is not audited
-    asked = None if args.runs is None else parse_value(args.runs), args.statistic, parse_value(args.seed)
-    pace = AuditPace(foresee=partial(foreseen_runs, cell, calibration, *asked))
+    pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
-    with Ticker(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
+    with shown(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
         result = audit(
             cell,
             calibration,
@@ -52,7 +49,6 @@ def execute(args: argparse.Namespace) -> int:
             confidence=parse_value(args.confidence),
             statistic=args.statistic,
             seed=parse_value(args.seed),
-            mechanism=pace.mechanism,
             progress=pace.progress,
         )
     if args.json:

@@ -24,7 +24,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the figures."""
     from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.drawn import drawing
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.audits import NAME as AUDITS
     from dpsco_bench.report.figures import write_figures
@@ -33,14 +32,9 @@ def execute(args: argparse.Namespace) -> int:
     layout = Layout(check_profile(args.profile))
     load_plugin_files(args.plugin)
     inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
-    out = args.out or layout.figures
-    marked = args.id != AUDITS and out.resolve() == layout.figures.resolve()
-    with drawing(layout.drawn(args.id) if marked else None) as drawn:
-        missing = inputs.absent()
-        drawn.files += write_figures(inputs, args.id, out)
-        drawn.absent = {*missing, *inputs.absent()}
+    files = write_figures(inputs, args.id, args.out or layout.figures)
     if args.json:
-        print_json(drawn.files)
+        print_json(files)
     else:
-        print("\n".join(map(str, drawn.files)))
+        print("\n".join(map(str, files)))
     return 0

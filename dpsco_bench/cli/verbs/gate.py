@@ -10,17 +10,15 @@ from typing import Any
 
 from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.execution.drawn import drawing
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor, read_seconds
-from dpsco_bench.jsonio import digest, write_atomic
+from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
 MOST_NAMES = 8
 """Claims that a line names."""
-STALE = "FAIL stale: some claims have no verdict, or one of another plan or other code: run the workflow again"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="ids (default: all of the profile)")
     parser.add_argument("--profile", default="ci", help="smoke, ci or full")
     parser.add_argument("--out", type=Path, help="file for the table, written only if nothing fails")
-    parser.add_argument("--digest", help="digest of what the verdicts must have been made from")
+    parser.add_argument("--brief", action="store_true", help="how the papers stand, in a screen; exit code 0")
     parser.add_argument("--json", action="store_true", help="print the verdict rows")
 
 
@@ -45,15 +43,16 @@ def execute(args: argparse.Namespace) -> int:
 
         print_json(told(rows))
         return int(any(difference.fails for difference in differences(args.profile, rows)))
+    if args.brief:
+        from dpsco_bench.cli.closing import closing
+
+        print("\n" + closing(files, dict.fromkeys(row.id for row in rows), rows), flush=True)
+        return 0
     text, failed = summary(files, rows, claims)
-    if args.digest and args.digest != digest(stored_digests(files)):
-        text, failed = text + f"\n{STALE}", True
     if args.out is None:
         print(text)
     elif not failed:
-        with drawing(files.gated if args.out == files.gate else None) as drawn:
-            write_atomic(args.out, text + "\n")
-            drawn.files.append(args.out)
+        write_atomic(args.out, text + "\n")
     else:
         print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
     return int(failed)
@@ -82,12 +81,6 @@ def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
     """Rows of a claim's verdict file; none without one."""
     found = read_judged(files.verdicts(claim))
     return list(found.verdicts) if found else []
-
-
-def stored_digests(files: Layout) -> dict[str, str]:
-    """Claim -> digest of what its verdicts were made from, for the claims of the plan that have verdicts."""
-    found = {id: read_judged(files.verdicts(id)) for id in planned_claims(files)}
-    return {id: judged.digest for id, judged in found.items() if judged}
 
 
 def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
@@ -127,10 +120,8 @@ def recorded_seconds_path(profile: str) -> Path:
 
 
 def predictor(profile: str) -> Predictor:
-    """What the jobs of a profile will take, by its own record and those of the others."""
-    own = recorded_seconds_path(profile)
-    others = [read_seconds(path) for path in sorted(own.parent.glob("*.json")) if path != own]
-    return Predictor(read_seconds(own), others)
+    """Predict what the jobs of a profile will take, by its record."""
+    return Predictor(read_seconds(recorded_seconds_path(profile)))
 
 
 def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | None = None) -> tuple[str, bool]:

@@ -42,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
         print(line, flush=True)
 
     if args.work == "pack":
-        from dpsco_bench.cli.verbs.plan import current_plan
+        from dpsco_bench.cli.verbs.plan import composed
         from dpsco_bench.errors import InputError, nearest
         from dpsco_bench.execution.layout import Layout
         from dpsco_bench.registry import papers
@@ -51,7 +51,7 @@ def execute(args: argparse.Namespace) -> int:
         for name in asked:
             if name not in papers():
                 raise InputError("papers", name, nearest(name, papers()))
-        gpu.write_pack(args.folder, tuple(asked), lambda name: current_plan(name, (), Layout(name)), say)
+        gpu.write_pack(args.folder, tuple(asked), lambda name: composed(Layout(name).plan, name, ()), say)
         say(f"the other machine needs {', '.join(NEEDED)} beside the checkout and this folder, and no network")
         return 0
     from dpsco_bench.backend.namespace import get_namespace

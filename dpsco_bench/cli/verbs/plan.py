@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.store import read_sealed
 
 SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
@@ -32,14 +32,20 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.output import print_json
     from dpsco_bench.cli.overrides import extended
     from dpsco_bench.cli.verbs.gate import predictor
-    from dpsco_bench.execution.packs import seconds_left
+    from dpsco_bench.execution.lock import take
     from dpsco_bench.execution.progress import duration
+    from dpsco_bench.execution.worker import seconds_left
 
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
     overrides = extended(args.overrides, "plugins", args.plugin)
-    plan = composed(path, args.profile, overrides) if args.out else current_plan(args.profile, overrides, files)
-    keep(plan, path)
+    plan = composed(path, args.profile, overrides)
+    if args.out:
+        plan.write(path)
+    else:
+        lock = take(files.lock)  # a live run keeps the plan that it started with
+        keep(plan, files)
+        lock.release()
     if args.json:
         print_json(plan.to_json())
         return 0
@@ -50,28 +56,6 @@ def execute(args: argparse.Namespace) -> int:
     print(f"what the store lacks, leaderboards included, takes about {left} on one core")
     print("(calibrations and runs alone, by times on record: no compilation, judging, figures or site)")
     return 0
-
-
-def current_plan(profile: str, overrides: Sequence[str], files: Layout) -> WorkPlan:
-    """The plan of a profile, up to date but not written; a live run keeps the plan it started with.
-
-    Raises
-    ------
-    InputError
-        For overrides that Hydra refuses.
-    ResultsInUse
-        If the plan is stale while another process works on the same results.
-    """
-    from dpsco_bench.claims.compose import plan_stamp
-
-    lock = ResultsLock(files.lock)
-    if not lock.is_free():
-        with _one_line_composition(overrides):
-            fresh = (read_sealed(files.plan) or {}).get("stamp") == plan_stamp(profile, overrides)
-        if not fresh:
-            with lock:  # says who holds it
-                pass
-    return composed(files.plan, profile, overrides)
 
 
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
@@ -92,10 +76,16 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
         return fresh_plan(path, profile, list(overrides))
 
 
-def keep(plan: WorkPlan, path: Path) -> None:
-    """Write a plan unless the file has it."""
-    if (read_sealed(path) or {}).get("stamp") != plan.stamp:
-        plan.write(path)
+def keep(plan: WorkPlan, files: Layout) -> None:
+    """Write a plan, and that of each claim and leaderboard by itself, unless the files have it."""
+    there = all(files.planned(entry.id).is_file() for entry in plan.entries)
+    if there and (read_sealed(files.plan) or {}).get("stamp") == plan.stamp:
+        return
+    for claim in plan.claims:
+        replace(plan, claims=(claim,), boards=()).write(files.planned(claim.id))
+    for board in plan.boards:
+        replace(plan, claims=(), boards=(board,)).write(files.planned(board.id))
+    plan.write(files.plan)
 
 
 @contextmanager

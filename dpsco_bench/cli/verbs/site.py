@@ -27,7 +27,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write tables and site, or the one file."""
     from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.drawn import drawing
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.site.write import write_all, write_one
@@ -38,12 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
     if args.single:
         return _told(args, write_one(inputs, out, figures), 1)
-    ours = out.resolve() == files.results.resolve() or figures.resolve() == files.figures.resolve()
-    with drawing(files.reported if ours else None) as drawn:
-        missing = inputs.absent()
-        written = write_all(inputs, out, figures, cores)
-        drawn.files += written.files
-        drawn.absent = {*missing, *inputs.absent()}  # what was damaged is set aside meanwhile
+    written = write_all(inputs, out, figures, cores)
     return _told(args, written.page, written.pages)
 
 

@@ -3,113 +3,113 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsco_bench.claims.model import check_profile
+from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.options import add_plugins, load_plugin_files
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import WorkPlan
-    from dpsco_bench.execution.packs import Stamp
+    from dpsco_bench.execution.jobs import Job
 
-SUMMARY = "one job of the workflow: calibrate, run, time, judge or rank"
-EPILOG = """The rules in workflows/ call it. Without --pack it does that step of everything in the plan that the store
-lacks, so that a machine with results/PROFILE/plan.json and results/store/calibrations can run it all; `run` and
-`time` need no accountant."""
+SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
+EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store
+lacks, so that a machine with results/PROFILE/plan.json and results/store/calibrations can run it all; `run` needs no
+accountant."""
 
-PACKED = {
-    "calibrate": "schedules, noise scales and real epsilons",
-    "run": "result tables",
-    "time": "seconds per gradient evaluation",
+STEPS = {"calibrate": "schedules, noise scales and real epsilons of the plan", "run": "result tables of the plan"}
+OF_ONE = {
+    "claim": "what the store lacks of a claim, its verdicts and its figures",
+    "part": "what the store lacks of a part of a claim, or of an instance of a leaderboard",
+    "time": "seconds per gradient evaluation of a claim's runs, one replicate alone on the machine",
+    "rank": "what the store lacks of a leaderboard, its standings and its figures",
 }
-CONCLUDED = {"judge": "verdicts and figures of the claims of a paper", "rank": "standings of a leaderboard"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per kind of job."""
-    kinds = parser.add_subparsers(dest="work", required=True, metavar="calibrate|run|time|judge|rank")
-    for name, text in {**PACKED, **CONCLUDED}.items():
+    words = {**OF_ONE, **STEPS}
+    kinds = parser.add_subparsers(dest="work", required=True, metavar="|".join(words))
+    for name, text in words.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
-        kind.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
-        kind.add_argument("--log", type=Path, help="log file")
+        kind.add_argument("--profile", default="ci", choices=PROFILES, help="default: ci")
         add_plugins(kind)
-        if name in PACKED:
-            kind.add_argument("--pack", metavar="PAPER.NUMBER", help="a pack of the run that wrote packs.json")
-        elif name == "judge":
-            kind.add_argument("--paper", required=True, help="whose claims, as far as the run asked for them")
-            kind.add_argument("--draw", action="store_true", help="draw figures too")
-        else:
-            kind.add_argument("--board", required=True, help="id of the leaderboard")
-            kind.add_argument("--digest", required=True, help="digest of what the standings depend on")
+        if name in OF_ONE:
+            kind.add_argument("id", help="claim or leaderboard")
+        if name == "part":
+            kind.add_argument("part", help="part of the claim, or instance of the leaderboard")
+        if name in ("claim", "rank"):
+            kind.add_argument("--digest", default="", help="of what verdicts or standings are made from")
+        if name in ("part", "time"):
+            kind.add_argument("--out", type=Path, help="written when all is measured")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
-    files = Layout(check_profile(args.profile))
-    load_plugin_files(args.plugin)
-    if args.work in PACKED:
-        return _measure(files, args.work, args.pack, args.log)
-    from dpsco_bench.cli.judging import judge_claims, rank_board
-    from dpsco_bench.execution.progress import JobLog
+    from dpsco_bench.cli.judging import judge, rank
 
-    if args.work == "judge":
-        claims = claims_of(files, args.paper)
-        with JobLog(args.log, f"judge {args.paper}", unit="claims") as log:
-            judge_claims(files, claims, args.draw, log)
-    else:
-        with JobLog(args.log, f"rank {args.board}") as log:
-            rank_board(files, args.board, args.digest, log)
+    files = Layout(args.profile)
+    load_plugin_files(args.plugin)
+    if args.work in STEPS:
+        _make(files, _plan(files.plan).jobs(), [args.work])
+        return 0
+    plan = _plan(files.planned(args.id))
+    jobs = [job for entry in plan.entries for job in files.measured.present(entry).jobs]
+    if args.work == "time":
+        jobs = [job for job in jobs if job.timing]
+    if args.work == "part":
+        jobs = _of_part(jobs, args.part)
+    _make(files, jobs, ["calibrate", "time" if args.work == "time" else "run"])
+    if args.work == "claim":
+        judge(files, files.measured.present(plan.claims[0]), args.digest)
+    elif args.work == "rank":
+        rank(files, files.measured.present(plan.boards[0]), args.digest)
+    elif args.out:
+        _note(args.out, jobs)
     return 0
 
 
-def claims_of(files: Layout, paper: str) -> Mapping[str, Stamp]:
-    """Claims of a paper that the last run of the workflow asked for, with their stamps; without one all."""
-    from dpsco_bench.cli.depends import Dependencies
-    from dpsco_bench.execution.packs import Packing
-
-    if files.packing.is_file():
-        scope = Packing.read(files.packing).scope
-        if paper in scope:
-            return scope[paper]
-    entries = [files.measured.present(entry) for entry in _plan(files).claims]
-    found = {entry.id: entry for entry in entries if entry.paper == paper}
-    if not found:
-        raise InputError("paper", paper, "one of " + ", ".join(dict.fromkeys(entry.paper for entry in entries)))
-    depends = Dependencies(found, {}, files.measured)
-    return {id: depends.stamp(id) for id in found}
-
-
-def _plan(files: Layout, only: Collection[str] | None = None) -> WorkPlan:
-    """The plan, or the entries of it that have these ids. Raises InputError if it names a plugin that was not given."""
+def _plan(path: Path) -> WorkPlan:
+    """Read a plan. Raises InputError if it names a plug-in that was not given."""
     from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.execution.plugins import check_given
 
-    plan = read_plan(files.plan, only)
-    check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
+    plan = read_plan(path)
+    check_given((path for job in plan.jobs() for path in job.plugins), path)
     return plan
 
 
-def _measure(files: Layout, step: str, name: str | None, path: Path | None) -> int:
-    """Do a pack; what fails in it is noted for the judge and named here, a line a reason, and the rest is done."""
-    from dpsco_bench.execution.packs import Packing, lacking_pieces
-    from dpsco_bench.execution.progress import JobLog
-    from dpsco_bench.execution.worker import read_failures, reason_of, told, work
+def _of_part(jobs: Sequence[Job], part: str) -> list[Job]:
+    from dpsco_bench.execution.jobs import part_of
+
+    found = [job for job in jobs if part_of(job) == part]
+    if not found:
+        raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
+    return found
+
+
+def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
+    """Make what the store lacks of some jobs. What fails is named when the others are made, a line a reason."""
+    from dpsco_bench.cli.claiming import cell_weights, say
+    from dpsco_bench.execution.worker import make_all
+
+    reasons: dict[str, list[str]] = {}
+
+    def lost(job: Job, error: DpscoError) -> None:
+        reasons.setdefault(" ".join(str(error).split()), []).append(job.title)
+
+    make_all(jobs, files.measured, say, cell_weights(files.profile), lost, steps)
+    if reasons:
+        told = [f"{jobs[0]}{f' and {len(jobs) - 1} more' * (len(jobs) > 1)}: {why}" for why, jobs in reasons.items()]
+        raise DpscoError("; ".join(told))
+
+
+def _note(path: Path, jobs: Iterable[Job]) -> None:
+    """Write the keys of what was measured."""
     from dpsco_bench.jsonio import write_atomic
 
-    pack = Packing.read(files.packing).pack(f"{step}.{name}") if name else None
-    plan = _plan(files, pack.claims if pack else None)
-    pieces = pack.pieces if pack else [*lacking_pieces(step, plan.jobs(), files.measured)]
-    measured = files.measured
-    with JobLog(path, pack.summary if pack else f"{step} {len(pieces)} jobs") as log:
-        failures = work(step, plan.job, pieces, measured, log)
-    known = {reason_of(text) for text in read_failures(files)} if pack else set()  # of this run's other packs
-    for failure in failures:
-        write_atomic(files.failure(failure.job), f"{failure}\n")
-    for line in told([str(failure) for failure in failures if reason_of(str(failure)) not in known]):
-        print(f"dpsco: {line}" + (f" (see {path})" if path else ""), file=sys.stderr, flush=True)
-    return 0 if pack else int(bool(failures))
+    write_atomic(path, "".join(f"{job.name} {job.key}\n" for job in jobs))

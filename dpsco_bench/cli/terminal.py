@@ -1,0 +1,163 @@
+"""What a run of the workflow prints: a line for each finished job with the time left, and what failed at its end.
+
+A logger plug-in of Snakemake. Dry runs, and all that Snakemake says besides, look as they always do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from logging import LogRecord
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+
+from dpsco_bench.execution.progress import duration
+
+HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "shellcmd", "resources_info")
+"""Snakemake's own messages of a run that lines here stand for."""
+CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
+OTHER_SECONDS = {"write_site": 30.0}
+"""What jobs without a prediction take; others take a second."""
+PRIOR_SECONDS = 5.0
+"""Predicted seconds that count as done at the predicted pace."""
+
+
+class TimeLeft:
+    """Estimate the time left of a run from predicted seconds of its jobs and from what was done so far."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        from dpsco_bench.cli.workflow import PREDICTED
+
+        self._waiting = {rule: count for rule, count in counts.items() if rule != "total"}
+        self._known = {rule: dict(PREDICTED.get(rule, {})) for rule in self._waiting}
+        self._running: dict[Any, float] = {}
+        self._done, self._start = 0.0, time.monotonic()
+
+    def begin(self, jobid: Any, rule: str, name: str) -> None:
+        """Note that a job has begun."""
+        if jobid not in self._running and self._waiting.get(rule):
+            self._running[jobid] = self._known[rule].pop(name, 0.0) or self._usual(rule)
+            self._waiting[rule] -= 1
+
+    def end(self, jobid: Any) -> None:
+        """Note that a job has ended."""
+        self._done += self._running.pop(jobid, 0.0)
+
+    def _usual(self, rule: str) -> float:
+        known = self._known.get(rule)
+        return sum(known.values()) / len(known) if known else OTHER_SECONDS.get(rule, 1.0)
+
+    @property
+    def _rest(self) -> float:
+        waiting = sum(count * self._usual(rule) for rule, count in self._waiting.items())
+        return waiting + sum(self._running.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the rest is expected to take."""
+        prior = PRIOR_SECONDS / (os.cpu_count() or 1)
+        return self._rest * (prior + time.monotonic() - self._start) / (PRIOR_SECONDS + self._done)
+
+    def __str__(self) -> str:
+        """``24 %, about 5 min 10 s left``."""
+        rest = self._rest
+        if not rest:
+            return f"100 %, {duration(time.monotonic() - self._start)}"
+        return f"{100 * self._done / (self._done + rest):.0f} %, about {duration(self.seconds)} left"
+
+
+class LogHandler(LogHandlerBase):
+    """Write one line a job to stderr."""
+
+    def __post_init__(self) -> None:
+        """Start with nothing."""
+        self._left: TimeLeft | None = None
+        self._names: dict[Any, str] = {}
+        self._counts = (0, 0)
+        self._failed: dict[Any, str] = {}
+
+    def emit(self, record: LogRecord) -> None:
+        """Print what a message comes to."""
+        event, settings = str(getattr(record, "event", None) or ""), self.common_settings
+        if settings.dryrun or settings.verbose:
+            text = self.format(record)
+        else:
+            getattr(self, f"_{event}", lambda told: None)(record.__dict__)
+            text = "" if event in HIDDEN else self.format(record)
+        if text and text != "None" and not text.startswith(CHATTER):
+            self._print(text)
+
+    def _run_info(self, told: Mapping[str, Any]) -> None:
+        self._left, self._counts = TimeLeft(told["stats"]), (0, told["stats"].get("total", 0))
+
+    def _job_info(self, told: Mapping[str, Any]) -> None:
+        name = ".".join(map(str, told["wildcards"].values()))
+        self._names[told["jobid"]] = told["rule_msg"] or f"{told['rule_name']} {name}".strip()
+        if self._left:
+            self._left.begin(told["jobid"], told["rule_name"], name)
+
+    def _job_finished(self, told: Mapping[str, Any]) -> None:
+        if self._left and told["job_id"] in self._names:
+            self._left.end(told["job_id"])
+            self._counts = (self._counts[0] + 1, self._counts[1])
+            name = self._names.pop(told["job_id"])
+            self._print(f"[{self._counts[0]} of {self._counts[1]}, {self._left}] {name}")
+
+    def _job_error(self, told: Mapping[str, Any]) -> None:
+        if told["jobid"] not in self._failed:
+            name = self._names.get(told["jobid"], told["rule_name"])
+            logs = [path.split(" ")[0] for path in told["log"]]
+            reason = _last_line(logs[0]) if logs else ""
+            self._failed[told["jobid"]] = f"failed: {name}" + (f": {reason} (see {logs[0]})" if logs else "")
+            self._print(f"failed: {name}; the others go on")
+            if self._left:
+                self._left.end(told["jobid"])
+
+    def _print(self, text: str) -> None:
+        print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Name what failed."""
+        for line in self._failed.values():
+            self._print(line)
+        self._failed = {}
+        super().close()
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """It takes the place of Snakemake's own."""
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        """Snakemake keeps its own log file."""
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        """It shows what ``--quiet`` leaves."""
+        return False
+
+    @property
+    def has_formatter(self) -> bool:
+        """It formats messages as Snakemake does."""
+        return False
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        """It needs none."""
+        return False
+
+
+def _last_line(path: str) -> str:
+    """Last line of a log; the reason of what failed where one is told."""
+    try:
+        lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    except OSError:
+        return "no log"
+    told = [line.removeprefix("dpsco: ") for line in lines if line.startswith("dpsco: ")]
+    return (told or lines or ["its process was ended, as when memory runs out"])[-1]

@@ -1,0 +1,5 @@
+"""Snakemake finds the terminal's log by the name of this package: ``snakemake --logger dpsco``."""
+
+from dpsco_bench.cli.terminal import LogHandler
+
+__all__ = ["LogHandler"]
