@@ -8,10 +8,11 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dpsco_bench.claims.grids import GRID
+from dpsco_bench.errors import failing_as
 from dpsco_bench.report.audits import NAME as AUDITS
 from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
-from dpsco_bench.report.drawing import Drawn, Panel, compose, drawn, in_words, put, save, style, words_panel
+from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
 from dpsco_bench.report.labels import worded_panel
 from dpsco_bench.report.messages import claim_message
@@ -19,7 +20,6 @@ from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_pa
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.ratios import grid_panel
 from dpsco_bench.report.scores import Score, claim_scores, scores
-from dpsco_bench.report.spared import spared
 from dpsco_bench.report.wording import symbols
 
 TIME_SUFFIX, SHOWN_SUFFIX = ".time", ".shown"
@@ -128,19 +128,9 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
-    """The same for a claim that is at hand; of an installed paper's, what cannot be drawn says so."""
-
-    def figures() -> dict[str, Drawn]:
-        return {suffix: drawn(figure) for suffix, figure in claim_figures(results).items()}
-
-    def words(line: str) -> dict[str, Drawn]:
-        with style():  # as it was
-            return {"": drawn(in_words(line, results.id, "", f"{results.id}: {symbols(results.claim.title)}"))}
-
-    folder.mkdir(parents=True, exist_ok=True)
-    with style():
-        made = spared(results.id, "figure of", figures, words)
-        return [path for suffix, one in made.items() for path in put(one, folder / f"{results.id}{suffix}")]
+    """Write the figures of a claim that is at hand."""
+    with style(), failing_as(f"figure of {results.id}"):
+        return _written(claim_figures(results), results.id, folder)
 
 
 def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:

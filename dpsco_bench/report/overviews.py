@@ -71,7 +71,7 @@ def _points(score: Score) -> np.ndarray | None:
     None where not every value can be drawn: such a part has a panel of its own, which says so.
     """
     if score.kind.judges_noise:
-        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
+        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
     else:
         found = series(_cells(score))
         rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))

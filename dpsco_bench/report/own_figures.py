@@ -5,30 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.registry import Registry, papers
-from dpsco_bench.report.drawing import (
-    TITLE_CHARACTERS,
-    Drawn,
-    Panel,
-    compose,
-    cut,
-    drawn,
-    in_words,
-    put,
-    style,
-    words_panel,
-)
+from dpsco_bench.errors import InputError, failing_as
+from dpsco_bench.registry import Registry
+from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.spared import spared
 
-OURS = "dpsco_bench"
-UNMEASURED = "nothing of it is measured in this profile"
+UNMEASURED = "Nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
 DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
 Say = Callable[[Inputs], str]
@@ -52,23 +38,17 @@ class PaperFigure:
     draw: Draw
     message: Say | None = None
 
-    def figure(self, inputs: Inputs) -> Figure | None:
-        """The panels under what they say; None without panels."""
+    def figure(self, inputs: Inputs) -> Figure:
+        """The panels under what they say; without panels the words that nothing was measured."""
         panels = self.draw(inputs)
-        return compose(panels, self.says(inputs), self.caption) if panels else None
+        if not panels:
+            return compose([words_panel(UNMEASURED, self.name)], self.title, self.caption)
+        return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
-        """Its message; its title where there is none, or that of an installed paper fails."""
-        say = self.message
-        if say is None:
-            return self.title
-        return spared(self.name, "message of figure", lambda: _text(say(inputs)), lambda _: self.title)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"it is {value!r} and no text")
-    return value
+        """Its message, or its title where no result decides it."""
+        with failing_as(f"message of figure {self.name}"):
+            return self.message(inputs) if self.message else self.title
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "figures")
@@ -78,13 +58,10 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
     """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
 
-    Raises InputError for a title or a caption that is no text, and a name that is no name of a file.
+    Raises InputError for a name that is no name of a file.
     """
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InputError("figure", name, "letters, digits, dots, hyphens and underscores")
-    for key, value in (("title", title), ("caption", caption)):
-        if not isinstance(value, str):
-            raise InputError(f"figure {name}: {key}", value, "text")
 
     def register(draw: Draw) -> Draw:
         FIGURES.add(name, PaperFigure(name, title, caption, draw, message), draw.__module__)
@@ -105,26 +82,9 @@ def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
 
 
 def extra_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim beside those of its parts; most claims have none.
-
-    Those of a paper that does not ship are drawn once on trial: they may fail as late as when they are saved.
-    """
+    """Panels of a claim beside those of its parts; most claims have none."""
     draw = PANELS.find(results.id)
-    if draw is None:
-        return []
-
-    def instead(line: str) -> list[Panel]:
-        return [words_panel(cut(line.replace("$", ""), 4 * TITLE_CHARACTERS), results.id)]
-
-    def tried(panel: Panel) -> list[Panel]:
-        with style():
-            drawn(compose([panel]))
-        return [panel]
-
-    panels = spared(results.id, "panels of", lambda: list(draw(results)), instead)
-    if papers().get(results.id.partition(".")[0], OURS).split(".")[0] == OURS:
-        return panels
-    return [one for panel in panels for one in spared(results.id, "panel of", partial(tried, panel), instead)]
+    return list(draw(results)) if draw else []
 
 
 def figure_names(claims: Iterable[str]) -> list[str]:
@@ -140,18 +100,6 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     written = []
     for paper in inputs.papers:
         for own in FIGURES.of(paper).values():
-            with style():  # of each its own: one may change it
-                written += put(_drawn(own, inputs), folder / own.name)
+            with style(), failing_as(f"figure {own.name}"):  # a style each, since a figure may change it
+                written += save(own.figure(inputs), folder / own.name)
     return written
-
-
-def _drawn(own: PaperFigure, inputs: Inputs) -> Drawn:
-    def words(line: str) -> Drawn:
-        with style():  # as it was
-            return drawn(in_words(line, own.name, own.title, own.caption))
-
-    def figure() -> Drawn:
-        made = own.figure(inputs)
-        return words(UNMEASURED) if made is None else drawn(made)
-
-    return spared(own.name, "figure", figure, words)

@@ -322,7 +322,7 @@ def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLab
 def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Real against claimed epsilon over the sweep."""
     title = panel_message(scores)
-    shown = [(score, cells) for score in scores if (cells := list(score.privacy.cells))]
+    shown = [(score, cells) for score in scores if (cells := score.charged)]
     if not shown:
         return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import CONFIRMING
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
-from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.privacy.ledger import SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
@@ -175,6 +177,21 @@ def epsilon_text(value: object, kind: str) -> str:
     """A real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
     shown = number(outward(value, kind) if is_number(value) else value)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
+
+
+def privacy_text(noise: Noise | None) -> str:
+    """Say what the noise behind a verdict gives, such as ``exceeds the claim: ε ≥ 1.46×10⁴, claimed 1``."""
+    if noise is None:
+        return NOTHING
+    words = STATUS_WORDS[noise.status] + noise.elsewhere
+    bound, kind = noise.bound
+    if math.isnan(bound):
+        return f"{words}: no accountant covers it"
+    said = f"ε {epsilon_text(bound, kind)}".replace(" ", "\u00a0") + f", claimed\u00a0{plain(noise.epsilon_claimed)}"
+    if math.isnan(noise.epsilon_real):
+        return f"{words}: target law {said}"
+    why = " (the constants are nominal)" if noise.nominal else ""
+    return f"{words}: {said}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
 
 
 def paper_name(source: str, fallback: str) -> str:

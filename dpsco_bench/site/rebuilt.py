@@ -48,7 +48,7 @@ def _judged(rows: Sequence[RebuiltRow]) -> dict[str, list[Score]]:
     """By calibration the verdict of every sweep that was judged under it, each once."""
     sweeps = list({row.sweep.part: row.sweep for row in rows}.values())
     return {
-        calibration: [score for sweep in sweeps if (score := sweep.under(calibration)) is not None]
+        calibration: [sweep.scores[calibration] for sweep in sweeps if calibration in sweep.scores]
         for calibration in judged_calibrations(sweeps)
     }
 

@@ -185,7 +185,7 @@ class OfSpent:
                 raise InputError(f"{where}: spent", id, nearest(id, known_claims))
         own = [s for s in content.scores if s.row.id in self.spent and s.row.calibration == "paper"]
         shares = [
-            cell.real / cell.claimed for score in own for cell in score.privacy.cells if not math.isnan(cell.real)
+            cell.real / cell.claimed for score in own for cell in score.charged if not math.isnan(cell.real)
         ]
         if not shares:
             raise NotMeasured(f"{', '.join(self.spent)} have no noise in profile {content.inputs.profile}")

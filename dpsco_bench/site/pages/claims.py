@@ -146,11 +146,11 @@ def page_title(claim: Claim) -> str:
 def _verdict_table(results: ClaimResults) -> Table:
     """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
-    why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
-    columns = [column for column in whole.columns if column.title in first]
-    others = [column for column in whole.columns if column.title not in (*first, *rest)]
-    return replace(whole, columns=[*columns, why, *others])
+    why = Column(lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
+    columns = {title: whole.columns[title] for title in first} | {"Why": why}
+    others = {title: column for title, column in whole.columns.items() if title not in (*first, *rest)}
+    return replace(whole, columns=columns | others)
 
 
 def said(words: str) -> str:

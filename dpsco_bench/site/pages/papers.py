@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from functools import partial
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer_text import counted
 from dpsco_bench.analysis.judge import FROM_MEMORY
-from dpsco_bench.claims.catalogue import is_installed
-from dpsco_bench.errors import InputError
 from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-from dpsco_bench.registry import say_once
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.opening import PaperLine, claims_table, headline, noise_table, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.citations import abstract_of, cited, find_citation
 from dpsco_bench.site.content import Content, Pages
@@ -82,30 +77,15 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
     pieces = []
     for found in rebuilt_tables(content.inputs, paper):
         if found.rows:
-            found = linked_table(content, found) if is_installed(found.id) else found
             pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(found)]
             if entries(found):
                 pieces.append(f"What each entry was measured by, with its numbers:\n\n{table(found, _told(found))}")
     return pieces
 
 
-def linked_table(content: Content, found: Table) -> Table:
-    """A table of an installed paper without the links that lead nowhere, of which a line on stderr says so."""
-
-    def kept(column: Column, row: object) -> str:
-        target = column.link(row) if column.link else ""
-        if target in content.addresses or not target:
-            return target
-        allowed = "an address of a paper, claim, part, method or erratum of this site"
-        say_once(InputError(f"table {found.id}: link of column {column.title}", target, allowed))
-        return ""
-
-    return replace(found, columns=[replace(column, link=partial(kept, column)) for column in found.columns])
-
-
 def _told(found: Table) -> list[str]:
     """Titles of a rebuilt table's columns that its entries have told already; they stand in the files."""
-    return [c.title for c in found.columns if c.title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
+    return [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
 
 
 def _figures(content: Content, paper: str) -> list[str]:
@@ -143,15 +123,20 @@ def _ledgers(content: Content, paper: str) -> list[str]:
     return pieces
 
 
+def worst_excess(row: LedgerRow) -> float:
+    """The largest bound over claim among a row's cells."""
+    return max(cell.noise.excess for cell in row.cells)
+
+
 def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     """The paper's noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
     worst: dict[tuple[str, str, str], LedgerRow] = {}
     for row in content.ledger.rows:
         cell = row.first
         if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
-            key = cell.cell.algorithm, cell.calibrated.variant, cell.status
+            key = cell.cell.algorithm, cell.calibrated.variant, cell.noise.status
             known = worst.get(key)
-            if known is None or max(c.excess for c in row.cells) > max(c.excess for c in known.cells):
+            if known is None or worst_excess(row) > worst_excess(known):
                 worst[key] = row
     return list(worst.values())
 
@@ -166,7 +151,7 @@ def _errata(content: Content, paper: str) -> list[str]:
 
 def privacy_page(content: Content) -> Pages:
     """The privacy ledger of all papers."""
-    counts = Counter(row.first.status for row in content.ledger.rows)
+    counts = Counter(row.first.noise.status for row in content.ledger.rows)
     said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
