@@ -114,6 +114,16 @@ def best(row: Standing) -> Ranked | None:
     return next((method for method in row.methods if method.method == row.winner), None)
 
 
+def _risk(row: Standing) -> float:
+    found = best(row)
+    return found.risk if found else row.trivial
+
+
+def _gradients(row: Standing) -> float | None:
+    found = best(row)
+    return found.gradient_evaluations if found else None
+
+
 def held_out(row: Standing, whose: str) -> HeldOut | None:
     """Numbers on held-out records: of the ``winner``, the ``trivial`` solution, or ``without_privacy``."""
     if whose != "winner":
@@ -204,7 +214,7 @@ POINTS: Columns = {
         },
     ),
     "Competing": Column(competing, str, "competing", numeric=True),
-    "Risk": Column(lambda row: best(row).risk if best(row) else row.trivial, number, "risk", numeric=True),
+    "Risk": Column(_risk, number, "risk", numeric=True),
     "Kind": Column(kind_text, raw={"risk_kind": "risk_kind"}),
     "Margin [95 %]": Column(
         _margin_text,
@@ -215,9 +225,7 @@ POINTS: Columns = {
         },
         numeric=True,
     ),
-    "Gradients": Column(
-        lambda row: best(row).gradient_evaluations if best(row) else None, count, "gradient_evaluations", numeric=True
-    ),
+    "Gradients": Column(_gradients, count, "gradient_evaluations", numeric=True),
     "Held out": _held_out_column("winner", "held_out_loss"),
     "Held out, trivial": _held_out_column("trivial", "held_out_loss_trivial"),
     "Held out, no privacy": _held_out_column("without_privacy", "held_out_loss_without_privacy"),

@@ -215,11 +215,10 @@ def _plain_fonts() -> Iterator[None]:
 
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
-    files = [path.with_name(path.name + suffix) for suffix in (".svg", ".pdf")]
+    svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
     stream = io.BytesIO()
-    svg = svg_text(figure)
+    write_atomic(svg, svg_text(figure))
     with _plain_fonts():
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    for file, content in zip(files, (svg, stream.getvalue()), strict=True):
-        write_atomic(file, content)
-    return files
+    write_atomic(pdf, stream.getvalue())
+    return [svg, pdf]

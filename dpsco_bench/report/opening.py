@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -137,11 +138,13 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     columns = {**PAPER, "Claims": Column(lambda line: len(line.claims), str, "claims", numeric=True)}
     for standing in standings.counted(claim.standing for line in lines for claim in line.claims):
         name = standing.replace(", ", "_").replace(" ", "_")
-        columns[standing.capitalize()] = Column(
-            lambda line, standing=standing: line.counts.get(standing, 0), _or_dot, name, numeric=True
-        )
+        columns[standing.capitalize()] = Column(partial(_count, standing), _or_dot, name, numeric=True)
     columns["Errata"] = Column("errata", numeric=True)
     return Table("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
+
+
+def _count(standing: str, line: PaperLine) -> int:
+    return line.counts.get(standing, 0)
 
 
 def _or_dot(found: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -316,12 +317,16 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
             if any(key in row.worst for row in rows):
                 title = ("Worst risk /", form, "bound,", calibration_title(calibration))
                 columns[" ".join(filter(None, title))] = Column(
-                    lambda row, key=key: row.worst.get(key),
+                    partial(_worst, key),
                     lambda ratio: "" if ratio is None else number(ratio),
                     "_".join(filter(None, ("worst_ratio", form, calibration))),
                     numeric=True,
                 )
     return columns
+
+
+def _worst(key: tuple[str, str], row: RebuiltRow) -> float | None:
+    return row.worst.get(key)
 
 
 def _measured_columns(calibration: str) -> Columns:

@@ -245,14 +245,12 @@ def counts_table(rows: Iterable[Score]) -> Table:
     found: dict[str, Counter[str]] = {}
     for score in rows:
         found.setdefault(score.row.kind, Counter())[score.row.counted_as] += 1
-    columns = {"Kind": Column("kind", lambda kind: get_kind(kind).title)}
-    for word, _, _ in counts(rows):
-        name = word.replace(", ", "_").replace(" ", "_")
-        columns[word] = Column(f"counts.{name}", lambda number: str(number or "·"), numeric=True)
-    names = {column.value.rpartition(".")[2]: word for word, column in columns.items() if word != "Kind"}
-    frame = [
-        {"kind": kind, "counts": {name: found[kind][word] for name, word in names.items()}} for kind in sorted(found)
-    ]
+    names = {word: word.replace(", ", "_").replace(" ", "_") for word, _, _ in counts(rows)}
+    columns = {
+        "Kind": Column("kind", lambda kind: get_kind(kind).title),
+        **{word: Column(name, lambda number: str(number or "·"), numeric=True) for word, name in names.items()},
+    }
+    frame = [{"kind": kind, **{name: own[word] for word, name in names.items()}} for kind, own in sorted(found.items())]
     return Table("counts", "Verdicts by kind", columns, frame)
 
 

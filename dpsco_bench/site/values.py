@@ -162,7 +162,8 @@ class OfCharged:
         """See `value_of`."""
         name = (self.charged, self.part, self.calibration)
         scores = [s for s in content.scores if (s.row.id, s.row.part, s.row.calibration) == name]
-        worst = scores[0].privacy.worst if scores else None
+        charged = scores[0].charged if scores else []
+        worst = max(charged, key=lambda cell: cell.noise.severity, default=None)
         if worst is None:
             raise NotMeasured(f"{self.charged} {self.part} has no noise in profile {content.inputs.profile}")
         named = {**worst.calibrated.schedule, "n": worst.cell.n, "d": worst.calibrated.dimension}
@@ -184,9 +185,7 @@ class OfSpent:
             if id not in known_claims:
                 raise InputError(f"{where}: spent", id, nearest(id, known_claims))
         own = [s for s in content.scores if s.row.id in self.spent and s.row.calibration == "paper"]
-        shares = [
-            cell.real / cell.claimed for score in own for cell in score.charged if not math.isnan(cell.real)
-        ]
+        shares = [cell.real / cell.claimed for score in own for cell in score.charged if not math.isnan(cell.real)]
         if not shares:
             raise NotMeasured(f"{', '.join(self.spent)} have no noise in profile {content.inputs.profile}")
         return max(shares)
