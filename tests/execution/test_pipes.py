@@ -10,7 +10,6 @@ from dpsco_bench.execution.drawn import drawing, stands
 from dpsco_bench.execution.lock import ResultsLock
 from dpsco_bench.execution.packs import Packing
 from dpsco_bench.execution.store import DAMAGED, Store, read_sealed
-from dpsco_bench.report.placed import place
 
 
 @pytest.fixture
@@ -42,13 +41,12 @@ def test_a_pipe_in_the_place_of_a_file_is_set_aside(store, where, first, capsys)
 
 
 def test_a_pipe_in_the_place_of_any_other_file(tmp_path, capsys):
-    for name in (".lock", "page", "read"):
+    for name in (".lock", "read"):
         turn_into_a_pipe(tmp_path / name)
     (tmp_path / "link").symlink_to("/dev/zero")
     assert ResultsLock(tmp_path / ".lock").is_free()
     assert [read_sealed(tmp_path / name) for name in ("read", "link")] == [None, None]
-    place(tmp_path / "page", "text")
-    assert (tmp_path / "page").read_text() == "text" and len(capsys.readouterr().err.splitlines()) == 3
+    assert len(capsys.readouterr().err.splitlines()) == 2
     turn_into_a_pipe(tmp_path / "plan.json")
     for read in (read_plan, Packing.read):
         with pytest.raises(InputError, match="must be a file"):
