@@ -104,7 +104,7 @@ class Noise(Record):
 
     @property
     def elsewhere(self) -> str:
-        """Of which records it exceeds the claim, where those of the instance are not known to be such; else empty."""
+        """Records for which it exceeds the claim, where the instance is not known to have such; else empty."""
         return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
 
     @property
@@ -137,7 +137,7 @@ class Noise(Record):
 
     @property
     def nominal(self) -> bool:
-        """Whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
+        """Check whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
         bound, kind = self.bound
         within = bound <= self.epsilon_claimed * (1.0 + ROUNDING)
         decides = ("upper", "exact") if within else ("lower", "exact")
@@ -145,14 +145,14 @@ class Noise(Record):
 
     @property
     def _law_exceeds(self) -> bool:
-        """Whether not even the target law is proven, its bound being above the claim."""
+        """Check whether not even the target law is proven, its bound being above the claim."""
         bound, kind = self.bound
         above = bound > self.epsilon_claimed * (1.0 + ROUNDING)
         return self.status == "target_law_only" and kind == "upper" and above
 
     @property
     def _why_unproven(self) -> str:
-        """What stands between the noise and a proof."""
+        """Say what stands between the noise and a proof."""
         if self.nominal:
             return "the constants are nominal"
         if self._law_exceeds:
@@ -195,7 +195,7 @@ def noise_behind(cells: Iterable[tuple[CalibratedCell, Cell]]) -> Noise | None:
 
 
 def number(value: float) -> str:
-    """Of an epsilon: three digits, whole numbers from 1000 with commas."""
+    """Show an epsilon: three digits, whole numbers from 1000 with commas."""
     if 1000 <= value < 1e6:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")

@@ -125,12 +125,12 @@ class Verdict(Record):
 
     @property
     def skipped(self) -> bool:
-        """Whether it could not be run here."""
+        """Check whether it could not be run here."""
         return self.word == SKIPPED
 
     @property
     def rests_on_noise(self) -> bool:
-        """Whether its word says something of runs with noise, if there are such.
+        """Check whether its word says something of runs with noise, if there are such.
 
         What judges the noise itself has its own word for that, in a count noise plays no part, and what is only shown
         says nothing that could be limited.
@@ -178,7 +178,7 @@ class Verdict(Record):
 
     @property
     def meaning(self) -> Word:
-        """What the word says of the claim. Raises InputError for a word that the kind does not have."""
+        """Say what the word says of the claim. Raises InputError for a word that the kind does not have."""
         words = {**COMMON_WORDS, **get_kind(self.kind).words}
         found = words.get(self.verdict) or words.get(self.word)
         if found is None:

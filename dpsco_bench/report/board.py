@@ -64,7 +64,7 @@ def measured(board: BoardResults) -> list[Standing]:
 
 
 def kind_text(row: Standing) -> str:
-    """Whether risks of a point are ``empirical`` or of the ``population``; all are excess risks."""
+    """Check whether risks of a point are ``empirical`` or of the ``population``; all are excess risks."""
     return row.risk_kind.removeprefix("excess ")
 
 
@@ -88,7 +88,7 @@ def contenders_text(row: Standing) -> str:
 
 
 def cost_text(row: Standing) -> str:
-    """What deciding an undecided point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
+    """Say what deciding a point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
     seconds = to_decide(row)
     return "" if isnan(seconds) else duration(seconds)
 
@@ -105,7 +105,7 @@ def named(item: Ranked | Unrun) -> str:
 
 
 def competing(row: Standing) -> int:
-    """How many methods were run at a point that can win."""
+    """Count how many methods were run at a point that can win."""
     return sum(bool(method.ranked) for method in row.methods)
 
 
@@ -170,7 +170,7 @@ def _reference_risk(found: Reference) -> str:
 
 
 def data_note(board: BoardResults) -> str:
-    """How many data sets stand behind the intervals of a profile."""
+    """Count how many data sets stand behind the intervals of a profile."""
     count_ = board.board.data_sets.get(board.profile)
     if not count_:
         return ""
@@ -375,7 +375,7 @@ def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
 
 
 def decided(row: Standing) -> bool:
-    """Whether a method was run at a point, and none is left out that would contend for the first place."""
+    """Check whether a method was run at a point, and none is left out that would contend for the first place."""
     return row.runner_up is not None and not row.contenders
 
 

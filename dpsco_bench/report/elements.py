@@ -150,7 +150,7 @@ def real_epsilon_figure(module: str, name: str) -> None:
 
 
 def excess_message(inputs: Inputs, paper: str) -> str:
-    """How many mechanisms of a paper spend more than they claim."""
+    """Count how many mechanisms of a paper spend more than they claim."""
     found = charged_mechanisms(inputs, paper)
     cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
     more = sum(any(cell.noise.status == "exceeds_claim" for cell in own) for own in cells)
@@ -218,7 +218,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
 
 
 def _spent(cells: Sequence[Charged]) -> str:
-    """What a mechanism spends of its claim, at worst."""
+    """Say what a mechanism spends of its claim, at worst."""
     noises = [cell.noise for cell in cells]
     worst = max(noises, key=lambda noise: noise.excess)
     if any(noise.status == "exceeds_claim" for noise in noises):

@@ -53,7 +53,7 @@ def _panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
 
 
 def _only_shown(scores: Sequence[Score]) -> bool:
-    """Whether nothing is judged: a panel without a drawing would say nothing."""
+    """Check whether nothing is judged: a panel without a drawing would say nothing."""
     return all(score.row.meaning.outcome == "shown" for score in scores)
 
 

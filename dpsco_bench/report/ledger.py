@@ -39,7 +39,7 @@ class Charged:
 
     @property
     def kind(self) -> str:
-        """What that is to the true one."""
+        """Say what that is to the true one."""
         return self.noise.epsilon_real_kind
 
     @property
@@ -117,12 +117,12 @@ class LedgerRow:
 
     @property
     def laws(self) -> list[float]:
-        """Of draws the epsilons of their target laws."""
+        """Epsilons of the target laws of draws."""
         return [cell.noise.epsilon_law for cell in self.cells if cell.noise.epsilon_law is not None]
 
     @property
     def kind(self) -> str:
-        """What its real epsilon is to the true one, in words."""
+        """Say what its real epsilon is to the true one, in words."""
         kind = self.first.noise.epsilon_real_kind
         words = {"upper": "upper bound", "lower": "lower bound"}.get(kind, kind)
         return words + self.first.noise.elsewhere if kind else NOTHING
@@ -146,7 +146,7 @@ class LedgerRow:
 
     @property
     def delta_large(self) -> bool:
-        """Whether delta >= 1/n in one of the cells."""
+        """Check whether delta >= 1/n in one of the cells."""
         return any(cell.noise.delta_large for cell in self.cells)
 
 

@@ -109,7 +109,7 @@ class PaperLine:
 
 
 def on_printed_noise(row: Verdict) -> bool:
-    """Whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
+    """Check whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
     rules = get_kind(row.kind)
     return rules.judges_noise and not rules.aside and row.calibration == "paper" and not row.beside
 
@@ -165,7 +165,7 @@ def noise_table(lines: Sequence[PaperLine]) -> Table:
 
 
 def accounted_text(lines: Sequence[PaperLine]) -> str:
-    """Of how many verdicts with accounted noise that is proven private; empty where a profile has none.
+    """Count verdicts whose accounted noise is proven private; empty where a profile has none.
 
     The accountant that chooses the noise bounds its epsilon by the claim. That is no proof where it speaks of the law
     of an exact draw or minimiser, or where a constant of the objective is nominal.
@@ -197,7 +197,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
 
 
 def _privacy_text(found: Mapping[str, int]) -> str:
-    """How many verdicts on noise have each outcome, in words."""
+    """Count how many verdicts on noise have each outcome, in words."""
     words = {"confirms": "proven", "contradicts": "above the claim", "unproven": "not shown"}
     parts = [f"{found[key]} {word}" for key, word in words.items() if found.get(key)]
     rest = sum(number for key, number in found.items() if key not in words)
@@ -254,6 +254,6 @@ def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
 
 
 def headline(lines: Sequence[PaperLine]) -> str:
-    """What the figure says, in one sentence."""
+    """Say what the figure says, in one sentence."""
     text = standings.headline(claim.standing for line in lines for claim in line.claims)
     return text[:1].upper() + text[1:]

@@ -56,7 +56,7 @@ def _is_curve(score: Score) -> bool:
 
 
 def _alike(scores: Sequence[Score]) -> bool:
-    """Whether verdicts are about one instance and one parameter."""
+    """Check whether verdicts are about one instance and one parameter."""
     first = scores[0]
     return all(
         (s.row.parameter, s.part.problem) == (first.row.parameter, first.part.problem)

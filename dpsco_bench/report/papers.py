@@ -195,7 +195,7 @@ def errata_table(errata: Sequence[Erratum]) -> Table:
 
 
 def errata_note(errata: Sequence[Erratum]) -> str:
-    """What a reader of the ledger should know, the letters of the papers among it."""
+    """Say what a reader of the ledger should know, the letters of the papers among it."""
     papers = {e.paper: [other for other in errata if other.paper == e.paper] for e in errata}
     letters = [symbols(errata_letters(paper, entries)) for paper, entries in papers.items()]
     return " ".join([ERRATA_NOTE, *filter(None, letters)])

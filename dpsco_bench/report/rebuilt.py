@@ -58,27 +58,27 @@ class RebuiltRow:
 
     @property
     def claims(self) -> str:
-        """Which of the row's entries the sweep is about."""
+        """Say which of the row's entries the sweep is about."""
         first = self.sweep.first
         counted = first.kind.counts or first.part.quantity.endswith(COUNTED)
         return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
-        """That entry as printed, and the formula that stands for it here."""
+        """The entry as printed, and the formula that stands for it here."""
         name = self.sweep.first.part.bound
         printed = getattr(self.entry, self.claims) or NOTHING
         return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
     def instance(self) -> str:
-        """Where it was measured."""
+        """Say where it was measured."""
         cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
         return str(cells.cells[0].problem) if cells else str(self.sweep.first.row.part)
 
     @property
     def privacy(self) -> str:
-        """What the paper's noise of this sweep really gives, on this instance."""
+        """Say what the paper's noise of this sweep really gives, on this instance."""
         score = self.sweep.scores.get("paper")
         return privacy_text(score.row.noise) if score else NOTHING
 
@@ -94,7 +94,7 @@ class RebuiltRow:
 
     @property
     def schedule(self) -> str:
-        """What the row says of its method's schedule, at the cell that is shown, and its flags."""
+        """Say what the row says of its method's schedule, at the cell that is shown, and its flags."""
         evidence = self._shown_evidence
         if self._shown[0] is None:
             return NOTHING
@@ -114,7 +114,7 @@ class RebuiltRow:
 
     @property
     def _shown_evidence(self) -> Any:
-        """What was measured in the cell that is shown, or None."""
+        """Say what was measured in the cell that is shown, or None."""
         cell, score = self._shown
         found = [e for e in self._evidence(score) if self._mine(e)] if cell and score else []
         return min(found, key=lambda e: abs(e.value - cell[0])) if cell and found else None
@@ -257,7 +257,7 @@ def _rows(inputs: Inputs, text: TableText) -> list[RebuiltRow]:
 
 
 def _of_row(entry: TableRow, sweep: Sweep) -> bool:
-    """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
+    """Check whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
     part, claim = sweep.first.row.part, sweep.first.results.id
     if sweep.first.part.quantity == SPENT:
         return False
@@ -299,7 +299,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[tuple[s
 
 
 def _cells_by_part(score: Score) -> dict[str, int]:
-    """How many of a row's cells come from each part that it judges, in their order; what is only planned has none."""
+    """Count a row's cells by the part that they come from, in their order; what is only planned has none."""
     found = {}
     for group in measured_parts(score):
         job = score.results.job(group.part, score.row.calibration)

@@ -54,7 +54,7 @@ class Score:
 
     @property
     def quantity(self) -> str:
-        """What was measured: ``excess risk``, the measure of its methods, or what runs noted."""
+        """Say what was measured: ``excess risk``, the measure of its methods, or what runs noted."""
         if self.part.quantity != RISK:
             return quantity_label(self.part.quantity, self.results.paper)
         known = self.results.parts
@@ -79,12 +79,12 @@ class Score:
 
     @property
     def judged(self) -> bool:
-        """Whether it was measured, and says something for or against, or leaves it open."""
+        """Check whether it was measured, and says something for or against, or leaves it open."""
         return self.row.word not in COMMON_WORDS and not self.row.skipped and self.row.meaning.outcome != "shown"
 
     @property
     def measured(self) -> str:
-        """What was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
+        """Say what was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
 
         Of an audit it is its own lower bound, and not the accountant's epsilon, which it is held against.
         """
@@ -133,7 +133,7 @@ class Score:
 
     @property
     def compared_with(self) -> str:
-        """What it is held against: the slope of the bound, 1, a band or the claimed epsilon."""
+        """Say what it is held against: the slope of the bound, 1, a band or the claimed epsilon."""
         row, slope_of_it = self.row, self.kind.compared_slope(self.row)
         if is_number(slope_of_it):
             return slope(slope_of_it) if self.kind.whose_exponent == "paper" else exponent(slope_of_it)
@@ -176,7 +176,7 @@ class Score:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the verdict rests on a slope with a 95 % interval."""
+        """Check whether the verdict rests on a slope with a 95 % interval."""
         return self.kind.has_interval and bool(interval(self.row.ci))
 
 
@@ -220,7 +220,7 @@ def intervals(rows: Iterable[Score]) -> int:
 
 
 def chance_text(rows: Iterable[Score]) -> str:
-    """How many deviations chance alone is expected to cause."""
+    """Count how many deviations chance alone is expected to cause."""
     count = intervals(rows)
     expected = expected_chance_deviations(count)
     return (

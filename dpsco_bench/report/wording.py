@@ -119,7 +119,7 @@ def meanings() -> list[tuple[str, str, str]]:
 
 
 def noise_name(calibration: str) -> str:
-    """What a calibration is called: ``paper noise``, ``noise off``."""
+    """Say what a calibration is called: ``paper noise``, ``noise off``."""
     return "noise off" if calibration == "none" else f"{calibration} noise"
 
 
@@ -142,12 +142,12 @@ def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
 
 
 def parameter_label(parameter: str, paper: str = "") -> str:
-    """What an axis of a paper's figure is called: a formula without a name by its symbols."""
+    """Say what an axis of a paper's figure is called: a formula without a name by its symbols."""
     return _PARAMETERS.get(parameter) or LABELS.find(f"{paper}.{parameter}") or symbols(parameter).replace("_", " ")
 
 
 def quantity_label(quantity: str, paper: str) -> str:
-    """What was measured, as a paper's figures call it."""
+    """Say what was measured, as a paper's figures call it."""
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 
 

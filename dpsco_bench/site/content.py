@@ -53,7 +53,7 @@ class Content:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """What the claims of each paper come to."""
+        """Say what the claims of each paper come to."""
         return paper_lines(self.inputs, self.scores, self.names)
 
     @cached_property
@@ -101,5 +101,5 @@ class Content:
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:
-        """Whether there is a figure of that name."""
+        """Check whether there is a figure of that name."""
         return name in self.coming or (self.figures / f"{name}.svg").is_file()

@@ -19,7 +19,7 @@ BREAK = "<br>"
 
 
 def entries(found: Table) -> bool:
-    """Whether it is a table of rows that claim utility and gradients; others are computed, and read as they are."""
+    """Check whether a table has rows that claim utility and gradients; others are computed, and read as they are."""
     return bool(found.rows) and all(isinstance(row, RebuiltRow) for row in found.rows)
 
 
@@ -67,7 +67,7 @@ def _lines(calibration: str, scores: Sequence[Score]) -> list[str]:
 
 
 def _counts(noise: str, scores: Sequence[Score]) -> str:
-    """How many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
+    """Count how many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
     words: dict[tuple[str, str, bool], list[Score]] = {}
     for score in scores:
         words.setdefault((score.verdict, score.mark, bool(score.row.beside)), []).append(score)

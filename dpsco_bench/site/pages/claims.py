@@ -111,7 +111,7 @@ def _beyond(standing: str, answer: str) -> str:
 
 
 def _elsewhere(content: Content, results: ClaimResults) -> str:
-    """Which other claims refute the printed noise; empty where none does."""
+    """Say which other claims refute the printed noise; empty where none does."""
     if content.claims[results.id].standing not in NOISE_MATTERS:
         return ""
     found = refuted_elsewhere(results, content.scores)
@@ -122,7 +122,7 @@ def _elsewhere(content: Content, results: ClaimResults) -> str:
 
 
 def _evidence(content: Content, results: ClaimResults) -> list[str]:
-    """What stands behind the verdicts."""
+    """Say what stands behind the verdicts."""
     return [
         _comparisons(results),
         heading("How it is measured", 2),

@@ -33,7 +33,7 @@ def errata_pages(content: Content) -> Pages:
 
 
 def legend() -> str:
-    """What the words for changes mean."""
+    """Say what the words for changes mean."""
     return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
 
 

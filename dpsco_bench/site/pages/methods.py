@@ -69,7 +69,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
 
 
 def _details(content: Content, page: AlgorithmPage) -> list[str]:
-    """What it costs, where it stands, and its code."""
+    """Say what it costs, where it stands, and its code."""
     return [
         _account(content, page),
         _queries(content, page.id),
@@ -83,7 +83,7 @@ def _details(content: Content, page: AlgorithmPage) -> list[str]:
 
 
 def _account(content: Content, page: AlgorithmPage) -> str:
-    """What an accountant says at one point, and the command that says it there or at a point of one's own."""
+    """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
     point, problem = nearest_point(content, page.id), _problem(content, page)
     private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
     if point is None and not (problem and private):
@@ -107,7 +107,7 @@ def _problem(content: Content, page: AlgorithmPage) -> str:
 
 
 def _told(page: AlgorithmPage) -> str:
-    """What its docstring says but of options, which have a table."""
+    """Say what its docstring says but of options, which have a table."""
     others = on_others(page.doc, [option.name for option in page.options])
     said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
     return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
@@ -120,7 +120,7 @@ def _code(id: str) -> str:
 
 
 def _queries(content: Content, id: str) -> str:
-    """What it asks of the data at a point that was calibrated; nothing where no claim charges it."""
+    """Say what it asks of the data at a point that was calibrated; nothing where no claim charges it."""
     shown = table(queries_table(content, id))
     return f"{heading('Its queries, and what each is charged for', 2)}\n{shown}" if shown else ""
 
@@ -132,7 +132,7 @@ def _ledger(content: Content, id: str) -> str:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a method stands on one instance of a board, over its points."""
+    """Say where a method stands on one instance of a board, over its points."""
 
     instance: str
     name: str
@@ -148,7 +148,7 @@ class Places:
 
 
 def places(content: Content, id: str) -> list[Places]:
-    """Where a method stands among those of proven privacy, instance by instance."""
+    """Say where a method stands among those of proven privacy, instance by instance."""
     found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
         for row in measured(board):

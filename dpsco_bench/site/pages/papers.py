@@ -59,7 +59,7 @@ def _paper(content: Content, line: PaperLine) -> str:
 
 
 def _noise(line: PaperLine) -> str:
-    """What is known of its own noise, and of the noise that it cites, a sentence each."""
+    """Say what is known of its own noise, and of the noise that it cites, a sentence each."""
     words = {
         "confirms": "proven private",
         "contradicts": "shown not to be private",
@@ -99,7 +99,7 @@ def _figures(content: Content, paper: str) -> list[str]:
 
 
 def _exponents(content: Content, line: PaperLine) -> list[str]:
-    """Where its exponents stand, sweep by sweep; the claims' pages show them one by one."""
+    """Say where its exponents stand, sweep by sweep; the claims' pages show them one by one."""
     found = rates_table(content.inputs, line.paper, line.name)
     files = f"[CSV](../tables/{found.id}.csv), [Parquet](../tables/{found.id}.parquet)"
     return [f"Exponents of all {len(found.rows)} sweeps, claimed beside measured: {files}.\n"] if found.rows else []

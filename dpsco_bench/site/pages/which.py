@@ -76,7 +76,7 @@ def explained(board: BoardResults) -> Table:
 
 
 def _summary(id: str) -> str:
-    """Of a method in a line; nothing of one whose file or paper is not here."""
+    """Summarise a method in a line; nothing for one whose file or paper is not here."""
     known = describe(id) if id in list_algorithms() else None
     return known.summary if isinstance(known, AlgorithmPage) else ""
 
