@@ -129,6 +129,13 @@ class Verdict(Record):
         return self.word == SKIPPED
 
     @property
+    def privacy_status(self) -> str:
+        """Status of the noise behind it: ``none`` where it is off, empty where none is charged."""
+        if self.noise is not None:
+            return self.noise.status
+        return "none" if self.calibration == "none" else ""
+
+    @property
     def rests_on_noise(self) -> bool:
         """Check whether its word says something of runs with noise, if there are such.
 

@@ -80,7 +80,7 @@ class RebuiltRow:
     def privacy(self) -> str:
         """Say what the paper's noise of this sweep really gives, on this instance."""
         score = self.sweep.scores.get("paper")
-        return privacy_text(score.row.noise) if score else NOTHING
+        return privacy_text(score.row) if score else NOTHING
 
     @property
     def part(self) -> str:

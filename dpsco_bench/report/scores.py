@@ -276,10 +276,10 @@ COLUMNS: Columns = {
     "Paper's exponent": Column("row.claimed_exponent", exponent, numeric=True),
     "Noise off": Column("noise_off", raw={"noise_off_slope": "row.noise_off_slope"}, numeric=True),
     "Privacy": Column(
-        "row.noise",
+        "row",
         privacy_text,
         raw={
-            "privacy_status": "row.noise.status",
+            "privacy_status": "row.privacy_status",
             "epsilon_claimed": "row.noise.epsilon_claimed",
             "epsilon_real": "row.noise.epsilon_real",
             "epsilon_real_kind": "row.noise.epsilon_real_kind",

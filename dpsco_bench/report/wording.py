@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.analysis.verdict import CONFIRMING
+from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SIGNS, STATUS_WORDS
@@ -179,19 +178,21 @@ def epsilon_text(value: object, kind: str) -> str:
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 
-def privacy_text(noise: Noise | None) -> str:
+def privacy_text(row: Verdict) -> str:
     """Say what the noise behind a verdict gives, such as ``exceeds the claim: ε ≥ 1.46×10⁴, claimed 1``."""
+    noise = row.noise
     if noise is None:
-        return NOTHING
+        return STATUS_WORDS.get(row.privacy_status, NOTHING)
     words = STATUS_WORDS[noise.status] + noise.elsewhere
-    bound, kind = noise.bound
-    if math.isnan(bound):
+    claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
+    bound = epsilon_text(*noise.bound)
+    if bound == NOTHING:
         return f"{words}: no accountant covers it"
-    said = f"ε {epsilon_text(bound, kind)}".replace(" ", "\u00a0") + f", claimed\u00a0{plain(noise.epsilon_claimed)}"
     if math.isnan(noise.epsilon_real):
-        return f"{words}: target law {said}"
+        return f"{words}: target law ε\u00a0{bound}, {claimed}"
+    real = f"ε {bound}".replace(" ", "\u00a0")
     why = " (the constants are nominal)" if noise.nominal else ""
-    return f"{words}: {said}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
+    return f"{words}: {real}, {claimed}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
 
 
 def paper_name(source: str, fallback: str) -> str:

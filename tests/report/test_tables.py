@@ -353,7 +353,7 @@ def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):
 def test_rebuilt_rows_have_the_privacy_of_their_own_sweep(rebuilt, inputs):
     scored = {(score.row.part, score.row.calibration): score for score in scores(inputs)}
     for part in ("rate-n", "exact-n"):
-        assert rebuilt[f"kinds {part}", ""]["privacy"] == privacy_text(scored[part, "paper"].row.noise)
+        assert rebuilt[f"kinds {part}", ""]["privacy"] == privacy_text(scored[part, "paper"].row)
     assert rebuilt["kinds silent-n", ""]["privacy"] == rebuilt["kinds several", "one_way"]["privacy"] == NOTHING
 
 
