@@ -25,7 +25,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test test-slow fuzz replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
+.PHONY: help .venv test test-slow fuzz same same-full replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make .venv       the environment alone, from requirements/lock.txt; the other targets build it where it is not there'
@@ -34,6 +34,8 @@ help:
 	@echo 'make test        build .venv and run the tests (ARGS="-k philox" goes to pytest)'
 	@echo 'make test-slow   the tests that take more than a few seconds each; .ci/run runs both, without those marked long'
 	@echo 'make fuzz        odd words, files and arguments by the thousand (EXAMPLES=3000 in all)'
+	@echo 'make same        after an edit: a finished run of ci against the record, in numbers, bytes, tables and transcripts'
+	@echo 'make same-full   every job of ci anew, against the bytes of the store'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
@@ -120,6 +122,13 @@ gpu-pack: .venv
 # kernels run over the tests' emulation, and the report says so.
 gpu-check:
 	@PYTHONPATH=.$(if $(EMULATED),:tests/device/path) $(PYTHON) -m dpsco_bench gpu check $(ARGS)
+
+# After an edit that should change no number; needs a finished run of ci.
+same: .venv
+	@$(bin)/python -m tests.same $(ARGS)
+
+same-full: .venv
+	@$(bin)/python -m tests.same --all
 
 lint: .venv
 	$(bin)/ruff format --check .

@@ -21,7 +21,6 @@ from dpsco_bench.claims.costs import LEAST_SECONDS, Costs, amounts, family
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import item
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.paths import conf_dir
@@ -68,7 +67,7 @@ def measured(profile: str, base: Path, data_root: str) -> list[Time]:
     files, found = Layout(profile, base), []
     for job in read_plan(files.plan, [BOARD]).board(BOARD).jobs:
         rows = job.replicates * job.data_sets
-        for cost in files.measured.store.costs(*item("run", job)):
+        for cost in files.measured.costs("run", job):
             cell = located(job.cells[cost.cell], data_root)
             plan = cell.plan(job.calibration, job.seed, twice=False)[1]
             does = amounts(cell, plan, rows)

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.report.findings import all_findings
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.findings import Finding, finding_files, findings
+from dpsco_bench.site.findings import Supported, findings
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = ("full", "ci")
@@ -32,7 +33,7 @@ BEHIND = {
 BEGIN, END = "<!-- findings -->\n", "<!-- end of findings -->\n"
 
 
-def page(found: Mapping[str, Sequence[Finding]]) -> str:
+def page(found: Mapping[str, Sequence[Supported]]) -> str:
     """The whole page, Markdown, of findings by profile."""
     by_id = {profile: {one.id: one for one in said} for profile, said in found.items()}
     lines = [
@@ -42,36 +43,36 @@ def page(found: Mapping[str, Sequence[Finding]]) -> str:
         "the recorded runs. A heading is of `full` wherever that has the finding. In front of a paragraph stands the "
         "profile whose run it speaks of. The sites of both have their figures.",
     ]
-    said = [id for id in finding_files() if any(id in ours for ours in by_id.values())]
+    said = [one.id for one in all_findings() if any(one.id in ours for ours in by_id.values())]
     for id in said:
         ours = {profile: known[id] for profile, known in by_id.items() if id in known}
         first = next(iter(ours.values()))
-        lines += ["", f"## {first.title}"]
+        lines += ["", f"## {first.said.title}"]
         told = {profile: said_of(one, first) for profile, one in ours.items()}
         for words in dict.fromkeys(told.values()):
             names = " and ".join(f"`{profile}`" for profile, said in told.items() if said == words)
             lines += ["", f"{names}: {words}"]
-        lines += ["", first.means, "", f"Behind it: {', '.join(behind(first))}."]
+        lines += ["", first.said.means, "", f"Behind it: {', '.join(behind(first))}."]
     return "\n".join(lines) + "\n"
 
 
-def said_of(one: Finding, first: Finding) -> str:
+def said_of(one: Supported, first: Supported) -> str:
     """Its sentence, after its title where that is not the heading."""
-    return one.sentence if one.title == first.title else f"{one.title}. {one.sentence}"
+    return one.said.sentence if one.said.title == first.said.title else f"{one.said.title}. {one.said.sentence}"
 
 
-def behind(one: Finding) -> list[str]:
+def behind(one: Supported) -> list[str]:
     """Links to its claims, and names of the pages behind it."""
     claims = [f"[`{id}`](../conf/claim/{'/'.join(id.split('.', 1))}.yaml)" for id in one.claims]
-    papers = [page.partition("/")[2] for page in one.text.pages if page not in BEHIND]
+    papers = [page.partition("/")[2] for page in one.finding.pages if page not in BEHIND]
     errata = [f"[the errata of {paper}](../conf/errata/{paper}.yaml)" for paper in papers]
-    return [*claims, *errata, *(BEHIND[page] for page in one.text.pages if page in BEHIND)]
+    return [*claims, *errata, *(BEHIND[page] for page in one.finding.pages if page in BEHIND)]
 
 
-def readme_lines(found: Sequence[Finding]) -> str:
+def readme_lines(found: Sequence[Supported]) -> str:
     """The five, a line of a list each: what the page says of them first."""
     by_id = {one.id: one for one in found}
-    lines = (f"**{by_id[id].title}.** {first_sentence(by_id[id].sentence)}" for id in FIRST)
+    lines = (f"**{by_id[id].said.title}.** {first_sentence(by_id[id].said.sentence)}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
 
 

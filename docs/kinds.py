@@ -20,7 +20,6 @@ from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import item
 from dpsco_bench.execution.predict import COSTS, Costs, kind_of, predicted_seconds, work_of
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
@@ -64,7 +63,7 @@ def recorded(folder: Path, profile: str, data_root: str) -> Iterable[Time]:
         if job.skipped or job.evaluation != "run" or not job.seconds:
             continue
         took: Counter[int] = Counter()
-        for cost in files.measured.store.costs(*item("run", job)):
+        for cost in files.measured.costs("run", job):
             took[cost.cell] += cost.cpu_s  # type: ignore[assignment]
         for number, seconds in took.items():
             if number < 0 or seconds <= LEAST_TOOK:

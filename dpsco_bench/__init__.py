@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from dpsco_bench.analysis.choice import Choice, choose
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
-    from dpsco_bench.claims.bounds.registry import bound
+    from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
@@ -29,6 +28,7 @@ _HOMES = {
     "algorithm": "algorithms.registry",
     "get_algorithm": "algorithms.registry",
     "check_algorithm": "audit.contract",
+    "Symbol": "claims.bounds.registry",
     "bound": "claims.bounds.registry",
     "Field": "claims.kinds",
     "Kind": "claims.kinds",
@@ -73,6 +73,7 @@ __all__ = [
     "Result",
     "Setting",
     "SingleIndex",
+    "Symbol",
     "Trait",
     "Verdict",
     "Word",
@@ -101,4 +102,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOMES})
-

@@ -223,6 +223,11 @@ def unsealed(content: bytes) -> Plain:
     return found
 
 
+def digest(value: Any) -> str:
+    """Digest what JSON makes of a value, 32 hexadecimal digits."""
+    return hashlib.sha256(dumps_canonical(value).encode()).hexdigest()[:32]
+
+
 def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str = "") -> Any:
     """What a function makes of a file, made once for each content; kept in the ``__pycache__`` beside the file.
 

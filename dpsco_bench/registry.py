@@ -25,7 +25,6 @@ PLUGIN = "dpsco_plugin_"
 """Names of the modules of one's own files begin so."""
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
-_BROKEN: dict[str, BrokenPaper] = {}
 _SAID: set[str] = set()
 REGISTRIES: list[Registry] = []
 """All of this process, in the order in which they were made."""
@@ -88,8 +87,6 @@ class Registry(Generic[T]):
                 attempt(module)
         if name not in self._entries:
             self.load()
-        if name not in self._entries:
-            check_paper(name)
         return self._entries.get(name)
 
     def get(self, name: str) -> T:
@@ -133,7 +130,7 @@ class Registry(Generic[T]):
         return self._modules[name]
 
     def load(self) -> None:
-        """Import every module that may register an entry; a paper that cannot be imported is named and left out."""
+        """Import every module that may register an entry."""
         for package in self._packages():
             for module in modules_in(package):
                 attempt(module)
@@ -142,16 +139,16 @@ class Registry(Generic[T]):
         if self.core:
             yield f"dpsco_bench.{self.core}"
         for package in papers().values():
-            if attempt(package):
-                yield f"{package}.{self.folder}"
+            attempt(package)
+            yield f"{package}.{self.folder}"
 
     def _likely(self, name: str) -> Iterator[str]:
         """Modules called like the name or else holding it in quotes, of the paper in its prefix alone if it has one."""
         prefix, _, last = name.rpartition(".")
         known = papers()
         paper = next((paper for paper in known if prefix == paper or prefix.startswith(f"{paper}_")), "")
-        if paper and not attempt(known[paper]):
-            return
+        if paper:
+            attempt(known[paper])
         for package in [f"{known[paper]}.{self.folder}"] if paper else list(self._packages()):
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
@@ -159,66 +156,28 @@ class Registry(Generic[T]):
             yield from own or (modules if paper else ())
 
 
-def attempt(module: str) -> bool:
-    """Import a module of the core or of a paper, once; whether it is there.
+def attempt(module: str) -> None:
+    """Import a module of the core or of a paper.
 
-    One of a paper may fail: the paper is named in one line on stderr, and the others are as before. Whatever needs
-    something of it is stopped by the same line (`check_paper`).
+    Raises BrokenPaper for a module of a paper that cannot be imported, with its distribution and the reason.
     """
-    if module in _BROKEN:
-        return False
     package = next((package for package in papers().values() if f"{module}.".startswith(f"{package}.")), "")
     try:
         importlib.import_module(module)
-    except KeyboardInterrupt:
+    except BrokenPaper:
         raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         if not package:
             raise
         reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
-        broken = BrokenPaper(package + _distribution(package), " ".join(reason.split()))
-        if not any(f"{name}.".startswith(f"{package}.") for name in _BROKEN):
-            say_once(broken)
-        _BROKEN[module] = broken
-        return False
-    return True
+        raise BrokenPaper(package + _distribution(package), " ".join(reason.split())) from error
 
 
 def say_once(error: DpscoError) -> None:
-    """Print what is wrong with a paper that others do not need, in a line on stderr."""
+    """Print an error as a line on stderr, once per process."""
     if str(error) not in _SAID:
         print(f"dpsco: {error}", file=sys.stderr, flush=True)
     _SAID.add(str(error))
-
-
-def is_given(name: str) -> bool:
-    """Whether an entry is of a paper that this process was given by its folder: what is wrong there stops the process.
-
-    What is wrong with any other paper is said, and stops what needs it alone.
-    """
-    return name.partition(".")[0] in _ADDED
-
-
-def check_paper(name: str) -> None:
-    """Stop what needs something of a paper of which something cannot be imported.
-
-    Parameters
-    ----------
-    name : str
-        ``<paper>.<entry>``.
-
-    Raises
-    ------
-    BrokenPaper
-        The line that was said when it was found.
-    """
-    package = papers().get(name.partition(".")[0], "")
-    if package and attempt(package):
-        for module in (module for registry in REGISTRIES for module in modules_in(f"{package}.{registry.folder}")):
-            attempt(module)
-    for module, broken in _BROKEN.items():
-        if package and f"{module}.".startswith(f"{package}."):
-            raise broken
 
 
 def _distribution(package: str) -> str:
@@ -293,8 +252,6 @@ def drop_paper(name: str) -> None:
         sys.path.remove(str(place.parent))
     for module in [module for module in sys.modules if f"{module}.".startswith(f"{package}.")]:
         del sys.modules[module]
-    for module in [module for module in _BROKEN if f"{module}.".startswith(f"{package}.")]:
-        del _BROKEN[module]
     for cached in (_location, modules_in, source):
         cached.cache_clear()
 

@@ -4,7 +4,7 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from dpsco_bench import Constants, Data, GaussianQuery, Logistic, Trait, algorithm, bound, make_plan, problem
+from dpsco_bench import Constants, Data, GaussianQuery, Logistic, Symbol, Trait, algorithm, bound, make_plan, problem
 
 
 @algorithm("mine.noisy_gd", source="docs/own.md", needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX))
@@ -40,7 +40,14 @@ class FlippedLabels(Logistic):
         return Data(n, rows, np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0))
 
 
-@bound("mine.noisy_gd", "(L + lambda) d G^2 ln(n)/(mu n r)^2")
-def rate(c):
-    k = c.constants
-    return k.total_smoothness * c.d * k.lipschitz**2 * log(c.n) / (k.strong_convexity * c.n * c.privacy_ratio) ** 2
+bound(
+    "mine.noisy_gd",
+    "(L + lambda) d G^2 ln(n)/(mu n r)^2",
+    {
+        "L": "constants.smoothness",
+        "lambda": "constants.regularisation",
+        "G": "constants.lipschitz",
+        "mu": "constants.strong_convexity",
+        "r": Symbol("eps/sqrt(l)"),
+    },
+)

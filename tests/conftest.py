@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from dpsco_bench.claims.bounds.glossary import evaluate
-from dpsco_bench.claims.bounds.notation import read
-from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.cli.main import main
 from dpsco_bench.registry import REGISTRIES, drop_paper, papers, roots
 from dpsco_bench.rng.keys import stream_key
@@ -108,24 +105,3 @@ def score():
         return abs(values.mean() - expected) / (values.std(ddof=1) / np.sqrt(values.size))
 
     return standardised
-
-
-@pytest.fixture
-def as_written():
-    """``as_written(name, context, printed=False)``: a bound's function returns what its text says, to 1e-12.
-
-    A text with a ``whole bound`` says what the named term is, and what the bound. ``printed`` also compares that
-    alternative, which holds for cells of the paper's own calibration.
-    """
-
-    def compare(name, context, printed=False):
-        entry = get_bound(name)
-        text = read(entry.text)
-        assert (entry.named_term is None) == (not text.has("whole bound"))
-        said = [("", entry.named_term or entry.value)]
-        said += [("whole bound", entry.value)] * text.has("whole bound")
-        said += [("printed", entry.value)] * (printed and text.has("printed"))
-        for label, function in said:
-            assert evaluate(name, entry.text, context, label) == pytest.approx(function(context), rel=1e-12), label
-
-    return compare

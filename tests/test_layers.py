@@ -4,10 +4,10 @@ import ast
 import re
 import subprocess
 import sys
-from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
+import grimp
 
 import dpsco_bench
 
@@ -32,18 +32,18 @@ LAYERS = (
 """From the lowest up; a module imports from its own or a lower layer."""
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 CORE = LEVEL["execution"]
-SHOWN = ("figures", "tables", "bench")
-"""Parts of a paper that draw and measure; its other parts are what a worker runs, and bounds."""
-CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy"} | set(sys.stdlib_module_names)
-HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "jinja2", "sphinx", "numba", "cupy")
+BOUNDS, SHOWN = ("bounds", "moments"), ("figures", "tables", "bench")
+"""Parts of a paper that judge, and those that draw and measure; its other parts are what a worker runs."""
+CORE_MAY_IMPORT = {"numpy", "scipy", "pyarrow", "numba", "cupy", "filelock", "pooch", "rich"} | set(
+    sys.stdlib_module_names
+)
+HEAVY = ("hydra", "omegaconf", "snakemake", "dp_accounting", "matplotlib", "sphinx", "pooch", "numba", "cupy")
 
 
-def module_names():
-    paths = sorted(p for p in ROOT.rglob("*.py") if "_share" not in p.parts)
-    return {".".join((NAME, *p.relative_to(ROOT).with_suffix("").parts)): p for p in paths}
-
-
-MODULES = module_names()
+GRAPH = grimp.build_graph(NAME, include_external_packages=True, exclude_type_checking_imports=True, cache_dir=None)
+"""Who imports whom, within functions too."""
+MODULES = sorted(module for module in GRAPH.modules if module.startswith(f"{NAME}."))
+EDGES = [(module, name) for module in MODULES for name in sorted(GRAPH.find_modules_directly_imported_by(module))]
 
 
 def part_of(module):
@@ -55,86 +55,40 @@ def level_of(module):
     paper = module.split(".")[2:] if part_of(module) == "papers" else []
     if len(paper) < 2 or paper[1] in SHOWN:
         return LEVEL[part_of(module)]
-    return LEVEL["claims"] if paper[1] == "bounds" else LEVEL["execution"]
+    return LEVEL["claims"] if paper[1] in BOUNDS else LEVEL["execution"]
 
 
-def names_in(node):
-    """Modules that one import statement may load."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    assert node.level == 0, "relative import"
-    return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+def paper_of(module):
+    """Package of a paper that a module is in; empty elsewhere."""
+    return ".".join(module.split(".")[:3]) if module.startswith(f"{NAME}.papers.") else ""
 
 
-@cache
-def statements(module, *, nested):
-    """Import statements of a module; without ``nested`` only those that run on import."""
-    tree = ast.parse(MODULES[module].read_text())
-    if nested:
-        found = ast.walk(tree)
-    else:
-        found, todo = [], list(tree.body)
-        while todo:
-            node = todo.pop()
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                continue
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-                continue
-            found.append(node)
-            todo.extend(ast.iter_child_nodes(node))
-    return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
-
-
-def imported(module, *, nested):
-    return {name for node in statements(module, nested=nested) for name in names_in(node)}
-
-
-def test_every_part_has_a_layer():
+def test_imports_go_down():
     assert {part_of(module) for module in MODULES} <= set(LEVEL)
+    assert not [(a, b) for a, b in EDGES if b in MODULES and level_of(b) > level_of(a)]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_down(module):
-    level = level_of(module)
-    inner = {name for name in imported(module, nested=True) if name.startswith(f"{NAME}.")} - {f"{NAME}.__version__"}
-    upward = {name for name in inner if level_of(name) > level}
-    assert not upward
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_the_core_imports_no_paper_and_no_paper_another(module):
-    own = f"{NAME}.papers.{module.split('.')[2]}" if part_of(module) == "papers" and module.count(".") > 1 else NAME
-    papers = {name for name in imported(module, nested=True) if name.startswith(f"{NAME}.papers.")}
-    assert papers == {name for name in papers if name == own or name.startswith(f"{own}.")}
-    assert own != NAME or not papers
-
-
-@pytest.mark.parametrize("module", [m for m in MODULES if level_of(m) <= CORE])
-def test_the_core_imports_arrays_and_the_standard_library_only(module):
-    outer = {name.split(".")[0] for name in imported(module, nested=False)} - {NAME}
-    assert outer <= CORE_MAY_IMPORT
-    assert "cupy" not in outer
-    later = {name.split(".")[0] for name in imported(module, nested=True)} - {NAME} - CORE_MAY_IMPORT
-    # The accountants load dp_accounting when the calibration step asks for them, and nothing else does.
-    assert later <= ({"dp_accounting"} if ".accountants." in module else set())
+def test_no_text_names_a_module_further_up():
+    """An import by name would be an import that the graph lacks."""
+    for path in ROOT.rglob("*.py"):
+        module = ".".join((NAME, *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        if module in MODULES:
+            texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+            assert not [t for t in texts & {*MODULES} - {f"{NAME}.papers"} if level_of(t) > level_of(module)], module
 
 
 def test_no_cycles():
-    graph = {
-        module: {name for name in imported(module, nested=False) if name in MODULES and name != module}
-        for module in MODULES
-    }
-    done = set()
+    TopologicalSorter({a: [b for c, b in EDGES if c == a] for a in MODULES}).prepare()
 
-    def visit(module, path):
-        assert module not in path, " -> ".join([*path[path.index(module) :], module])
-        if module not in done:
-            for name in sorted(graph[module]):
-                visit(name, [*path, module])
-            done.add(module)
 
-    for module in sorted(graph):
-        visit(module, [])
+def test_the_core_imports_no_paper_and_no_paper_another():
+    assert not [(a, b) for a, b in EDGES if paper_of(b) not in ("", paper_of(a))]
+
+
+def test_the_core_imports_arrays_and_the_standard_library_only():
+    """The accountants load dp_accounting when the calibration step asks for them, and nothing else does."""
+    outer = [(a, b) for a, b in EDGES if not b.startswith(NAME) and level_of(a) <= CORE and b not in CORE_MAY_IMPORT]
+    assert {b for _, b in outer} == {"dp_accounting"} and all(".accountants." in a for a, _ in outer)
 
 
 def test_the_core_names_no_paper():
@@ -181,25 +135,13 @@ def test_the_worker_runs_without_the_heavy_packages():
     assert output_without(*HEAVY) == output_without()
 
 
-def reached_by():
-    """Module of the core -> the papers that reach it, through other such modules too; "" where nothing imports it."""
-    imports = {module: imported(module, nested=True) for module in MODULES}
-    users = {module: {other for other, names in imports.items() if module in names} for module in MODULES}
-    core = [module for module in MODULES if part_of(module) != "papers"]
-    found = {module: set() if users[module] else {""} for module in core}
-    before = None
-    while before != found:
-        before = {module: set(papers) for module, papers in found.items()}
-        for module in core:
-            for user in users[module]:
-                found[module] |= found[user] if user in found else {user.split(".")[2]}
-    return found
-
-
 def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
     """docs/design.md has the exceptions, each with its reason, and no others."""
-    one = {
-        module.removeprefix(f"{NAME}.") for module, papers in reached_by().items() if papers - {""} and len(papers) == 1
-    }
+    core = {module for module in MODULES if not paper_of(module)}
+    unused, one = {module for module in core if not GRAPH.find_modules_that_directly_import(module)}, set()
+    for module in core:
+        users = GRAPH.find_downstream_modules(module)
+        if not users & unused and len({paper_of(user) for user in users} - {""}) == 1:
+            one.add(module.removeprefix(f"{NAME}."))
     text = (ROOT.parent / "docs" / "design.md").read_text().split("## What one paper alone uses")[1].split("\n## ")[0]
     assert one == set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))

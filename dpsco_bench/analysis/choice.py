@@ -24,17 +24,17 @@ from dpsco_bench.claims.lower_bounds import NO_BOUND, NONE_STATED, ORDER_ONLY
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.abreast import Outcome, Tell, make_abreast
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import Measured
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.pool import Outcome, Tell, make_within
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOut
+from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import problem_class
@@ -220,7 +220,7 @@ def choose(
     epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
     limit : float
         Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
-        finished after `SLACK` times as much work is ended. Compiling, and waiting for a busy machine, is no work.
+        finished after `SLACK` times as much work is ended, by the clock without compiling.
     cores : int, processes at a time; by default 2, or 1 where the machine has one core
     plugins : sequence of path-like, files of one's own methods and problems
     store : path-like, optional
@@ -273,7 +273,7 @@ def choose_at(
         raise DpscoError(_nothing(point, entry))
     _check_store(measured.store.root)
     planned(entry)
-    outcome = make_abreast(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
+    outcome = make_within(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
     return _choice(point, settings, entry, measured, outcome)
 
 

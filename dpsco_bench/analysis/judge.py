@@ -17,9 +17,8 @@ from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.axes import axis_modules, axis_value
-from dpsco_bench.claims.bounds.context import Bound
-from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
+from dpsco_bench.claims.axes import axis_value
+from dpsco_bench.claims.bounds.registry import Bound, bound_modules, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
@@ -48,9 +47,8 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
     """Modules that a claim's verdicts depend on: the judge; kinds, bounds and axes of its parts, but no others."""
     parts = entry.claim.parts
     formulas = {name for part in parts for name in (part.bound, part.quantity) if "." in name}
-    bounds = set(map(BOUNDS.module, formulas))
-    symbols = {module for part in parts if part.axis for module in axis_modules(part.bound)}
-    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds | symbols)]
+    bounds = {module for name in formulas for module in bound_modules(name)}
+    return [__name__, *kind_modules(part.kind for part in parts), *sorted(bounds)]
 
 
 class ClaimJudge:

@@ -236,7 +236,9 @@ class Checks:
         for query in queries:
             sampled = query.releases if query.records.sampled else 0
             found = source.released[query.name], source.sampled[query.name]
-            if found != (query.releases, sampled):
+            if undrawn := source.undrawn(query):
+                wrong.append(undrawn)
+            elif found != (query.releases, sampled):
                 wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")
         total = sum(query.releases for query in queries)
         return _finding(not wrong, "; ".join(wrong) or f"{total} releases of {len(queries)} queries")

@@ -12,9 +12,9 @@ import pyarrow as pa
 from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.evaluations import AUDIT_FUSED
+from dpsco_bench.execution.evaluations import AUDIT_FUSED, evaluation
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 
 FAMILY = 200
@@ -28,15 +28,19 @@ PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
 for the pair and for normal noise that attains what is charged."""
 
 
+@evaluation("audit", "audit_fused")  # in quotes: by these the module is found
 def execute(
     job: Job,
     calibrations: Calibrations,
     progress: Progress = lambda done, all: None,
     *,
+    block: Block | None = None,
     shard: Shard = WHOLE,
     meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
 ) -> pa.Table:
     """Audit the cells of a job with as many runs on each data set as it has replicates; a share has every so many.
+
+    An audit is a single ``block``.
 
     Returns
     -------

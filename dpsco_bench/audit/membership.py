@@ -70,9 +70,8 @@ def changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
 def _copies(recorded: Transcript, query: Query, place: int) -> np.ndarray:
     """How often each recorded batch has a record, ``(steps, R)``."""
     batches: dict[int, Any] = recorded.batches[query.name]
-    return np.stack(
-        [np.sum((to_numpy(b.indices) == place) * to_numpy(b.mask), axis=-1) for _, b in sorted(batches.items())]
-    )
+    held = [np.sum((to_numpy(b.indices) == place) * to_numpy(b.mask), axis=-1) for _, b in sorted(batches.items())]
+    return np.array(held)
 
 
 def _drawn(query: Query, sizes: np.ndarray, copies: np.ndarray) -> str:

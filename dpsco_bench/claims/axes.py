@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.glossary import GLOSSARIES, evaluate, glossary_of
 from dpsco_bench.claims.bounds.notation import read
+from dpsco_bench.claims.bounds.registry import alphabetical, evaluate, glossary_of
 from dpsco_bench.claims.kinds import Kind
 from dpsco_bench.errors import InputError
 
@@ -22,17 +22,10 @@ def check_axis(axis: str, bound: str, kind: Kind, where: str) -> None:
     except InputError:
         unknown = frozenset([axis])
     if unknown:
-        allowed = "a formula in the notation of bounds, in " + ", ".join(sorted(known, key=str.lower))
+        allowed = "a formula in the notation of bounds, in " + ", ".join(alphabetical(known))
         raise InputError(f"{where}: axis", axis, allowed)
 
 
 def axis_value(axis: str, bound: str, context: BoundContext) -> float:
     """The axis at a cell."""
     return evaluate(bound, axis, context)
-
-
-def axis_modules(bound: str) -> list[str]:
-    """The module that says what the symbols of a bound's paper mean; none where the paper has no own symbols."""
-    prefix = bound.partition(".")[0]
-    found = (name for name in (prefix, prefix.rpartition("_")[0]) if name and GLOSSARIES.find(name) is not None)
-    return [GLOSSARIES.module(name) for name in found][:1]

@@ -23,10 +23,10 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.jsonio import digest
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import say_once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,68 +17,13 @@ from dpsco_bench.claims.slug import slug
 from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.registry import absent_paper, is_given, paper_folders, papers, say_once
+from dpsco_bench.registry import absent_paper, paper_folders
 
 
 def conf_files(pattern: str) -> list[Path]:
-    """Files of the configuration tree and of the folders ``conf`` of papers that bring their own.
-
-    A paper has claims, tables, errata and words of its own alone: a file there of another paper, or one that cannot be
-    read, is named in one line and left out. Raises InputError instead where the paper was given in this call.
-    """
-    found = sorted(conf_dir().glob(pattern))
-    for paper, folder in paper_folders().items():
-        for path in sorted((folder / "conf").glob(pattern)):
-            owner = _OWNERS.get(pattern.partition("/")[0], lambda path: "")(path)
-            error = _unreadable(path)
-            if owner not in ("", paper):
-                error = InputError(f"file of paper {paper}", str(path), f"one of its own: {paper} in place of {owner}")
-            if error is None:
-                found.append(path)
-                continue
-            if is_given(paper):
-                raise error
-            say_once(error)
-    return found
-
-
-_OWNERS: dict[str, Callable[[Path], str]] = {
-    "claim": lambda path: path.parent.name,
-    "table": lambda path: path.parent.name,
-    "errata": lambda path: path.stem,
-    "paper": lambda path: path.stem,
-}
-"""Folder of the configuration tree -> the paper that a file in it is of."""
-
-
-def _unreadable(path: Path) -> InputError | None:
-    """What is wrong with a file that cannot be read, or whose name is no text; None for any other."""
-    try:
-        str(path).encode()
-        if path.is_file():
-            path.open("rb").close()
-            return None
-        reason = "it is no file, or a link to none"
-    except (OSError, UnicodeEncodeError) as error:
-        reason = str(getattr(error, "strerror", None) or error)
-    return InputError("file", str(path), "one that can be read", reason)
-
-
-@contextmanager
-def sparing(path: Path) -> Iterator[None]:
-    """What a file of an installed paper fails with is said in a line, and nothing comes of it; others raise it."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        if not of_installed(path):
-            raise
-        reason = str(error) if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
-        say_once(_in(path, DpscoError(f"left out: {' '.join(reason.split())}")))
-
-
-def of_installed(path: Path) -> bool:
-    """Whether a file is one that a paper brings which neither ships nor was given in this call."""
-    return any(path.is_relative_to(folder) for paper, folder in paper_folders().items() if is_installed(paper))
+    """Files of the configuration tree and of the folders ``conf`` of papers that bring their own."""
+    own = [path for folder in paper_folders().values() for path in sorted((folder / "conf").glob(pattern))]
+    return [*sorted(conf_dir().glob(pattern)), *own]
 
 
 def claim_files() -> dict[str, Path]:
@@ -87,20 +32,13 @@ def claim_files() -> dict[str, Path]:
 
 
 def _of_papers(pattern: str) -> dict[str, Path]:
-    """Ids and files; of two ids with one address on the site, ``a_b`` and ``a.b``, the second is named and left out.
-
-    Raises InputError instead where the second ships or was given in this call.
-    """
-    found, taken = dict[str, Path](), dict[str, str]()
-    for path in conf_files(pattern):  # what ships comes first
+    """Ids and files. Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``."""
+    found, taken = dict[str, Path](), dict[str, Path]()
+    for path in conf_files(pattern):
         id = f"{path.parent.name}.{path.stem}"
-        if (first := taken.setdefault(slug(id), id)) == id:
-            found[id] = path
-            continue
-        error = InputError("id", id, f"one that differs from {first} in letters or digits")
-        if not is_installed(id):
-            raise _in(path, error)
-        say_once(_in(path, error))
+        if (first := taken.setdefault(slug(id), path)) is not path:
+            raise InputError(f"{path}: id", id, f"one that differs from that of {first} in letters or digits")
+        found[id] = path
     return found
 
 
@@ -136,9 +74,21 @@ def _parsed(path: Path) -> Claim:
 
 @cache
 def _parsed_once(path: Path, changed: int, size: int) -> Claim:
-    claim = parse_claim(read_shipped(path))
-    check_id(claim.id, path)
+    with naming(path):
+        claim = parse_claim(read_shipped(path))
+        check_id(claim.id, path)
     return claim
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name a file in what is wrong with it."""
+    try:
+        yield
+    except DpscoError as error:
+        if str(path) not in str(error):
+            error.args = (f"{path}: {error}",)
+        raise
 
 
 def check_id(id: str, path: Path) -> None:
@@ -154,34 +104,12 @@ def check_id(id: str, path: Path) -> None:
 
 
 def read_claims() -> list[Claim]:
-    """All claims, sorted by id; a wrong one is named and left out, unless its paper was given in this call."""
-    found = []
-    for id, path in claim_files().items():
-        try:
-            found.append(_parsed(path))
-        except InputError as error:
-            if is_given(id):
-                raise
-            say_once(_in(path, error))
-    return found
-
-
-def _in(path: Path, error: DpscoError) -> DpscoError:
-    """What is wrong with a file, with its name."""
-    return error if str(path) in str(error) else DpscoError(f"{path}: {error}")
-
-
-def is_installed(name: str) -> bool:
-    """Whether an entry is of a paper that neither ships nor was given in this call: what is wrong stops it alone."""
-    package = papers().get(name.partition(".")[0], "")
-    return bool(package) and package.split(".")[0] != "dpsco_bench" and not is_given(name)
+    """All claims, sorted by id. Raises DpscoError naming the file in which something is wrong."""
+    return [_parsed(path) for path in claim_files().values()]
 
 
 def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
-
-    What ships is named by what ships, and a paper that brings its own files names its own claims alone: another's is
-    named in one line and left out, or stops the process where the paper was given in this call.
 
     Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
     do so in ``conf/profile/<profile>.yaml``.
@@ -197,20 +125,7 @@ def profile_claims(profile: str) -> list[str]:
     chosen = shipped or [id for id in known if id.partition(".")[0] not in theirs]
     for paper, root in theirs.items():
         own = [id for id in known if id.partition(".")[0] == paper]
-        try:
-            named = _named(root, profile)
-        except InputError as error:
-            if is_given(paper):
-                raise
-            say_once(DpscoError(f"{error}; the claims of {paper} are left out"))
-            continue
-        for id in sorted(set(named) - {*own}):
-            unknown = InputError(f"claims of {paper} in profile {profile}", id, nearest(id, own))
-            if is_given(paper):
-                raise unknown
-            say_once(unknown)
-        kept = [id for id in named if id in own]
-        chosen = [*chosen, *(kept or ([] if shipped else own))]
+        chosen = [*chosen, *(_named(root, profile) or ([] if shipped else own))]
     for id in chosen:
         if id not in known:
             raise InputError(f"claims of profile {profile}", id, nearest(id, known, "dpsco list claims"))
@@ -236,17 +151,12 @@ def _named(root: Path, profile: str) -> list[str]:
 
 
 def table_texts() -> list[TableText]:
-    """The tables' files, sorted by id; a wrong one is named and left out, unless its paper was given in this call."""
+    """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
     found = []
     for path in _of_papers("table/*/*.yaml").values():
-        try:
+        with naming(path):
             text = parse_table(read_shipped(path))
             check_id(text.id, path)
-        except InputError as error:
-            if is_given(path.parent.name):
-                raise
-            say_once(_in(path, error))
-            continue
         found.append(text)
     return sorted(found, key=lambda text: text.id)
 
@@ -259,29 +169,21 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
-    A ledger of an installed paper in which something is wrong is named and left out.
-
     Raises
     ------
-    InputError
-        For an entry that `parse_erratum` refuses, of what ships or was given in this call.
+    DpscoError
+        Naming the file, for an entry that `parse_erratum` refuses.
     """
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
-        try:
+        with naming(path):
             entries = read_shipped(path)
             if not isinstance(entries, list):
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
-            read = [parse_erratum(paper, entry) for entry in entries]
-            counts = Counter(slug(entry.id) for entry in [*found, *read])
-            for entry in read:
-                if counts[slug(entry.id)] > 1:
-                    raise InputError(f"errata of {paper}", entry.id, "an id that no other entry has")
-            found += read
-        except InputError as error:
-            if not is_installed(paper):
-                raise
-            say_once(_in(path, error))
+            found += [parse_erratum(paper, entry) for entry in entries]
+            counts = Counter(slug(entry.id) for entry in found)
+            for id in (entry.id for entry in found if counts[slug(entry.id)] > 1):
+                raise InputError(f"errata of {paper}", id, "an id that no other entry has")
     return found
 
 

@@ -19,10 +19,10 @@ from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem

@@ -23,7 +23,6 @@ from dpsco_bench.claims.catalogue import (
     claim_ids,
     conf_files,
     find_errata,
-    is_installed,
     load_errata,
     profile_claims,
     read_claim,
@@ -35,11 +34,10 @@ from dpsco_bench.claims.own_boards import naming_file, own_boards
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
 from dpsco_bench.claims.settings import Settings
-from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
-from dpsco_bench.execution.own import code_files
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plugins import load_plugins, plugin_files
+from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.paths import conf_dir
@@ -78,8 +76,6 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
     """Errors about a claim of one's own name the file that it is in."""
     try:
         yield
-    except BrokenPaper:
-        raise
     except DpscoError as error:
         file = next((str(file) for file in files if id in own_claims([file])), "")
         if not file or file in str(error):
@@ -210,8 +206,6 @@ def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
     """What a part asks for is named with the part."""
     try:
         yield
-    except BrokenPaper:
-        raise
     except DpscoError as error:
         raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
 
@@ -225,15 +219,7 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     """The whole plan of a profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
     ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
-    entries = []
-    for id in ids:
-        try:
-            entries.append(claim_plan(id, profile, overrides, settings))
-        except (Exception, SystemExit) as error:  # of an installed paper's problem, say, which may raise anything
-            if claims or not is_installed(id):
-                raise
-            told = error if isinstance(error, DpscoError) else f"{type(error).__name__}: {error}"
-            say_once(DpscoError(f"left out: {id}: {told}"))
+    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
     wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
     boards = []
     for board in wanted:
@@ -274,7 +260,7 @@ def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
 
 def _stamp(profile: str, settings: Settings) -> str:
     load_plugins(settings.plugins)
-    absent = [name for name in list_problems() if _unavailable(name, Path(settings.data_root))]
+    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
     contents = list(_own_contents(settings))
     made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
     for path in (
@@ -285,17 +271,6 @@ def _stamp(profile: str, settings: Settings) -> str:
     ):
         made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return made_from.hexdigest()
-
-
-def _unavailable(name: str, data_root: Path) -> str:
-    """Why a problem's data are not there; of one that does not ship, also what goes wrong in telling."""
-    found = problem_class(name)
-    try:
-        return found.unavailable(data_root) or ""
-    except (Exception, SystemExit) as error:
-        if found.__module__.startswith("dpsco_bench."):
-            raise
-        return f"{type(error).__name__}: {error}"
 
 
 def _own_contents(settings: Settings) -> Iterator[Options]:

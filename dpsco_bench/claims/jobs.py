@@ -15,24 +15,28 @@ from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
-from dpsco_bench.execution.digest import DEVICE_ONLY, code_digest, kernels_beside
-from dpsco_bench.execution.evaluations import evaluation_modules
+from dpsco_bench.execution.digest import (
+    CALIBRATION_MODULES,
+    DEVICE_ONLY,
+    RUN_FORMAT,
+    RUN_MODULES,
+    kernels_beside,
+    numbers_digest,
+)
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.library import check_sampled
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module
+from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.registry import absent_paper, papers
 
 NOISE_OFF_REPLICATES = 4
-WORKER_MODULES = ("dpsco_bench.execution.job",)
-CALIBRATION_MODULES = ("dpsco_bench.execution.calibration",)
 MOST_SIGNALS = 40
 """A grid up to the largest admissible signal that takes more steps is a slip."""
 UNTIMED = ("ci",)
@@ -103,8 +107,9 @@ def finished(job: Job) -> Job:
     seconds, sets, charging = _planned(job)
     skipped = job.skipped or _skip_reason(job)
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
-    job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
-    return replace(job, key=_key(job, {*WORKER_MODULES, *sets, *evaluation_modules(job)}))
+    calibrated = _key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True)
+    run_key = _key(job, {*RUN_MODULES, *sets})
+    return replace(job, calibration_key=calibrated, run_key=run_key, key=digest([run_key, job.replicates]))
 
 
 def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:
@@ -240,17 +245,19 @@ def _planned(job: Job) -> tuple[tuple[float, ...], set[str], set[str]]:
 
 
 def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
-    """Digest of what affects a job's numbers (its calibrations), code included.
+    """Digest what affects the numbers of a job's replicates (its calibrations): code of the mathematics included.
 
     Neither names, places nor profile count, nor whether the data are here: a result that was made with them is the
     job's result wherever it is judged. Of libraries the accountant's version counts, since its bounds get tighter.
     """
-    composed = {"accountant": _accountant()} if calibrating and job.calibration != "none" else {}
-    numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), **composed}
+    numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
+    numbers.pop("replicates", None)
+    if calibrating and job.calibration != "none":
+        numbers["accountant"] = _accountant()
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating
-    code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
+    code = numbers_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})
 
 

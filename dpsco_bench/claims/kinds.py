@@ -6,7 +6,6 @@ decorator.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -271,11 +270,11 @@ class Kind(ABC):
         return "equivalence"
 
     def panel(self, scores: Sequence[Any]) -> Any:
-        """Panel (`report.drawing.Panel`) of a part's scores, one for each calibration.
+        """Draw a part's scores, one for each calibration, as a `report.drawing.Panel`; None draws the kind's ``shape``.
 
-        Drawing is found by name when it is asked for: nothing that judges loads it, nor depends on its code.
+        A kind that has a panel of its own overrides this.
         """
-        return importlib.import_module("dpsco_bench.report.shapes").SHAPES[self.shape](scores)
+        return None
 
     def compared_slope(self, row: Any) -> float | None:
         """The slope that a row's is held against; NaN or None without one."""

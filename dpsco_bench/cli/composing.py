@@ -17,9 +17,10 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.planning import ImpurePlan
-from dpsco_bench.execution.results import check_replaceable, read_metadata
+from dpsco_bench.execution.results import check_replaceable, read_metadata, read_table
 from dpsco_bench.execution.single import check_pair, single_cell, single_job
 from dpsco_bench.execution.store import damaged, is_looped
+from dpsco_bench.execution.summary import Summary, summarise
 from dpsco_bench.paths import conf_dir
 
 RUNS = Path("results/runs")
@@ -47,6 +48,12 @@ class Request:
     out: Path
     swept: Mapping[str, str]
     refused: DpscoError | None = None
+
+    @property
+    def stored(self) -> Summary:
+        """Summary of the run from its rows on disk, wherever the launcher ran it."""
+        assert self.job is not None
+        return summarise(self.job, read_table(self.out)[0])
 
     @property
     def label(self) -> str:

@@ -10,27 +10,28 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.claims.catalogue import conf_files, of_installed
+from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.packs import Stamp, is_wanted
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.plugins import check_given
+from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
+from dpsco_bench.report.findings import FINDINGS
 from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
-SHOWN_IN = (*DRAWN_IN, "algorithms", "bounds")
-"""Those that pages show besides: listings, formulas, and the words of letters."""
+SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
+"""Those that pages show besides: findings, listings, formulas, and the words of letters."""
 PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
-OF_THE_SITE = ("figure", "computed table")
+OF_THE_SITE = ("figure", "computed table", "finding")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""
 
 
@@ -66,7 +67,7 @@ class Dependencies:
     def figure(self, claim: str) -> str:
         """Digest of a claim's verdicts and timings, and of the code and style that draw them, one's own included."""
         timed = [job for job in self.claims[claim].jobs if job.timing]
-        timings = [is_wanted("time", job) or self.measured.store.has(*item("time", job)) for job in timed]
+        timings = [is_wanted("time", job) or self.measured.has("time", job) for job in timed]
         drawn = [drawing_digest(claim.partition(".")[0]), code_digest(own_drawing(claim))]
         return digest([self.verdicts[claim], timings, verb_digest("figure"), *drawn])
 
@@ -85,12 +86,13 @@ class Dependencies:
     @cached_property
     def site(self) -> str:
         """Digest of verdicts and standings, those on record, configuration, documentation, and the code of the site."""
-        groups = ("claim/*/*", "table/*/*", "errata/*", "findings/*", "paper/*")
+        groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
         files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
         files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(self.profile)]
         boards = [board_digest(entry) for entry in self.boards.values()]
         drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
-        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, files])
+        found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
+        return digest([self.all_verdicts, boards, verb_digest("site"), drawn, found, files])
 
 
 def _beside(profile: str) -> list[Path]:
@@ -105,16 +107,8 @@ def _beside(profile: str) -> list[Path]:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of what a file of the configuration tree says; of its bytes where that of an installed paper says nothing.
-
-    Whoever needs it names it. Raises InputError for a wrong one of what ships.
-    """
-    try:
-        return digest(read_shipped(path))
-    except DpscoError:
-        if not of_installed(path):
-            raise
-        return sha256(path.read_bytes()).hexdigest()
+    """Digest what a file of the configuration tree says. Raises InputError for a wrong one."""
+    return digest(read_shipped(path))
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -131,10 +125,10 @@ def claim_digest(entry: ClaimEntry) -> str:
 
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import BOUNDS
+    from dpsco_bench.claims.bounds.registry import bound_modules
 
     names = {instance.lower_bound for instance in entry.board.instances} - {""}
-    bounds = set(map(BOUNDS.module, names))
+    bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
@@ -159,7 +153,7 @@ def own_drawing(claim: str = "") -> list[str]:
     Those of papers are found by their places (`drawing_digest`), since not all are loaded here.
     """
     found, of_papers = set[str](), roots()
-    for registry in (registry for registry in REGISTRIES if registry.folder in DRAWN_IN):
+    for registry in (registry for registry in REGISTRIES if registry.folder in (*DRAWN_IN, FINDINGS.folder)):
         own = [name for name, home in registry.registered().items() if home.split(".")[0] not in of_papers]
         found |= {registry.module(name) for name in own if not claim or _is_of(registry.kind, name, claim)}
     return sorted(found)

@@ -188,8 +188,7 @@ def _errata(id: str) -> ErrataPage | None:
 
 
 def _claim(id: str) -> ClaimPage | None:
-    from dpsco_bench.claims.bounds.glossary import symbols_in
-    from dpsco_bench.claims.bounds.registry import get_bound
+    from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
     from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
 
     wanted = id.replace("/", ".", 1).replace("_", ".")
@@ -202,11 +201,11 @@ def _claim(id: str) -> ClaimPage | None:
     else:
         return None
     with errors_of(claim.id, [id] if id.endswith(CLAIM_SUFFIXES) else []):
-        texts = {part.bound: get_bound(part.bound).text for part in claim.parts if part.bound}
-    symbols = {name: symbol for bound, text in texts.items() for name, symbol in symbols_in(bound, text).items()}
+        bounds = {part.bound: get_bound(part.bound) for part in claim.parts if part.bound}
+    symbols = {name: symbol for bound in bounds.values() for name, symbol in bound.all_symbols.items()}
     return ClaimPage(
         claim,
-        tuple(PartText(part, texts.get(part.bound, "")) for part in claim.parts),
-        {name: SymbolText(symbols[name].words, symbols[name].place) for name in sorted(symbols, key=str.lower)},
+        tuple(PartText(part, bounds[part.bound].text if part.bound else "") for part in claim.parts),
+        {name: SymbolText(symbols[name].words, symbols[name].place) for name in alphabetical(symbols)},
         tuple(find_errata(claim.paper, list(claim.errata))),
     )

@@ -22,12 +22,13 @@ from dpsco_bench import __version__
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.cli.options import MINUTES
 from dpsco_bench.cli.verbs.gate import predictor
-from dpsco_bench.cli.verbs.gpu import MINUTES
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.measured import items
 from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.worker import make
@@ -145,7 +146,7 @@ def write_pack(
         taken = 0
         for job in (job for entry in claims for job in entry.jobs if not job.skipped):
             make("calibrate", job, here.measured)
-            for kind, key in (("calibrations", job.calibration_key), ("runs", job.key)):
+            for kind, key in (*items("calibrate", job), *items("run", job)):
                 content = here.measured.store.read(kind, key)
                 if content is not None:
                     there.measured.store.write(kind, key, content, here.measured.store.costs(kind, key))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -13,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from dpsco_bench.errors import BrokenPaper, DpscoError, nearest
-from dpsco_bench.registry import PLUGIN, is_given, papers, roots
+from dpsco_bench.errors import DpscoError, nearest
+from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -102,14 +101,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
     except Exception as error:
-        own, where = _own_files(), _own_place(error)
-        asked = "" if own else _papers_asked(arguments)
-        if not (own or where or asked) or os.environ.get(DEBUG):
+        own = [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
+        where = _own_place(error)
+        if not (own or where) or os.environ.get(DEBUG):
             raise
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        where = where or f" ({DEBUG}=1 shows where)"
-        who = f"plugins = {own}" if own else asked or "a paper"
-        print(f"dpsco: {who}: failed, or what it returned did: {what}{where}", file=sys.stderr)
+        who = f"plugins = {', '.join(own)}" if own else "a paper"
+        said = where or f" ({DEBUG}=1 shows where)"
+        print(f"dpsco: {who}: failed, or what it returned did: {what}{said}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
@@ -133,42 +132,15 @@ def failed_file(error: OSError) -> str:
     return f"{name} one that can be read or written here ({reason})"
 
 
-def _own_files() -> str:
-    """The user's plugins that are in use, empty without any: their code, or what it returned, may then have failed."""
-    own = [m for name, m in sys.modules.items() if name.startswith(PLUGIN) or ("." not in name and is_given(name))]
-    return ", ".join(str(module.__file__) for module in own)
-
-
-def _papers_asked(arguments: Sequence[str]) -> str:
-    """Papers that do not ship and of which something is asked for: what they returned may have failed."""
-    outside = roots() - {"dpsco_bench"}
-    if not outside:
-        return ""
-    from dpsco_bench.algorithms.registry import ALGORITHMS
-    from dpsco_bench.problems.registry import PROBLEMS
-
-    asked = {word for argument in arguments for word in re.split(r"[=,\s]+", argument.replace("/", "."))}
-    homes = {**ALGORITHMS.registered(), **PROBLEMS.registered()}
-    found = {home.split(".")[0] for name, home in homes.items() if name in asked}
-    known = papers()
-    found |= {known[paper].split(".")[0] for word in asked if (paper := word.split(".")[0]) in known}
-    return ", ".join(f"paper {paper}" for paper in sorted(found & outside))
-
-
 def _own_place(error: BaseException) -> str:
-    """The place in the user's plugins, or in a paper that does not ship, where an error arose; empty without any.
-
-    An error that says it itself is left as it is.
-    """
-    outside = roots() - {"dpsco_bench"}
-    loaded = any(name.startswith(PLUGIN) or name.split(".")[0] in outside for name in list(sys.modules))
-    if isinstance(error, BrokenPaper) or not loaded:
+    """Name the line of a plug-in or paper in which an error arose, in brackets, unless the error does."""
+    if "dpsco_bench.execution.plugins" not in sys.modules:
         return ""
     from dpsco_bench.execution.own import own_place
 
     file, line = own_place(error) or ("", 0)
-    name = Path(file).name
-    return f" ({name}, line {line})" if name and f"{name}, line " not in str(error) else ""
+    place = f"{Path(file).name}, line {line}"
+    return f" ({place})" if file and place not in str(error) else ""
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -196,8 +168,8 @@ def _dispatch(arguments: list[str]) -> int:
         return int(leaving.code or 0)
     try:
         return int(verb.execute(parsed))
-    except SystemExit as leaving:  # of somebody's code, where nothing has caught it; or Hydra's, which has said why
-        if leaving.code and isinstance(leaving.code, int) and not _own_place(leaving):
+    except SystemExit as leaving:  # Hydra's, which has said why; or a plug-in's
+        if isinstance(leaving.code, int) and leaving.code:
             return leaving.code
         raise DpscoError(f"{arguments[0]}: left by SystemExit: {leaving.code} before its end") from leaving
 

@@ -10,6 +10,9 @@ from typing import Any
 
 from dpsco_bench.errors import InputError, integral
 
+MINUTES = 20.0
+"""Of `gpu check`, by default."""
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """``--json``."""

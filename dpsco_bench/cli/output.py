@@ -16,6 +16,7 @@ from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
 
 if TYPE_CHECKING:
+    from dpsco_bench.execution.summary import HeldOut, HeldOutBeside
     from dpsco_bench.problems.constants import Constants
 
 Row = Mapping[str, object]
@@ -72,6 +73,21 @@ def constants_text(constants: Constants) -> str:
     return ", ".join(
         f"{key} {number(value)}" for key, value in known.items() if value not in absent.get(key, (0.0, math.inf))
     )
+
+
+def held_out_text(found: HeldOutBeside) -> str:
+    """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
+    return f"held out: {_held(found.own)} ({beside_text(found)})"
+
+
+def beside_text(found: HeldOutBeside) -> str:
+    """What held-out numbers are to be held against, in words."""
+    return f"trivial: {_held(found.trivial)}; without privacy: {_held(found.without_privacy)}"
+
+
+def _held(values: HeldOut) -> str:
+    accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
+    return f"loss {number(values.loss, 3)}{accuracy}"
 
 
 def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = None) -> str:

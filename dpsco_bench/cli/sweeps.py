@@ -18,8 +18,7 @@ from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
-from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, print_json, table
-from dpsco_bench.cli.verbs.run import beside_text, stored
+from dpsco_bench.cli.output import Column, Row, beside_text, bounded, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.compiling import compiled_seconds
@@ -29,9 +28,10 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, Ticker
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
+from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
-from dpsco_bench.execution.worker import make, shares
+from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
@@ -51,6 +51,8 @@ CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
 """Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
 _KEY = re.compile("[0-9a-f]{16,}")
+TICKS = 100
+"""Steps in which a single run tells how far it is."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class SweepRow:
         """What is known of a run, whatever has ended it."""
         error = request.refused or (failures.get(request.job.key) if request.job else None)
         if error is None and request.job and request.out.is_file():
-            return cls(request, SweptRun(request.swept, stored(request)))
+            return cls(request, SweptRun(request.swept, request.stored))
         return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
 
     def to_json(self) -> Plain:
@@ -200,17 +202,20 @@ def _is_new(path: Path, begun: float) -> bool:
 def run_table(job: Job, alone: bool) -> pa.Table:
     """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
 
-    One that takes long is run in shares, each kept by itself, and tells how far it is where it is ``alone``.
+    One that takes long tells how far it is where it is ``alone``.
     """
-    keyed, seconds = finished(job), _seconds(job)
-    of = shares(keyed, seconds) if alone else 1
-    pace = Pace([seconds / of] * of, unit="runs", sizes=[1 / of] * of, apart=compiled_seconds, worked=time.process_time)
-    with _measured() as measured, Ticker(pace, say) if alone else nullcontext():
+    keyed = finished(job)
+    pace = Pace(
+        [_seconds(job) / TICKS] * TICKS,
+        sizes=[1 / TICKS] * TICKS,
+        unit="runs",
+        apart=compiled_seconds,
+        worked=time.process_time,
+    )
+    with _measured() as measured, sharing(), Ticker(pace, say) if alone else nullcontext():
         pace.reach(0)
         make("calibrate", keyed, measured)
-        for number in range(of):
-            make("run", keyed, measured, number=number, of=of)
-            pace.reach(number + 1)
+        make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
         table, calibrations = measured.load(keyed)
     assert table is not None
     return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.execution.planning import call_plan, check_same
+from dpsco_bench.execution.planning import call_plan, check_records, check_same
 from dpsco_bench.jsonio import restore
 from dpsco_bench.plain import Options, Record
 from dpsco_bench.privacy.fingerprint import PlanRecord
@@ -170,7 +170,9 @@ class Cell(Record):
         where = f"n = {self.n}, epsilon = {self.epsilon:g}, delta = {self.delta:g}"
         options = dict(self.options)
         given = (constants, self.n, d, self.privacy, variant, calibration)
-        return call_plan(entry.id, where, lambda: entry.plan(*given, **options))
+        plan = call_plan(entry.id, where, lambda: entry.plan(*given, **options))
+        check_records(entry.id, plan, self.n)
+        return plan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""How long a process works. Time in which it compiles, or waits for a processor, is no cost of what it runs."""
+"""Measure for how long a process compiles, which is no cost of what it runs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import threading
 import time
 from collections.abc import Callable, MutableSequence
 from functools import cache
-from pathlib import Path
 
 COMPILING = "compiling"
-PROCESSES = Path("/proc")
 COMPILES = "numba:compile"
 """Numba's name of what happens while it compiles; reading its cache on disk is none of it."""
 
@@ -84,27 +82,3 @@ def compiled_seconds() -> float:
     # Two threads that import Numba at once can wait for each other for ever: only the main one may be the first.
     listening = threading.current_thread() is threading.main_thread() or _own.cache_info().currsize
     return _own().noted[0] if listening else 0.0
-
-
-def own_seconds(since: float, process: int | str = "self") -> float:
-    """Seconds in which a process did something of its own, be it to sleep: less those of waiting for a processor.
-
-    Where the system does not tell how long it waited, that is all of the time.
-
-    Parameters
-    ----------
-    since : float
-        When it began, by `time.monotonic`.
-    process : int or str, its id
-    """
-    try:
-        waited = int((PROCESSES / str(process) / "schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        waited = 0.0
-    return max(time.monotonic() - since - waited, 0.0)
-
-
-def worked_seconds(since: float, process: int | str, noted: MutableSequence[float]) -> float:
-    """`own_seconds` of a process less those in which it compiled, by what its `Stopwatch` notes of `own_seconds`."""
-    spent, compiled, compiling_since = own_seconds(since, process), noted[0], noted[1]
-    return max(spent - compiled - (0.0 if math.isnan(compiling_since) else spent - compiling_since), 0.0)

@@ -1,9 +1,11 @@
-"""Code digests by import closure: a result depends on the modules it really uses, and on no others.
+"""Digest the code that a result depends on: the import closure of its modules, by their syntax trees (`syntax`).
 
-This package's own ``__init__`` files are left out: they say nothing of results. Those of other packages count, and what
-they import. Registries find modules by name and import none of them, so that they pull in nothing but their own logic.
-What is digested of a module is its syntax tree (`syntax`). Helpers that one's own files import count with these
-(`helpers`).
+A key holds the code of mathematics alone (`numbers_digest`): the folders of `KEYED` and what papers and plug-ins bring.
+The harness that plans, stores, judges and shows is not; where an edit of ``execution`` changes the bytes of a run,
+`RUN_FORMAT` is raised by hand, and ``tests/same`` fails until it is.
+
+This package's own ``__init__`` files are left out. Those of installed papers count, and what they import. Registries
+find modules by name and import none of them. Of a plug-in its whole folder counts.
 """
 
 from __future__ import annotations
@@ -20,6 +22,37 @@ from dpsco_bench.registry import roots
 
 OWN, INIT = "dpsco_bench", "__init__.py"
 ROOT = Path(__file__).resolve().parent.parent
+RUN_FORMAT = 1
+"""Raised by hand when ``execution`` or ``audit`` changes the bytes of a result; then every result is made anew."""
+KEYED = frozenset(
+    ("algorithms", "backend", "datasets", "fused", "geometry", "papers", "privacy", "problems", "rng", "samplers")
+)
+"""Folders whose code is in keys; the closure of a key does not go through others."""
+RUN_MODULES = tuple(
+    f"dpsco_bench.{name}"
+    for name in (
+        "algorithms.registry",
+        "fused.registry",
+        "fused.sparse",
+        "privacy.mechanism",
+        "problems.objective",
+        "problems.registry",
+        "rng.streams",
+        "samplers.keyed",
+    )
+)
+CALIBRATION_MODULES = tuple(
+    f"dpsco_bench.{name}"
+    for name in (
+        "algorithms.registry",
+        "privacy.attained",
+        "privacy.calibrate",
+        "privacy.fingerprint",
+        "problems.registry",
+        "rng.streams",
+    )
+)
+"""What every run, and every calibration, uses of these folders, whatever its method and problem are."""
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
 """Modules that nothing loads unless a run is on a device."""
 
@@ -70,16 +103,21 @@ def _imported(path: Path, package: str = "") -> set[str]:
 
 
 def closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
-    """All modules of this package and of papers that are reachable by imports other than of ``without``, sorted."""
-    return list(_closure(frozenset(modules), without))
+    """List all modules of this package and of papers that are reachable by imports other than of ``without``."""
+    return list(_closure(frozenset(modules), without, False))
+
+
+def keyed_closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
+    """List the modules of a closure that goes through keyed ones alone."""
+    return list(_closure(frozenset(modules), without, True))
 
 
 @cache
-def _closure(modules: frozenset[str], without: frozenset[str]) -> tuple[str, ...]:
+def _closure(modules: frozenset[str], without: frozenset[str], keyed: bool) -> tuple[str, ...]:
     todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
-        if name in seen or name in without or module_path(name) is None:
+        if name in seen or name in without or module_path(name) is None or (keyed and not is_keyed(name)):
             continue
         seen.add(name)
         todo.extend(imported_modules(name))
@@ -87,33 +125,48 @@ def _closure(modules: frozenset[str], without: frozenset[str]) -> tuple[str, ...
 
 
 def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
-    """Sha256 over the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
+    """Digest the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
 
-    One's own files count by their content, and not by their place. So do their helpers, and those of papers
-    (`helpers`). Modules that these import count like all others.
+    Neither names of modules nor their order counts: a module that moves leaves the digest as it is.
     """
-    digest, named = hashlib.sha256(), set(modules)
-    own = [path for name in sorted(named) for path in _own_file(name)]
+    named = set(modules)
+    own = sorted({path for name in named for path in _own_files(name)})
     names = closure(named.union(*map(_imported, own)), without)
-    for name in names:
-        path = module_path(name)
-        assert path is not None
-        digest.update(f"{name}\0{source_digest(path)}\0".encode())
-    for path in (*own, *files):
-        digest.update(f"{path.name}\0{source_digest(path)}\0".encode())
-    return digest.hexdigest()[:16]
+    return _digest([*(path for name in names for path in [module_path(name)] if path), *own, *files])
 
 
-def _own_file(name: str) -> list[Path]:
-    """File of a module of one's own: of a plugin, or of a helper in which something was registered."""
+def numbers_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
+    """Digest the part of the closure that is in keys: as `code_digest`, but by `KEYED` folders alone."""
+    named = set(modules)
+    own = sorted({path for name in named for path in _own_files(name)})
+    named = {name for name in named.union(*map(_imported, own)) if is_keyed(name)}
+    paths = [path for name in keyed_closure(named, without) for path in [module_path(name)] if path]
+    return _digest([*paths, *own, *files])
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256("".join(sorted(map(source_digest, paths))).encode()).hexdigest()[:16]
+
+
+def is_keyed(name: str) -> bool:
+    """Tell whether a module's code is in keys: of a `KEYED` folder, of an installed paper or a plug-in."""
+    top, *parts = name.split(".")
+    return top != OWN or (bool(parts) and parts[0] in KEYED)
+
+
+def _own_files(name: str) -> list[Path]:
+    """List the code in the folder of a plug-in, with packages in it; none for a module of this package or a paper."""
     file = getattr(sys.modules.get(name), "__file__", None)
-    ours = name.split(".")[0] == OWN or module_path(name) is not None
-    return [] if ours or not file else [Path(file)]
+    if name.split(".")[0] == OWN or module_path(name) is not None or not file:
+        return []
+    folder = Path(file).parent
+    beside = [path for path in folder.iterdir() if (path / INIT).is_file()]
+    return [Path(file), *folder.glob("*.py"), *(path for package in beside for path in package.rglob("*.py"))]
 
 
 def kernels_beside(modules: Iterable[str]) -> list[Path]:
     """CUDA files in the folders of the closure's modules."""
-    folders = {path.parent for name in closure(modules) if (path := module_path(name)) is not None}
+    folders = {path.parent for name in keyed_closure(modules) if (path := module_path(name)) is not None}
     return sorted(file for folder in folders for file in (*folder.glob("*.cu"), *folder.glob("*.cuh")))
 
 

@@ -62,12 +62,9 @@ def call_run(
 
 
 def check_released(id: str, plan: Plan, mechanism: Any) -> None:
-    """Check at the end of a run that what was charged was also released.
+    """Check at the end of a run that it released what was charged, and drew the records that were charged for.
 
-    Raises
-    ------
-    AlgorithmError
-        Naming the query, how often it was released, and how often it is declared.
+    Raises AlgorithmError naming the query, how often it was released or drawn, and how often it is declared.
     """
     for query in plan.queries:
         released = mechanism.released[query.name]
@@ -76,6 +73,8 @@ def check_released(id: str, plan: Plan, mechanism: Any) -> None:
                 f"algorithm {id}: query {query.name} was released {released} times, but its plan declares "
                 f"{query.releases}: its privacy is not that of the plan"
             )
+        if undrawn := mechanism.undrawn(query):
+            raise AlgorithmError(f"algorithm {id}: query {undrawn}: its privacy is not that of the plan")
 
 
 def _place(error: BaseException, run: Any) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located, without_places
-from dpsco_bench.execution.jobs import CLOSED_FORM, Job
+from dpsco_bench.execution.jobs import CLOSED_FORM, Block, Job
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
 from dpsco_bench.execution.reuse import Reuse
@@ -29,7 +29,7 @@ Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
 
 @dataclass(frozen=True)
 class Shard:
-    """A contiguous share of a job's work."""
+    """A contiguous share of a block's work."""
 
     number: int = 0
     of: int = 1
@@ -60,23 +60,25 @@ def execute(
     calibrations: Calibrations,
     progress: Progress = lambda done, all: None,
     *,
+    block: Block | None = None,
     shard: Shard = WHOLE,
     meter: Meter = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Run a job, or a share of it.
+    """Run a job, or one of its blocks, or a share of that.
 
-    Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all shards,
-    joined (`join_shards`), are the table of the whole job.
+    Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all blocks, or
+    of all shares of one, joined (`join_parts`), are those of the whole.
 
     Parameters
     ----------
     calibrations : tuple, as the calibration step wrote it, one entry per cell
+    block : Block, optional, one of `Job.blocks`; by default all of them
     progress : callable, called with cells done and cells in all
     meter : callable, gives a context in which the work of some cells is done
     """
     tables: list[pa.Table] = []
     reuse, last = Reuse(job.seed), 0
-    for chunk, units in groupby(_share(list(job_units(job, calibrations)), shard), lambda unit: unit.chunk):
+    for chunk, units in groupby(_share(list(job_units(job, calibrations, block)), shard), lambda unit: unit.chunk):
         with meter([number for number, _, _ in chunk]):
             cells = [cell for _, cell, _ in chunk]
             blocks = _closed_form(job, cells[0], chunk[0][2]) if _is_closed(job) else _run(job, chunk, units, reuse)
@@ -94,19 +96,22 @@ def job_metadata(job: Job, calibrations: Calibrations) -> Plain:
     return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
 
 
-def job_units(job: Job, calibrations: Calibrations) -> Iterator[Unit]:
-    """Units of a job in the order of its rows' cells; cells that were refused have none."""
+def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) -> Iterator[Unit]:
+    """Units of a job, or of one of its blocks, in the order of its rows' cells; cells that were refused have none."""
+    blocks = job.blocks if block is None else [block]
     numbered = [replace(cell, cell=number) for number, cell in enumerate(job.cells)]
     pairs = zip(numbered, calibrations, strict=True)
     entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
     for group in signal_groups(entries):
         cells = [(cell.cell, located(job.cells[cell.cell], job.data_root), found) for cell, found in group]
         yield from (
-            [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells] if _is_closed(job) else _units(job, cells)
+            [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells]
+            if _is_closed(job)
+            else _units(job, cells, blocks)
         )
 
 
-def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]]) -> Iterator[Unit]:
+def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]], blocks: Sequence[Block]) -> Iterator[Unit]:
     """Units of cells that may be run at once: as many signals as memory allows (one, where the problem says so)."""
     first = cells[0][1]
     row_size = first.problem_entry.row_size(first.n)
@@ -114,21 +119,20 @@ def _units(job: Job, cells: Sequence[tuple[int, Cell, CalibratedCell]]) -> Itera
     for chunk in (tuple(cells[start : start + size]) for start in range(0, len(cells), size)):
         seconds = _seconds(job, chunk) / (job.data_sets * job.replicates)
         for data_set in range(job.data_sets):
-            for start, count in replicate_blocks(row_size * len(chunk), job.replicates):
-                yield Unit(chunk, data_set, start, count, seconds * count)
+            for whole in blocks:
+                for start, count in replicate_blocks(row_size * len(chunk), whole.count):
+                    yield Unit(chunk, data_set, whole.first + start, count, seconds * count)
 
 
 def least_units(job: Job) -> int:
-    """How many units a job has at the least, before it is calibrated: more shares than these may be empty."""
+    """Count the units that a block of a job has at the least: more shares than these may be empty."""
     if _is_closed(job):
         return len(job.cells)
-    blocks: dict[Any, int] = {}
+    apart = set()
     for number, planned in enumerate(job.cells):
         cell = located(planned, job.data_root)
-        apart = number if cell.signal is None else (cell.data_key(), cell.method, cell.epsilon, cell.delta)
-        if apart not in blocks:
-            blocks[apart] = len(replicate_blocks(cell.problem_entry.row_size(cell.n), job.replicates))
-    return job.data_sets * sum(blocks.values())
+        apart.add(number if cell.signal is None else (cell.data_key(), cell.method, cell.epsilon, cell.delta))
+    return job.data_sets * len(apart)
 
 
 def _is_closed(job: Job) -> bool:

@@ -5,16 +5,43 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass
 
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.jsonio import digest
 from dpsco_bench.plain import Plain, Record
 
-PLAN_ONLY, CLOSED_FORM = "plan_only", "closed_form"
-_NAMES = ("profile", "claim", "part", "kind", "plugins", "data_root", "timing", "seconds", "skipped", "present")
-"""Fields of a job that do not affect its numbers: names, places, predictions, and whether its data are here."""
-_RUN_ONLY = ("replicates", "data_sets", "backend", "dtype", "fused", "record", "rounds")
-"""Fields that do not affect calibrations."""
+RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
+STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
+"""Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
+_CALIBRATED = ("calibration", "seed", "charged", "evaluation")
+"""Fields that affect calibrations."""
+_NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
+"""Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
+
+
+@dataclass(frozen=True)
+class Block(Record):
+    """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
+
+    Attributes
+    ----------
+    first, count : int, the first replicate and how many there are
+    key : str, digest of all that affects its numbers
+    """
+
+    first: int
+    count: int
+    key: str = ""
+
+
+def stage_ends(replicates: int) -> list[int]:
+    """Ends of the stages of a random job: R/16 (8 at least), R/4, R/2 and R, rounded up to multiples of 8."""
+    if replicates < STAGED_FROM:
+        return [replicates]
+    rounded = (STAGE_UNIT * math.ceil(replicates / part / STAGE_UNIT) for part in STAGES)
+    return sorted({min(max(STAGE_UNIT, end), replicates) for end in rounded})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +54,8 @@ class Job(Record):
         Whose numbers these are; ``kind`` is the part's, ``leaderboard`` or ``run``.
     fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
-    calibration_key, key : str, digests of all that affects its calibrations, and its numbers, code included
+    calibration_key, run_key, key : str
+        Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
     """
 
     claim: str
@@ -53,6 +81,7 @@ class Job(Record):
     skipped: str = ""
     present: str = ""
     calibration_key: str = ""
+    run_key: str = ""
     key: str = ""
 
     @property
@@ -70,8 +99,18 @@ class Job(Record):
         """Whether there is a result table; other jobs are only planned and calibrated."""
         return self.evaluation != PLAN_ONLY
 
+    @property
+    def blocks(self) -> list[Block]:
+        """Stages of a random job, one after the other; anything else is a single block.
+
+        Source: a product of 4 rows and one of 64 round differently, so that the blocks are part of what is computed.
+        """
+        ends = stage_ends(self.replicates) if self.evaluation == RUN else [self.replicates]
+        return [
+            Block(first, end - first, digest([self.run_key, first, end - first]))
+            for first, end in zip([0, *ends], ends, strict=False)
+        ]
+
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
-        """What affects the numbers (of the calibrations), without code; ``cells`` are its own, without places."""
-        left_out = (*_NAMES, *_RUN_ONLY, "calibration_key") if calibrating else _NAMES
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in (*left_out, "key")}
-        return {**kept, "cells": cells}
+        """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""
+        return {name: getattr(self, name) for name in (_CALIBRATED if calibrating else _NUMBERS)} | {"cells": cells}

@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import pyarrow as pa
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, Calibrations
-from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.job import WHOLE, Shard
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry, digest
-from dpsco_bench.execution.results import join_shards, parquet_table, table_bytes, with_names
-from dpsco_bench.execution.store import Store, total
+from dpsco_bench.execution.job import Shard
+from dpsco_bench.execution.jobs import Block, Job
+from dpsco_bench.execution.plan import Entry
+from dpsco_bench.execution.results import join_parts, parquet_table, table_bytes, with_names
+from dpsco_bench.execution.store import Cost, Store, total
 from dpsco_bench.execution.times import Timings
-from dpsco_bench.jsonio import restore
+from dpsco_bench.jsonio import digest, restore
 from dpsco_bench.plain import Record
 
 E = TypeVar("E", bound=Entry)
 R = TypeVar("R", bound=Record)
 INFINITY = b'inf"'
 """What a text has in which an infinity is to be restored; going through all its values takes as long as reading it."""
-TIMING_MODULES = ("dpsco_bench.execution.timing",)
 
 
-def shard_key(job: Job, shard: Shard) -> str:
-    """Key of a share of a job; where the cuts lie depends on the predicted seconds."""
-    return digest([job.key, job.seconds, shard.number, shard.of])
+def piece_key(job: Job, block: Block, piece: Shard) -> str:
+    """Key of a share of a block; where the cuts lie depends on the predicted seconds."""
+    return digest([block.key, job.seconds, piece.number, piece.of])
 
 
-def timing_key(job: Job) -> str:
-    """Key of a job's timings."""
-    return digest([job.key, code_digest(TIMING_MODULES)])
-
-
-def item(step: str, job: Job, shard: Shard = WHOLE) -> tuple[str, str]:
-    """Kind and key of what a step (``calibrate``, ``run`` or ``time``) makes of a job."""
+def items(step: str, job: Job) -> list[tuple[str, str]]:
+    """Kinds and keys of what a step (``calibrate``, ``run`` or ``time``) makes of a job."""
     if step == "calibrate":
-        return "calibrations", job.calibration_key
+        return [("calibrations", job.calibration_key)]
     if step == "time":
-        return "timings", timing_key(job)
-    return ("runs", job.key) if shard.of == 1 else ("shards", shard_key(job, shard))
+        return [("timings", job.key)]
+    return [("runs", block.key) for block in job.blocks]
 
 
 @dataclass(frozen=True)
@@ -53,8 +46,6 @@ class Measured:
     Attributes
     ----------
     store : Store
-    sources : Sources
-        Code that the jobs' keys were made from: whoever makes something compares it before it writes.
     """
 
     store: Store
@@ -66,16 +57,25 @@ class Measured:
 
     def timing(self, job: Job) -> Timings | None:
         """What `timing.time_cells` gave; None where it is not there."""
-        return self._read("timings", timing_key(job), Timings)
+        return self._read("timings", job.key, Timings)
+
+    def has(self, step: str, job: Job) -> bool:
+        """Tell whether all that a step makes of a job is there."""
+        return all(self.store.has(*address) for address in items(step, job))
 
     def table(self, job: Job) -> pa.Table | None:
-        """Result table; None where it is not there."""
-        content = self.store.read("runs", job.key)
-        return None if content is None else with_names(parquet_table(content), job.claim, job.part)
+        """Result table, of all blocks; None where one is not there."""
+        found = [self.store.read("runs", block.key) for block in job.blocks]
+        tables = [parquet_table(content) for content in found if content is not None]
+        return with_names(join_parts(tables), job.claim, job.part) if len(tables) == len(found) else None
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
-        return total(self.store.costs(*item(step, job)))
+        return total(self.costs(step, job))
+
+    def costs(self, step: str, job: Job) -> list[Cost]:
+        """Costs of the cells of a step of a job, of each block."""
+        return [cost for address in items(step, job) for cost in self.store.costs(*address)]
 
     def load(self, job: Job) -> tuple[pa.Table | None, Calibrations]:
         """Result table (None for a job that runs nothing) and calibrations. Raises InputError if one is missing."""
@@ -95,25 +95,18 @@ class Measured:
     def _present(self, job: Job) -> Job:
         if not job.skipped:
             return job
-        there = self.store.has("calibrations", job.calibration_key)
-        there = there and (not job.has_run or self.store.has("runs", job.key))
+        there = self.has("calibrate", job) and (not job.has_run or self.has("run", job))
         return replace(job, skipped="", present=job.skipped) if there else job
 
-    def join(self, job: Job, of: int) -> bool:
-        """Make a job's table of its shards if all of them are there; whether it is there at the end."""
-        shards = [shard_key(job, Shard(number, of)) for number in range(of)]
-        with self.store.lock("runs", job.key):
-            if self.store.has("runs", job.key):
-                return True
-            found = [self.store.read("shards", key) for key in shards]
-            tables = [parquet_table(content) for content in found if content is not None]
-            if len(tables) < of:
-                return False
-            costs = [cost for key in shards for cost in self.store.costs("shards", key)]
-            self.store.write("runs", job.key, table_bytes(join_shards(tables)), costs)
-        for key in shards:
-            self.store.remove("shards", key)
-        return True
+    def join(self, job: Job, block: Block, of: int) -> None:
+        """Make a block of its shares, all of which are there."""
+        keys = [piece_key(job, block, Shard(number, of)) for number in range(of)]
+        found = [self.store.read("pieces", key) for key in keys]
+        costs = [cost for key in keys for cost in self.store.costs("pieces", key)]
+        tables = [parquet_table(content) for content in found if content is not None]
+        self.store.write("runs", block.key, table_bytes(join_parts(tables)), costs)
+        for key in keys:
+            self.store.remove("pieces", key)
 
     def _read(self, kind: str, key: str, record: type[R]) -> R | None:
         content = self.store.read(kind, key)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.evaluations import evaluation_modules
-from dpsco_bench.execution.job import Shard, least_units
+from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import dumps_pretty, sealed, unsealed, write_atomic
 from dpsco_bench.plain import Record
@@ -187,7 +185,7 @@ def pack_entries(entries: Sequence[Entry], measured: Measured, predict: Predict)
         lacking = {}
         for job in (job for jobs in wanted.values() for job in jobs):
             address = item(step, job)
-            if address not in lacking and not measured.store.has(*address):
+            if address not in lacking and not measured.has(step, job):
                 lacking[address] = job
         aim = _aim(sum(predict(step, job) for job in lacking.values()))
         papers = dict.fromkeys(entry.paper for entry in entries)
@@ -210,9 +208,14 @@ def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Predict) -> f
         item(step, job): predict(step, job)
         for job in jobs
         for step in STEPS
-        if is_wanted(step, job) and not measured.store.has(*item(step, job))
+        if is_wanted(step, job) and not measured.has(step, job)
     }
     return sum(lacking.values())
+
+
+def item(step: str, job: Job) -> tuple[str, str]:
+    """Step and key of what it makes of a job."""
+    return step, job.calibration_key if step == "calibrate" else job.key
 
 
 def is_wanted(step: str, job: Job) -> bool:
@@ -264,13 +267,10 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
     full: list[list[tuple[Job, Piece]]] = []
     for job in jobs:
         seconds = predict(step, job)
-        heavy = step == "run" and seconds > MOST_SECONDS
-        of = min(math.ceil(seconds / aim), _most_shares(job)) if heavy else 1
-        for number in range(of):
-            pack.append((job, Piece(job.claim, job.name, number, of, seconds / of)))
-            if sum(piece.seconds for _, piece in pack) >= aim:
-                full.append(pack)
-                pack = []
+        pack.append((job, Piece(job.claim, job.name, 0, 1, seconds)))
+        if sum(piece.seconds for _, piece in pack) >= aim:
+            full.append(pack)
+            pack = []
     if pack and full and sum(piece.seconds for _, piece in pack) < LEAST_SECONDS:
         full[-1] += pack
     elif pack:
@@ -278,16 +278,11 @@ def _cut(step: str, jobs: Iterable[Job], predict: Predict, aim: float) -> Iterat
     yield from full
 
 
-def _most_shares(job: Job) -> int:
-    """How many shares have work: an audit's runs stay together, so that one of a single cell is not cut."""
-    return len(job.cells) if evaluation_modules(job) else least_units(job)
-
-
 def lacking_pieces(step: str, jobs: Iterable[Job], measured: Measured) -> Iterator[Piece]:
     """Whole jobs whose step the store lacks, without packs: for a machine that has a plan alone."""
     seen: Collection[tuple[str, str]] = set()
     for job in jobs:
         address = item(step, job)
-        if is_wanted(step, job) and address not in seen and not measured.store.has(*address):
+        if is_wanted(step, job) and address not in seen and not measured.has(step, job):
             seen = {*seen, address}
             yield Piece(job.claim, job.name)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.plain import Record
 
 
@@ -38,8 +35,3 @@ class Entry(Record):
             if job.name == name:
                 return job
         raise InputError(f"job of {self.id}", name, nearest(name, [job.name for job in self.jobs]))
-
-
-def digest(value: Any) -> str:
-    """Digest of what JSON makes of a value, 32 hexadecimal digits."""
-    return hashlib.sha256(dumps_canonical(value).encode()).hexdigest()[:32]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.records import Disjoint, Poisson, RandomAllocation
 
 NOT_PURE = "its plan function is not pure"
 
@@ -46,6 +48,30 @@ def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
     if not isinstance(plan, Plan):
         raise AlgorithmError(f"algorithm {id}: its plan returned {type(plan).__name__}, must be what make_plan returns")
     return plan
+
+
+def check_records(id: str, plan: Plan, n: int) -> None:
+    """Check that a plan samples from the ``n`` records of its run, and from no more of them than there are.
+
+    Raises AlgorithmError naming the query, the number and what it must be.
+    """
+
+    def refuse(what: str, value: Any, allowed: str) -> None:
+        raise AlgorithmError(f"algorithm {id}: {what} = {value}: must be {allowed}{n}, the records of its run")
+
+    if plan.schedule.get("n", n) != n:
+        refuse("n of its plan", plan.schedule["n"], "")
+    for query in plan.queries:
+        records: Any = query.records
+        if isinstance(records, Poisson) and "n" not in plan.schedule:
+            refuse("n of its plan", "missing", "given to make_plan: ")
+        if getattr(records, "population", n) != n:
+            refuse(f"population of {query.name}", records.population, "")
+        if getattr(records, "count", 0) > n:
+            refuse(f"count of {query.name}", records.count, "at most ")
+    blocks = [q.records.size * q.releases for q in plan.queries if isinstance(q.records, Disjoint | RandomAllocation)]
+    if sum(blocks) > n:
+        refuse("sizes of its blocks", f"{sum(blocks)} in all", "at most ")
 
 
 def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:

@@ -1,24 +1,21 @@
-"""One's own files and papers: Python files, or folders of packages, whose decorators register what is in them."""
+"""Plug-ins: Python files, or folders of packages (papers), whose decorators register what is in them."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib
 import importlib.util
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
-from dpsco_bench.execution.own import check_registered, code_files, own_line, registered
+from dpsco_bench.execution.own import check_registered, own_place
 from dpsco_bench.registry import PLUGIN, REGISTRIES, add_paper, modules_in
 
-ALONE = "a file whose helpers are not called like those of another plugin"
 LOOKED_FOR = "; it is looked for beside the file, and in the folders that PYTHONPATH names"
 _GIVEN: set[Path] = set()
-"""Plugins that this process was given: on its command line, in its configuration, or by a call."""
+"""Plug-ins that this process was given: on its command line, in its configuration, or by a call."""
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
@@ -48,19 +45,9 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
 
 
 def check_given(paths: Iterable[str], plan: str | Path = "the plan") -> None:
-    """Refuse plugins that a plan names and this process was not given: to read a plan executes no code.
+    """Refuse plug-ins that a plan names and this process was not given: to read a plan executes no code.
 
-    Parameters
-    ----------
-    paths : iterable of str
-        Plugins of the plan's jobs.
-    plan : path-like
-        Its file.
-
-    Raises
-    ------
-    InputError
-        Naming the file and the first such plugin.
+    Raises InputError naming the plan's file and the first such plug-in.
     """
     for path in dict.fromkeys(paths):
         if Path(path).resolve() not in _GIVEN:
@@ -69,15 +56,21 @@ def check_given(paths: Iterable[str], plan: str | Path = "the plan") -> None:
 
 
 def _packages_below(folder: Path) -> str:
-    """Packages that are a folder deeper than where somebody looked for one: what should have been given."""
+    """Name the packages a folder deeper than where somebody looked for one: what should have been given."""
     below = sorted(file.parent for file in folder.glob("*/__init__.py"))
     return f", here {' or '.join(map(str, below))}" if below and folder != Path() else ""
 
 
+def code_files(folder: Path) -> list[Path]:
+    """List the Python files below a folder, sorted."""
+    return sorted(path for path in folder.rglob("*.py") if not path.name.startswith("."))
+
+
 def plugin_files(paths: Iterable[str]) -> list[Path]:
-    """What plugins are made of: files, and all files of folders."""
+    """List the files of plug-ins: those of folders, and of a file all that lie in its folder."""
     places = [Path(path) for path in paths]
-    return [file for place in places for file in (code_files(place) if place.is_dir() else [place])]
+    found = [code_files(place) if place.is_dir() else sorted(place.parent.glob("*.py")) for place in places]
+    return list(dict.fromkeys(file for files in found for file in files))
 
 
 def _load_file(path: Path) -> None:
@@ -85,47 +78,14 @@ def _load_file(path: Path) -> None:
     name = f"{PLUGIN}{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return
+    if str(path.parent) not in sys.path:  # behind all others: what is found elsewhere stays what it is
+        sys.path.append(str(path.parent))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     loader = spec.loader
-    try:
-        _find_beside(path)
-    except InputError:
-        del sys.modules[name]
-        raise
     _checked(lambda: loader.exec_module(module), path, name)
-
-
-def _find_beside(path: Path) -> None:
-    """Let a plugin import what lies beside it, whoever calls: by itself only ``python -m`` looks in its own folder.
-
-    Raises InputError where another plugin's helper would stand for one of its own, called like it.
-    """
-    if str(path.parent) not in map(os.path.abspath, sys.path):
-        sys.path.append(str(path.parent))  # behind all others: what is found elsewhere stays what it is
-    others = {plugin.parent for plugin in _GIVEN} - {path.parent}
-    for own in _beside(path) if others else ():
-        try:
-            spec = importlib.util.find_spec(own.removesuffix(".py"))
-        except ValueError:
-            continue
-        found = Path(next(iter(spec.submodule_search_locations or ()), "") or spec.origin or "") if spec else Path()
-        if found != path.parent / own and others.intersection(found.parents):
-            raise InputError("plugins", str(path), ALONE, f"{own} is taken from {found.parent}")
-
-
-def _beside(path: Path) -> list[str]:
-    """Files and folders beside a plugin that it imports; nothing is kept of it, since it may fail to load."""
-    try:
-        nodes = [*ast.walk(ast.parse(path.read_bytes()))]
-    except (OSError, SyntaxError, ValueError):
-        return []  # loading it says so
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    tops = dict.fromkeys(name.partition(".")[0] for name in names)
-    return [one for top in tops for one in (top, f"{top}.py") if (path.parent / one).exists()]
 
 
 def _load_paper(folder: Path) -> None:
@@ -138,23 +98,20 @@ def _load_paper(folder: Path) -> None:
 
 
 def _checked(load: Callable[[], object], path: Path, name: str) -> None:
-    """Import a module and check what it registers; what goes wrong in it names its file and line."""
-    before = registered()
+    """Import a module and check what it registers; an error names its file and line."""
     try:
         load()
-        check_registered(before)
-    except BaseException as error:
-        sys.modules.pop(name, None)
+        check_registered(name)
+    except BrokenPaper:
+        raise
+    except (Exception, SystemExit) as error:
+        _, line = own_place(error) or ("", 0)
         for registry in REGISTRIES:
             registry.forget(*(key for key, home in registry.registered().items() if home == name))
-        if isinstance(error, BrokenPaper):
-            raise
+        sys.modules.pop(name, None)
         if isinstance(error, DpscoError):
-            line = own_line(error, str(path))
             raise DpscoError(f"{path.name}{f', line {line}' if line else ''}: {error}") from error
-        if isinstance(error, Exception | SystemExit):
-            line = None if isinstance(error, SyntaxError) else own_line(error, str(path))  # that one says it itself
-            reason = f"{type(error).__name__}: {error}" + (f", line {line}" if line else "")
-            reason += LOOKED_FOR if isinstance(error, ModuleNotFoundError) and name.startswith(PLUGIN) else ""
-            raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error
-        raise
+        reason = f"{type(error).__name__}: {error}"
+        reason += f", line {line}" if line and not isinstance(error, SyntaxError) else ""  # that one says it itself
+        reason += LOOKED_FOR if isinstance(error, ModuleNotFoundError) else ""
+        raise InputError("plugins", str(path), "a Python file that can be imported", reason) from error

@@ -195,8 +195,8 @@ def with_names(table: pa.Table, claim: str, part: str) -> pa.Table:
     return table
 
 
-def join_shards(tables: Sequence[pa.Table]) -> pa.Table:
-    """Tables of all shards of a job as its one table: rows by cell, data set and replicate, checkpoints as they are."""
+def join_parts(tables: Sequence[pa.Table]) -> pa.Table:
+    """Join stored tables of blocks or shares: rows by cell, data set and replicate, checkpoints as they are."""
     stored = pa.schema([field for field in RESULT_SCHEMA if field.name not in NAMES], tables[0].schema.metadata)
     joined = pa.concat_tables(tables).cast(stored)  # Parquet has names of its own for the parts of a map
     order = np.lexsort([joined[name].to_numpy() for name in ("replicate", "data_set", "cell")])

@@ -12,8 +12,8 @@ from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled, check_size
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.request import check_cell
+from dpsco_bench.jsonio import digest
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 DTYPES = ("float64", "float32")

@@ -24,7 +24,7 @@ from dpsco_bench.execution.lock import key_lock, looped
 from dpsco_bench.jsonio import dumps_canonical, sealed, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
 
-SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "shards": ".parquet", "timings": ".json"}
+SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "pieces": ".parquet", "timings": ".json"}
 """Kinds of items and what their files are called."""
 MANIFEST, DAMAGED = ".manifest", ".damaged"
 FOLDER, FILE = "a folder stands in its place", "a file stands in its place"

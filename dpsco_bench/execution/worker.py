@@ -6,20 +6,21 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.compiling import compiled_seconds, listen
-from dpsco_bench.execution.evaluations import executed
+from dpsco_bench.execution.evaluations import executed, is_whole
 from dpsco_bench.execution.job import Shard, least_units
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import Measured, item
+from dpsco_bench.execution.measured import Measured, items, piece_key
 from dpsco_bench.execution.packs import Piece
 from dpsco_bench.execution.planning import NOT_PURE
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.progress import JobLog, Pace, Ticker, duration
-from dpsco_bench.execution.results import table_bytes, without_names
+from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
 from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import NO_PLACE, dumps_canonical
@@ -84,8 +85,8 @@ def read_failures(files: Layout, jobs: Iterable[Job] | None = None) -> list[str]
     return [path.read_text(encoding="utf-8").strip() for path in paths if path.is_file()]
 
 
-def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None, **share: int) -> bool:
-    """Make what a step gives of a job, unless the store has it; one process makes each item.
+def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
+    """Make what a step gives of a job as far as the store lacks it; one process makes each item.
 
     Parameters
     ----------
@@ -96,9 +97,7 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     measured : Measured
         Where calibrations are found and items go.
     progress : callable
-        Called with cells done and cells in all.
-    **share
-        ``number`` and ``of`` of a `Shard` of a run.
+        Called with units of work done and units in all.
 
     Returns
     -------
@@ -109,37 +108,63 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     ------
     InputError
         If the calibrations of a run are missing.
-    CodeChanged
-        If its code is not that of its key any more: nothing is written.
     DpscoError
         As the job raises it.
     """
-    shard, store = Shard(**share), measured.store
-    address = item(step, job, shard)
+    store = measured.store
+    if step == "run":
+        return _make_blocks(job, measured, progress)
+    [address] = items(step, job)
     with store.lock(*address):
-        if store.has(*item(step, job)) or store.has(*address):
+        if store.has(*address):
             return False
         meter = Meter()
-        content = _content(step, job, measured, progress, shard, meter)
+        if step == "calibrate":
+            content = dumps_canonical(calibrate(job, progress, meter))
+        else:
+            from dpsco_bench.execution.timing import time_cells
+
+            with meter.measure(range(len(job.cells))):
+                content = dumps_canonical(time_cells(job, _calibrations(job, measured), progress))
         store.write(*address, content, meter.costs)
-    if shard.of > 1:
-        measured.join(job, shard.of)
     return True
 
 
-def _content(step: str, job: Job, measured: Measured, progress: Progress, shard: Shard, meter: Meter) -> str | bytes:
-    if step == "calibrate":
-        return dumps_canonical(calibrate(job, progress, meter))
-    calibrations = measured.calibrations(job)
-    if calibrations is None:
+def _calibrations(job: Job, measured: Measured) -> Calibrations:
+    found = measured.calibrations(job)
+    if found is None:
         raise InputError("calibrations", job.title, "in the store: calibrate it first")
-    if step == "run":
-        listen()
-        return table_bytes(without_names(executed(job, calibrations, progress, shard=shard, meter=meter.measure)))
-    from dpsco_bench.execution.timing import time_cells
+    return found
 
-    with meter.measure(range(len(job.cells))):
-        return dumps_canonical(time_cells(job, calibrations, progress))
+
+def _make_blocks(job: Job, measured: Measured, progress: Progress) -> bool:
+    """Run the blocks of a job that the store lacks."""
+    store, made, every = measured.store, False, len(job.cells) * job.replicates
+    for block in job.blocks:
+        done = len(job.cells) * block.first
+        with store.lock("runs", block.key):
+            if not store.has("runs", block.key):
+                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
+                made = True
+        progress(done + len(job.cells) * block.count, every)
+    return made
+
+
+def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) -> None:
+    """Run a block; a long one in shares that are stored by themselves, so that an interrupt loses little."""
+    of = shares(job, sum(job.seconds) * block.count / job.replicates)
+    calibrations = _calibrations(job, measured)
+    listen()
+    for number in range(of):
+        address = ("runs", block.key) if of == 1 else ("pieces", piece_key(job, block, Shard(number, of)))
+        if of > 1 and measured.store.has(*address):
+            continue
+        meter = Meter()
+        table = executed(job, calibrations, progress, block=block, shard=Shard(number, of), meter=meter.measure)
+        stored = join_blocks([table], {"block": block})
+        measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
+    if of > 1:
+        measured.join(job, block, of)
 
 
 def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> Calibrated:
@@ -193,7 +218,7 @@ def _work(step: str, job: Job, piece: Piece, measured: Measured, log: JobLog) ->
     log.begin(f"{step} {job.title}", job.seconds)
     try:
         check_given(job.plugins)
-        made = make(step, job, measured, log.progress, number=piece.number, of=piece.of)
+        made = make(step, job, measured, log.progress)
     except (Exception, SystemExit) as error:
         if isinstance(error, OSError) and error.errno in NO_PLACE:  # the other jobs would meet it too
             raise
@@ -220,8 +245,6 @@ def make_all(
 ) -> None:
     """Calibrate and run whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
-    A job that is predicted to take long is run in shares, so that an interrupt loses one of them and no more.
-
     Parameters
     ----------
     weigh : callable, (step, job) -> predicted seconds of each cell
@@ -234,55 +257,37 @@ def make_all(
         As the first job that fails raises it, without ``lost``.
     """
     todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say)]
-    of = [shares(job, sum(own)) if step == "run" else 1 for step, job, own in todo]
-    pieces = [piece for (_, _, own), count in zip(todo, of, strict=True) for piece in _pieces(own, count)]
     pace = Pace(
-        [seconds for seconds, _ in pieces],
+        [seconds for _, _, own in todo for seconds in own],
         unit="cells",
-        sizes=[size for _, size in pieces],
         apart=compiled_seconds,
-        kinds=[step for (step, _, own), count in zip(todo, of, strict=True) for _ in _pieces(own, count)],
+        kinds=[step for step, _, own in todo for _ in own],
         worked=time.process_time,
     )
     pace.reach(0)
     failed: set[str] = set()
     with Ticker(pace, say, todo[0][1].claim if todo else ""), sharing():
         first = 0
-        for (step, job, own), count in zip(todo, of, strict=True):
+        for step, job, own in todo:
             begun, made = time.monotonic(), False
+            tell = partial(_tell, pace, first, len(own))
             try:
-                made = job.key not in failed and _make_shares(step, job, measured, count, pace, first)
+                made = job.key not in failed and make(step, job, measured, tell)
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)
                     raise
                 failed.add(job.key)
                 lost(job, error)
-            first += len(_pieces(own, count))
+            first += len(own)
             pace.reach(first)
             if made and step == "run":
                 say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
 
 
-def _pieces(cells: Sequence[float], shares: int) -> list[tuple[float, float]]:
-    """What a job is told to consist of: predicted seconds of each piece, and how many cells it is.
-
-    A share may be of one cell or of many, so that a job in shares has no other pieces.
-    """
-    if shares == 1:
-        return [(seconds, 1.0) for seconds in cells]
-    return [(sum(cells) / shares, len(cells) / shares)] * shares
-
-
-def _make_shares(step: str, job: Job, measured: Measured, of: int, pace: Pace, first: int) -> bool:
-    """Make a job in so many shares, its pieces from the ``first`` on; whether anything was made."""
-    if of == 1:
-        return make(step, job, measured, lambda done, _: pace.reach(first + done))
-    made = False
-    for number in range(of):
-        made = make(step, job, measured, number=number, of=of) or made
-        pace.reach(first + number + 1)
-    return made
+def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
+    """Tell how many pieces of a job, from the ``first`` on, its share of done work stands for."""
+    pace.reach(first + pieces * done // every)
 
 
 def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], object]) -> Iterator[tuple[str, Job]]:
@@ -293,12 +298,13 @@ def _lacking(jobs: Iterable[Job], measured: Measured, say: Callable[[str], objec
             say(f"{job.claim} {job.name}: {job.skipped}")
             continue
         for step in ("calibrate", "run") if job.has_run else ("calibrate",):
-            address = item(step, job)
-            if not (job.present or address in seen or measured.store.has(*address)):
-                seen.add(address)
+            key = job.calibration_key if step == "calibrate" else job.key
+            if not (job.present or (step, key) in seen or measured.has(step, job)):
+                seen.add((step, key))
                 yield step, job
 
 
 def shares(job: Job, seconds: float) -> int:
-    """In how many shares a job is run that is predicted to take so long."""
-    return max(1, min(int(seconds / SHARE_SECONDS), least_units(job)))
+    """In how many shares a block is run that is predicted to take so long."""
+    most = len(job.cells) if is_whole(job) else least_units(job)
+    return max(1, min(int(seconds / SHARE_SECONDS), most))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.in_turn import NUMBERS, TOGETHER, steps_in_turn
-from dpsco_bench.fused.machine import launch_steps, on_device
+from dpsco_bench.fused.machine import launch_steps
+from dpsco_bench.fused.tiles import on_device
 
 KERNELS = Path(__file__).with_name("descent.cu")
 

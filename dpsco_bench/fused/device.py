@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.device import kernel, launch
-from dpsco_bench.fused.machine import LAUNCHERS
-from dpsco_bench.fused.tiles import Steps, Tile
+from dpsco_bench.fused.tiles import LAUNCHERS, Steps, Tile
 from dpsco_bench.rng.cuda import key_words
 
 Array = Any

@@ -49,15 +49,13 @@ def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | N
     return lambda x: x @ square - linear
 
 
-def full_tiles(
-    objective: Any, mechanism: Any, query: str, x: Array, dim: int = 0
-) -> Iterator[tuple[slice, Affine, Array, Tile]]:
+def full_tiles(objective: Any, mechanism: Any, query: str, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
     """All releases of a query that looks at all records, in tiles: (steps, mean gradient, scales of the noise, tile).
 
     The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
-    costs is their matrix product, so that a call for each step is no loss. ``dim`` is the width of the noise.
+    costs is their matrix product, so that a call for each step is no loss.
     """
-    steps = Steps(objective, mechanism, query, dim=dim, full=True)
+    steps = Steps(objective, mechanism, query, full=True)
     known, releases = affine_gradient(objective), mechanism.plan.query(query).releases
     mean = by_products(objective.problem, objective.data)
     if known is None:

@@ -6,7 +6,6 @@ out (`execution.digest.DEVICE_ONLY`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,6 @@ import numpy as np
 from dpsco_bench.fused.tiles import Steps
 
 Array = Any
-LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""By compiled loop: what launches the kernel that stands for it."""
-
-
-def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register what launches a loop's kernel, with the loop's arguments (used as a decorator)."""
-
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        LAUNCHERS[loop] = function
-        return function
-
-    return register
 
 
 def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,9 +59,9 @@ def batch_mean(mean, g, x, features, labels, index, s, chosen, count, share, for
 
 @compiled
 def mirror_steps(
-    x, duals, total, guesses, rows, records, form, full, noise, scale, eta, weights, keep, ridge, mirror, limits, ball
+    x, duals, total, guesses, rows, records, form, full, noise, scale, eta, weights, ridge, mirror, limits, ball
 ):
-    """Steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - keep <grad Phi(x), u>`` over the ball, of all rows.
+    """Steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - <grad Phi(x), u>`` over the ball, of all rows.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def mirror_steps(
                 batch_mean(mean, g, point, features, labels, index, s, chosen, count, share, form, limits)
                 for j in range(d):
                     moved = mean[j] + ridge * point[j] + scale[s] * np.float64(noise[s * drawn, (r - first) * drawn, j])
-                    y[j] = keep * y[j] - eta[s] * moved
+                    y[j] -= eta[s] * moved
                 guess = mirror_point(point, y, work, mirror, ball, guess)
                 for j in range(d):
                     sums[j] += weights[s] * point[j]
@@ -137,22 +136,18 @@ class MirrorSteps:
     ----------
     geometry : tuple, see `Geometry`
     limits : tuple, see `mirror_steps`; by default all gradients count
-    keep : float, what is kept of ``grad Phi`` at the last iterate
     """
 
-    def __init__(
-        self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf), keep: float = 1.0
-    ) -> None:
+    def __init__(self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf)) -> None:
         self.x = np.ascontiguousarray(objective.start)
         self.total, self._guesses = np.zeros_like(self.x), np.zeros(len(self.x))
         self._mirror, self._ball = geometry
-        self._limits, self._keep = limits, keep
+        self._limits = limits
         self._ridge = float(objective.problem.constants.regularisation)
         exponent, _, kappa = self._mirror
         self._duals = square_gradient(self.x, exponent, kappa)
         p, self._radius = self._ball
-        projects = exponent == 2.0 and (p == 2.0 or math.isinf(self._radius)) and math.isinf(limits[1])
-        self._euclidean = projects and keep == 1.0
+        self._euclidean = exponent == 2.0 and (p == 2.0 or math.isinf(self._radius)) and math.isinf(limits[1])
 
     def __call__(self, tile: Tile, form: Any, full: Any, scale: Array, eta: Array, weights: Array) -> None:
         """The steps of a tile."""
@@ -160,7 +155,7 @@ class MirrorSteps:
         if not self._euclidean:
             mirror_steps(
                 self.x, self._duals, self.total, self._guesses, tile.rows, tile.records, form, full, noise, scale, eta,
-                weights, self._keep, self._ridge, self._mirror, self._limits, self._ball,
+                weights, self._ridge, self._mirror, self._limits, self._ball,
             )  # fmt: skip
             return
         steps = noise, scale, eta / self._mirror[2], weights, self._ridge  # grad Phi is a multiple of the point
@@ -185,23 +180,12 @@ def smooth_mirror(norm: SmoothNorm, p: float = 1.0, radius: float = math.inf) ->
     return (norm.dual, norm.r, norm.kappa), (float(p), float(radius))
 
 
-def full_mirror_run(
-    objective: Any,
-    mechanism: Any,
-    geometry: Geometry,
-    step: float,
-    weights: Callable[[int, int], Array] | None = None,
-    keep: float = 1.0,
-) -> Array:
-    """Mirror steps on the noisy mean gradients of the query ``gradient``; returns the weighted sum of the iterates.
-
-    ``weights`` (t, k) -> array (k,), of steps ``t .. t + k - 1``; by default 1.
-    """
-    steps = MirrorSteps(objective, geometry, keep=keep)
+def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: float) -> Array:
+    """Make mirror steps on the noisy mean gradients of the query ``gradient``; return the sum of the iterates."""
+    steps = MirrorSteps(objective, geometry)
     for at, full, scale, tile in full_tiles(objective, mechanism, "gradient", steps.x):
         k = at.stop - at.start
-        counted = np.ones(k) if weights is None else weights(at.start, k)
-        steps(tile, WHOLE, full, scale, np.full(k, float(step)), counted)
+        steps(tile, WHOLE, full, scale, np.full(k, float(step)), np.ones(k))
     return steps.total
 
 

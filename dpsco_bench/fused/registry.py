@@ -92,8 +92,9 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
         return algorithm.run_function
     from dpsco_bench.fused.compiled import available
 
-    if not (machine == "cupy" or available()) or not attempt(module):
+    if not (machine == "cupy" or available()):
         return algorithm.run_function
+    attempt(module)
     found = FUSED.get(algorithm.id)
     watched = objective.round_observer is not None and type(objective.round_observer) is not found.rounds
     if watched or (found.form and form_of(objective.problem) is None):

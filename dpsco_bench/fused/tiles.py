@@ -24,6 +24,18 @@ LEAST_STEPS = 32
 LONGEST = 1 << 18
 """Most steps of a stretch: its step sizes and weights are arrays."""
 DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
+LAUNCHERS: dict[Any, Callable[..., None]] = {}
+"""By compiled loop: what launches the kernel that stands for it."""
+
+
+def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register what launches a loop's kernel, with the loop's arguments (used as a decorator)."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        LAUNCHERS[loop] = function
+        return function
+
+    return register
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.shares import share_word
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.bounds.context import Bound
+from dpsco_bench.claims.bounds.registry import Bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
 

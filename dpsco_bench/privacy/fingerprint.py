@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -52,7 +50,7 @@ class QueryRecord(Record):
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
         """What a query declares. Raises InputError for an attribute of another type than plain data."""
-        declared = {**_declared(query), **{key: getattr(query, key) for key in _DERIVED}}
+        declared = {**vars(query), **{key: getattr(query, key) for key in _DERIVED}}
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
@@ -66,15 +64,6 @@ class QueryRecord(Record):
         """Inverse of `to_json`. Raises InputError for a field that is missing."""
         more = {key: value for key, value in entry.items() if key not in _OF_QUERIES}
         return super().from_json({**{key: entry[key] for key in entry if key not in more}, "more": more})
-
-
-def is_cached(kind: type, name: str) -> bool:
-    """Whether an object keeps the value of a cached property of its class by a name: it follows from the others."""
-    return isinstance(inspect.getattr_static(kind, name, None), cached_property)
-
-
-def _declared(value: Any) -> dict[str, Any]:
-    return {name: item for name, item in vars(value).items() if not is_cached(type(value), name)}
 
 
 _DERIVED = ("law", "law_parameters", "norm", "norm_kappa")
@@ -114,26 +103,20 @@ class PlanRecord(Record):
 
     def difference(self, other: PlanRecord) -> tuple[str, Any, Any] | None:
         """Key and both values of the first place where two records differ; None if there is none."""
-        return _difference(to_jsonable(self), to_jsonable(other))
+        one, two = dict(_places(to_jsonable(self))), dict(_places(to_jsonable(other)))
+        pairs = ((key, one.get(key, _ABSENT), two.get(key, _ABSENT)) for key in one | two)
+        return next((pair for pair in pairs if not _same(*pair[1:])), None)
 
 
-def _difference(one: Any, other: Any, key: str = "") -> tuple[str, Any, Any] | None:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        names: Sequence[Any] = list(dict.fromkeys([*one, *other]))
-        pairs = [(one.get(name, _ABSENT), other.get(name, _ABSENT)) for name in names]
-    elif isinstance(one, list) and isinstance(other, list) and _names(one) == _names(other):
-        names, pairs = _names(one), list(zip(one, other, strict=True))
-    elif isinstance(one, list) and isinstance(other, list):
-        return key, _names(one), _names(other)
-    else:
-        return None if _same(one, other) else (key, one, other)
-    places = (_difference(*pair, f"{name} of {key}" if key else name) for name, pair in zip(names, pairs, strict=True))
-    return next((found for found in places if found), None)
-
-
-def _names(items: list[Any]) -> list[Any]:
-    """What tells the items of a list apart: the names of queries, the places of all else."""
-    return [item.get("name", i) if isinstance(item, Mapping) else i for i, item in enumerate(items)]
+def _places(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Name each number and text of a record: ``scale of gradient of queries``."""
+    if not isinstance(value, Mapping | list):
+        yield key, value
+        return
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for place, item in items:
+        name = item.get("name", place) if isinstance(item, Mapping) else place
+        yield from _places(item, f"{name} of {key}" if key else str(name))
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -154,5 +137,5 @@ def _plain(value: Any, key: str) -> Any:
     if kind and (isinstance(value, type) or not is_dataclass(value)):
         allowed = "a number, text, an array, or a list, mapping or dataclass of these"
         raise InputError(key, f"a {type(value).__name__}", allowed)
-    fields = value if isinstance(value, Mapping) else _declared(value)
+    fields = value if isinstance(value, Mapping) else vars(value)
     return {**kind, **{str(name): _plain(item, f"{name} of {key}") for name, item in fields.items()}}

@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import NOISE_LAWS
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.records import Poisson, SingleIndex, WithoutReplacement, WithReplacement
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream, scaled
@@ -72,6 +72,9 @@ class Mechanism:
         self._streams: dict[tuple[str, str], Stream] = {}
         self._spent: defaultdict[str, set[int]] = defaultdict(set)
         self._ranges: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._sampled_steps: defaultdict[str, set[int]] = defaultdict(set)
+        self._sampled_at_once: Counter[str] = Counter()
+        self._orders: set[int] = set()
         self.released: Counter[str] = Counter()
         self.sampled: Counter[str] = Counter()
 
@@ -97,6 +100,7 @@ class Mechanism:
         """Draw the records that release ``step`` of query ``name`` looks at."""
         query = self._declared(name, step)
         self.sampled[name] += 1
+        self._sampled_steps[name].add(step)
         return Batch(*self._batch_arrays(query, step), self.expected_size(query))
 
     def spend(self, name: str, first: int, steps: int, sampled: bool) -> Query:
@@ -112,6 +116,7 @@ class Mechanism:
         self._ranges[name] = _joined(self._ranges[name], first, first + steps)
         self.released[name] += steps
         self.sampled[name] += steps if sampled else 0
+        self._sampled_at_once[name] += steps if sampled else 0
         return query
 
     def variates(self, query: Query, first: int, steps: int, rows: tuple[int, int], dim: int) -> np.ndarray | None:
@@ -168,8 +173,18 @@ class Mechanism:
 
         For records that are shuffled once; every call with this name gives the same.
         """
+        self._orders.add(size)
         keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, size)[0]
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
+
+    def undrawn(self, query: Query) -> str:
+        """Say which random choice of records a query is charged for and the run never made; empty if it made all."""
+        if isinstance(query.records, RandomAllocation) and query.records.population not in self._orders:
+            return f"{query.name}: the order that is charged for is never drawn"
+        drawn = len(self._sampled_steps[query.name]) + self._sampled_at_once[query.name]
+        if not query.records.sampled or drawn >= query.releases:
+            return ""
+        return f"{query.name}: the batches that are charged for are never drawn ({drawn} of {query.releases} are)"
 
     def _spend(self, name: str, step: int) -> Query:
         query = self._declared(name, step)

@@ -20,6 +20,7 @@ from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_pa
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.ratios import grid_panel
 from dpsco_bench.report.scores import Score, claim_scores, scores
+from dpsco_bench.report.shapes import kind_panel
 from dpsco_bench.report.wording import symbols
 
 TIME_SUFFIX, SHOWN_SUFFIX = ".time", ".shown"
@@ -61,8 +62,7 @@ def _panel(scores: Sequence[Score]) -> Panel:
     if scores[0].row.parameter == GRID:  # numbers of combinations are no axis
         judged = any(score.judged for score in scores)
         return grid_panel(scores) if judged else worded_panel(scores)
-    panel: Panel = scores[0].kind.panel(scores)
-    return panel
+    return kind_panel(scores)
 
 
 def undrawn_orderings(results: ClaimResults) -> list[Panel]:

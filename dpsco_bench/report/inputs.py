@@ -21,7 +21,7 @@ from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import item
+from dpsco_bench.execution.measured import items
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.times import Timings
 
@@ -211,8 +211,8 @@ class Inputs:
         """Files that a complete run would have made and that are not there now: what the report has to do without."""
         jobs = [job for claim in self.claims for job in claim.jobs]
         jobs += [job for board in self.boards for job in board.entry.jobs]
-        items = [item(step, job) for job in jobs for step in _steps(job)]
-        wanted = [self.files.measured.store.path(*one) for one in items]
+        named = [one for job in jobs for step in _steps(job) for one in items(step, job)]
+        wanted = [self.files.measured.store.path(*one) for one in named]
         wanted += [self.files.verdicts(claim.id) for claim in self.claims]
         wanted += [self.files.standings(board.id) for board in self.boards]
         return [path for path in wanted if not path.exists()]

@@ -20,3 +20,9 @@ SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
 }
 """Curves along the run and the audits of a claim have a figure of their own (`report.curves`, `report.audits`), so that
 a panel of them has words alone."""
+
+
+def kind_panel(scores: Sequence[Score]) -> Panel:
+    """Draw the scores of a part by the panel of its kind, or else by the shape that the kind names."""
+    kind = scores[0].kind
+    return kind.panel(scores) or SHAPES[kind.shape](scores)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.claims.catalogue import conf_files, sparing
+from dpsco_bench.claims.catalogue import conf_files, naming
 from dpsco_bench.claims.entries import build_checked, listed
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.site.markdown import text
@@ -38,12 +38,9 @@ class Citation:
 
 
 def find_citation(paper: str) -> Citation | None:
-    """What is known of a paper; None where it has no file, or is installed and its file is wrong, which a line says.
-
-    Raises InputError for a wrong key of what ships.
-    """
+    """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
     for path in conf_files(f"paper/{paper}.yaml")[-1:]:
-        with sparing(path):
+        with naming(path):
             return read_citation(path)
     return None
 

@@ -10,15 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.claims.catalogue import sparing
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.claims.catalogue import naming
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
+from dpsco_bench.report.findings import Said
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.findings import FigureRow, FigureText, Finding
+from dpsco_bench.site.findings import Supported
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
@@ -33,56 +33,34 @@ FAR = 30.0
 """Ratio of the largest and the smallest number from which on the axis is logarithmic."""
 
 
-def write_figures(said: Iterable[Finding], folder: Path) -> list[Finding]:
-    """Draw findings; returns them without those of installed papers that cannot be drawn, each named in a line."""
-    found = []
-    for finding in said:
-        with sparing(finding.path):
-            write_figure(finding, folder)
-            found.append(finding)
-    return found
+def write_figures(found: Iterable[Supported], folder: Path) -> list[Supported]:
+    """Draw findings; returns them."""
+    drawn = []
+    for one in found:
+        with naming(one.finding.path):
+            if one.said.points:
+                with style(**{"font.size": 8.5}):
+                    write_atomic(folder / f"{address('finding', one.id)}.svg", svg_text(figure(one.said)))
+            drawn.append(one)
+    return drawn
 
 
-def write_figure(finding: Finding, folder: Path) -> bool:
-    """Draw a finding as SVG into ``finding--<id>.svg``; returns whether it has a figure."""
-    if finding.text.figure is None:
-        return False
-    with style(**{"font.size": 8.5}):
-        write_atomic(folder / f"{address('finding', finding.id)}.svg", svg_text(figure(finding)))
-    return True
-
-
-def figure(finding: Finding) -> Figure:
-    """Its numbers, one row each.
-
-    Raises InputError for a row whose value the finding does not have.
-    """
-    told = finding.text.figure
-    assert told is not None
-    rows = [_row(finding, row) for row in told.rows]
+def figure(said: Said) -> Figure:
+    """Draw the points of a finding, a row each."""
+    rows = [(symbols(point.text), outward(float(point.value), point.bound), point.look) for point in said.points]
     height = ABOVE + BELOW + ROW * len(rows)
     drawn = Figure(figsize=(WIDTH, height))
     left = 0.2 + 0.058 * max(len(name) for name, _, _ in rows)
     axes = drawn.add_axes((left / WIDTH, BELOW / height, (WIDTH - left - 0.62) / WIDTH, ROW * len(rows) / height))
-    _points(axes, rows, told)
-    axes.set_xlabel(symbols(told.label), color=INK)
+    _points(axes, rows, said)
+    axes.set_xlabel(symbols(said.label), color=INK)
     return drawn
 
 
-def _row(finding: Finding, row: FigureRow) -> tuple[str, float, str]:
-    """Words, value and look of a row."""
-    value = finding.values.get(row.value)
-    if not isinstance(value, float | int):
-        raise InputError(f"figure of finding {finding.id}: value", row.value, nearest(row.value, finding.values))
-    if row.bound not in ("", "lower", "upper"):
-        raise InputError(f"figure of finding {finding.id}: bound", row.bound, "lower or upper")
-    return symbols(row.text), outward(float(value), row.bound), row.look
-
-
-def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], told: FigureText) -> None:
-    line = told.reference
+def _points(axes: Axes, rows: Sequence[tuple[str, float, str]], said: Said) -> None:
+    line = said.reference
     ends = [value for _, value, _ in rows] + ([line] if line is not None else [])
-    far = not told.linear and min(ends) > 0 and max(ends) / min(ends) > FAR
+    far = not said.linear and min(ends) > 0 and max(ends) / min(ends) > FAR
     start = min(ends) if far else min(0.0, *ends)
     if far:
         axes.set_xscale("log")

@@ -25,10 +25,10 @@ from dpsco_bench.report.tables import write_table
 from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.finding_figures import write_figures as draw_findings
-from dpsco_bench.site.findings import findings, linked
+from dpsco_bench.site.findings import findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
-from dpsco_bench.site.pages.guide import guide_pages, left_out
+from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.pages.home import home_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages, privacy_page
@@ -87,7 +87,7 @@ def write_pages(inputs: Inputs, sources: Sources, folder: Path, single: bool = F
         **guide_pages(content),
         **provenance_page(content),
     }
-    said = draw_findings(linked(supported, pages, left_out() if single else ()), drawn)
+    said = draw_findings(supported, drawn)
     pages = {**home_page(content, said, unsaid), **pages}
     for name, page in rendered(unlinked(pages) if single else pages, single).items():
         path = folder / f"{name}.md"

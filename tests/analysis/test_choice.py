@@ -17,7 +17,7 @@ from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.choosing import verdict
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.abreast import make_abreast
+from dpsco_bench.execution.pool import make_within
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.report.choice import message
 
@@ -88,10 +88,10 @@ def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found,
     lacking = []
 
     def spied(jobs, measured, *rest):
-        lacking.extend(job for job in jobs if not measured.store.has("runs", job.key))
-        return make_abreast(jobs, measured, *rest)
+        lacking.extend(job for job in jobs if not measured.has("run", job))
+        return make_within(jobs, measured, *rest)
 
-    monkeypatch.setattr("dpsco_bench.analysis.choice.make_abreast", spied)
+    monkeypatch.setattr("dpsco_bench.analysis.choice.make_within", spied)
     again = choose("logistic_glm", store=store, **POINT)
     assert not lacking and again.key == found.key and again.rows.equals(found.rows)
     assert again.rows.schema.metadata == found.rows.schema.metadata

@@ -226,8 +226,7 @@ def test_the_page_says_how_long_the_site_takes():
 
 
 FULL_GRADIENTS = {
-    *("bassily2021.noisy_smd", "su2023.nrmd", "su2023.ttz14"),
-    *("wang2017.frank_wolfe_ttz15", "wang2017.noisy_md_ttz14"),
+    *("bassily2021.noisy_smd", "su2023.ttz14", "wang2017.noisy_md_ttz14"),
 }
 """Compiled methods of which a step looks at all records, and noisy_smd, whose batches are not timed."""
 

@@ -1,4 +1,4 @@
-"""Every bound at one point, as a number that is written out: a formula cannot change together with its text."""
+"""Every bound at one point, as a number that is written out and that no change of its text can take along."""
 
 import csv
 import math
@@ -18,10 +18,10 @@ N, D, EPSILON, DELTA = 1000, 12, 0.7, 1e-6
 SCHEDULE = {
     # of all papers: steps, epochs and what else a formula reads
     **{"steps": 90, "epochs": 6, "inner_steps": 40, "contraction": 0.4, "kappa": 1.75, "vertices": 24},
-    **{"norm_smoothness": 1.3, "bregman_radius": 0.8, "squared_width": 2.5, "theta": 0.9, "expected_queries": 321.0},
-    **{"k": 2.0, "learner": "ogd_adagrad", "rho": 0.6, "A": 11.0, "A_noise": 27.0, "Phi": 5.5, "private": 130.0},
+    **{"norm_smoothness": 1.3, "bregman_radius": 0.8, "theta": 0.9, "sweeps": 30},
+    **{"k": 2.0, "learner": "ogd_adagrad", "rho": 0.6, "A": 11.0, "A_noise": 27.0, "Phi": 5.5},
     **{"n": N, "lipschitz": 1.4, "smoothness": 0.0, "diameter": 1.6, "sensitivity": "eq6", "radius": "D", "p": 2.0},
-    **{"threshold": 3.2, "truncation": 2.6},
+    **{"truncation": 2.6},
 }
 SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node")}
 EXTRAS = {"regret": 40.0, "regularised_regret": 35.0, "theorem10": 3.5, "theorem1": 2.5, "lemma7": 1.5}

@@ -8,7 +8,8 @@ from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.digest import kernels_beside
+from dpsco_bench.execution.digest import CALIBRATION_MODULES, RUN_MODULES, kernels_beside
+from dpsco_bench.execution.jobs import stage_ends
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
@@ -193,7 +194,7 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "numbers_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
     for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
@@ -216,7 +217,7 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, par
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "code_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "numbers_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
     jobs(**(OBJP if "problem_options" in part else {}) | part)
     last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
     assert [{name for folder, name in names if folder == "composition"} for names in last[::2]] == charging
@@ -249,14 +250,14 @@ def test_code_in_use_changes_the_key(monkeypatch):
         seen.append(set(modules))
         return "0" * 16
 
-    monkeypatch.setattr(module, "code_digest", spy)
+    monkeypatch.setattr(module, "numbers_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
-    assert calibrating == parts | charging | {"dpsco_bench.execution.calibration"}
+    assert calibrating == parts | charging | {*CALIBRATION_MODULES}
     fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"
-    assert running == parts | {"dpsco_bench.execution.job", fused}
+    assert running == parts | {*RUN_MODULES, fused}
     assert made.key != base().key
 
 
@@ -275,9 +276,27 @@ def test_absent_data_skip_the_job(tmp_path):
     assert all(job.skipped.startswith("data absent: `") for job in made)
 
 
+@pytest.mark.parametrize(
+    ("replicates", "ends"),
+    [(1, [1]), (15, [15]), (16, [8, 16]), (20, [8, 20]), (64, [8, 16, 32, 64]), (224, [16, 56, 112, 224])],
+)
+def test_stages_end_at_multiples_of_eight(replicates, ends):
+    assert stage_ends(replicates) == ends
+    blocks = replace(base(), replicates=replicates).blocks
+    assert [block.first + block.count for block in blocks] == ends and blocks[0].first == 0
+
+
+def test_jobs_that_differ_in_their_replicates_alone_share_stages():
+    few, many = (replace(base(), replicates=count).blocks for count in (16, 32))
+    assert few == many[:2] and few[0].key != few[1].key
+    longer = replace(base(), replicates=20).blocks[1]
+    assert longer.first == few[1].first and longer.key != few[1].key
+    assert replace(base(), evaluation="closed_form", replicates=64).blocks[0].count == 64
+
+
 def test_kernels_count_for_jobs_of_a_gpu():
     """Files of CUDA that lie beside modules in use: those of the random numbers always."""
-    names = {path.name for path in kernels_beside(["dpsco_bench.execution.job"])}
+    names = {path.name for path in kernels_beside(RUN_MODULES)}
     assert {"draws.cu", "philox.cuh"} <= names
 
 

@@ -12,10 +12,8 @@ import pytest
 
 from dpsco_bench import __version__
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.claims import compose
 from dpsco_bench.claims.catalogue import claim_ids, errata_papers, load_errata
 from dpsco_bench.cli import main as command_line
-from dpsco_bench.problems.registry import PROBLEMS
 
 
 def test_help_has_a_line_per_verb(dpsco):
@@ -122,7 +120,6 @@ def test_a_bug_keeps_its_traceback(dpsco, monkeypatch):
 
     fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: None, execute=execute)
     monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
-    monkeypatch.setattr(command_line, "_own_files", lambda: "")  # other tests load some
     with pytest.raises(TypeError):
         dpsco("list")
 
@@ -160,42 +157,3 @@ def test_a_verb_that_is_left_is_one_line(dpsco, monkeypatch, code):
     outcome = dpsco("show", "wang2017")
     assert outcome.code == 2 and outcome.err == f"dpsco: show: left by SystemExit: {code} before its end\n"
     assert dpsco("show", "-h").code == 0
-
-
-def test_a_plan_is_made_beside_a_claim_whose_code_leaves(monkeypatch, capsys):
-    kept, left = "wang2017.thm6.1", "their2026.thm1"
-
-    def plan(id, *others):
-        return claim_plan(id, *others) if id == kept else sys.exit()
-
-    claim_plan = compose.claim_plan
-    monkeypatch.setattr(compose, "claim_plan", plan)
-    monkeypatch.setattr(compose, "profile_claims", lambda profile: [left, kept])
-    monkeypatch.setattr(compose, "is_installed", lambda id: id == left)
-    monkeypatch.setattr(compose, "board_ids", list)
-    made = compose.make_plan("smoke")
-    assert [entry.claim.id for entry in made.claims] == [kept]
-    assert capsys.readouterr().err == f"dpsco: left out: {left}: SystemExit: \n"
-
-
-def test_what_an_installed_paper_returned_is_no_bug_of_ours(dpsco, monkeypatch):
-    """It failed in our lines; the paper is named where something of it was asked for, by a claim or a key."""
-
-    def execute(args):
-        raise IndexError("of what it returned")
-
-    fake = types.SimpleNamespace(SUMMARY="", configure=lambda parser: parser.add_argument("keys", nargs="*"))
-    fake.execute = execute
-    monkeypatch.setattr(command_line, "load_verb", lambda name: fake)
-    monkeypatch.setattr(command_line, "_own_files", lambda: "")
-    monkeypatch.setattr(command_line, "roots", lambda: {"dpsco_bench", "lab2026"})
-    monkeypatch.setattr(
-        command_line, "papers", lambda: {"lab2026": "lab2026", "wang2017": "dpsco_bench.papers.wang2017"}
-    )
-    monkeypatch.setitem(PROBLEMS._modules, "of_the_lab", "lab2026.problems")
-    for asked in ("problem=of_the_lab", "lab2026.thm1", "algorithm=lab2026/method"):
-        outcome = dpsco("list", asked)
-        assert outcome.code == 2 and outcome.err.count("\n") == 1
-        assert outcome.err.startswith("dpsco: paper lab2026: failed, or what it returned did: IndexError: of what")
-    with pytest.raises(IndexError):
-        dpsco("list", "wang2017.thm4.1")

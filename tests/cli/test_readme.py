@@ -12,7 +12,7 @@ from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
-from dpsco_bench.site.findings import finding_files, read_finding
+from dpsco_bench.report.findings import all_findings
 
 ROOT = Path(__file__).parents[2]
 STANDING = runpy.run_path(str(ROOT / "docs" / "standing.py"))
@@ -50,14 +50,13 @@ def test_the_findings_of_the_readme_are_those_of_the_page():
 
 def test_the_page_has_every_finding_and_says_of_which_profile():
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    texts = [read_finding(path, id) for id, path in finding_files().items()]
     profiles = FINDINGS["PROFILES"]
-    for text, part in zip(texts, re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
+    for finding, part in zip(all_findings(), re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
         title, *_, behind = part.strip().split("\n\n")
-        assert re.fullmatch(re.sub(r"\\{.*?\\}", ".+", re.escape(text.title)), title), "python docs/findings.py"
+        assert re.fullmatch(re.escape(finding.outline("title")).replace("…", ".+"), title), "python docs/findings.py"
         assert behind.startswith("Behind it: "), title
         named = re.findall(r"^(`ci`|`full`|`full` and `ci`): ", part, re.MULTILINE)
-        assert re.findall(r"`(\w+)`", " ".join(named)) == [p for p in profiles if p in (text.profiles or profiles)]
+        assert re.findall(r"`(\w+)`", " ".join(named)) == [p for p in profiles if p in (finding.profiles or profiles)]
 
 
 def test_the_numbers_of_the_full_board_are_those_of_its_record():

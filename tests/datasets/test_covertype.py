@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -160,27 +161,13 @@ def test_root_without_a_writable_cache_works(tmp_path, source):
     assert files_below(tmp_path) == [".cache", "covtype/covtype.data"]
 
 
-class FileResponse:
-    def __init__(self, path):
-        self.stream, self.headers = path.open("rb"), {}
-
-    def read(self, size):
-        return self.stream.read(size)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.stream.close()
-
-
-def opener_of(available):
-    def opener(url, timeout):
+def downloader_of(available):
+    def downloader(url, path, pooch):
         if url not in available:
             raise OSError("no route to host")
-        return FileResponse(available[url])
+        shutil.copyfile(available[url], path)
 
-    return opener
+    return downloader
 
 
 def remotes(**digests):
@@ -192,40 +179,40 @@ def remotes(**digests):
 
 def test_fetch_falls_back_and_then_only_verifies(tmp_path, source):
     there = source.write(tmp_path / "server" / "covtype.libsvm.binary.bz2")
-    opener = opener_of({covertype.REMOTE_FILES[1].url: there})
+    downloader = downloader_of({covertype.REMOTE_FILES[1].url: there})
     root = tmp_path / "root"
-    first = covertype.fetch(root, content=source.content, remote_files=remotes(), opener=opener)
+    first = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader)
     assert first["fetched"] is True
     assert files_below(root) == ["covertype/covtype.libsvm.binary.bz2"]
-    second = covertype.fetch(root, content=source.content, remote_files=remotes(), opener=opener_of({}))
+    second = covertype.fetch(root, content=source.content, remote_files=remotes(), downloader=downloader_of({}))
     assert second == {**first, "fetched": False}
     assert second["class_2"] == int(source.labels.sum())
 
 
 def test_fetch_without_network_is_one_line_and_leaves_nothing(tmp_path, source):
     with pytest.raises(store.FetchError) as error:
-        covertype.fetch(tmp_path / "root", content=source.content, opener=opener_of({}))
+        covertype.fetch(tmp_path / "root", content=source.content, downloader=downloader_of({}))
     assert "no route to host" in one_line(error)
     assert covertype.REMOTE_FILES[0].url in one_line(error)
-    assert list(tmp_path.iterdir()) == []
+    assert files_below(tmp_path) == []
 
 
 def test_fetch_refuses_a_wrong_file(tmp_path, source):
     there = source.write(tmp_path / "server" / "covtype.data.gz")
-    opener = opener_of({covertype.REMOTE_FILES[0].url: there})
-    for options in ({"remote_files": covertype.REMOTE_FILES}, {"remote_files": remotes(), "content": None}):
-        content = options.pop("content", source.content) or covertype.CONTENT
+    downloader = downloader_of({covertype.REMOTE_FILES[0].url: there})
+    known, unknown = (covertype.REMOTE_FILES, source.content), (remotes(), covertype.CONTENT)
+    for (files, content), said in ((known, "does not match the known hash"), (unknown, "not the expected one")):
         with pytest.raises(store.FetchError) as error:
-            covertype.fetch(tmp_path / "root", content=content, opener=opener, **options)
-        assert "not the expected one" in one_line(error)
-        assert not (tmp_path / "root").exists()
+            covertype.fetch(tmp_path / "root", content=content, downloader=downloader, remote_files=files)
+        assert said in one_line(error)
+        assert files_below(tmp_path / "root") == []
 
 
 def test_fetch_leaves_a_corrupt_file_to_its_owner(tmp_path, source):
     path = source.write(tmp_path / "covertype" / "covtype.data")
     path.write_bytes(b"mine")
     with pytest.raises(store.DataCorrupt):
-        covertype.fetch(tmp_path, content=source.content, opener=opener_of({}))
+        covertype.fetch(tmp_path, content=source.content, downloader=downloader_of({}))
     assert path.read_bytes() == b"mine"
 
 

@@ -1,4 +1,4 @@
-"""What counts as work of a process: neither compiling nor waiting for a processor."""
+"""Compiling is measured, and counts as no work."""
 
 import math
 import sys
@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.execution import abreast, compiling
-from dpsco_bench.execution.compiling import Stopwatch, compiled_seconds, own_seconds, worked_seconds
+from dpsco_bench.execution import compiling
+from dpsco_bench.execution.compiling import Stopwatch, compiled_seconds
 from dpsco_bench.execution.store import Meter
 
 event = pytest.importorskip("numba.core.event", reason="without Numba nothing is compiled")
@@ -27,20 +27,6 @@ def test_what_is_compiled_within_counts_once():
     assert watch.noted[0] == 4.0 and math.isnan(watch.noted[1])
 
 
-@pytest.mark.parametrize(
-    ("text", "waited"), [("5000000000 3000000000 12\n", 3.0), (None, 0.0), ("", 0.0), ("0 much 1", 0.0)]
-)
-def test_waiting_for_a_processor_is_left_out_where_the_system_tells_it(monkeypatch, tmp_path, text, waited):
-    monkeypatch.setattr(compiling, "PROCESSES", tmp_path)
-    monkeypatch.setattr(time, "monotonic", lambda: 110.0)
-    if text is not None:
-        (tmp_path / "7").mkdir()
-        (tmp_path / "7" / "schedstat").write_text(text)
-    assert own_seconds(100.0, 7) == 10.0 - waited
-    assert worked_seconds(100.0, 7, [4.0, math.nan]) == pytest.approx(6.0 - waited)
-    assert worked_seconds(100.0, 7, [1.0, 5.0]) == pytest.approx(4.0)  # compiling since its fifth second of work
-
-
 def test_a_cell_is_not_charged_for_what_numba_compiles():
     """A busy stretch inside of a compilation, and one outside of it."""
     compiling.listen()
@@ -51,18 +37,6 @@ def test_a_cell_is_not_charged_for_what_numba_compiles():
         busy(0.1)
     assert compiled_seconds() - before == pytest.approx(0.3, abs=0.05)
     assert 0.05 < meter.costs[0].cpu_s < 0.25
-
-
-@pytest.mark.parametrize(
-    ("alive", "said", "worked"), [(True, 0.0, 10.0), (False, 0.0, 2.0), (False, 3.5, 3.5), (True, 3.5, 3.5)]
-)
-def test_a_process_that_is_gone_has_worked_as_long_as_it_said(monkeypatch, tmp_path, alive, said, worked):
-    """Of a process that is gone the system does not tell how long it waited: all of its time would count as work."""
-    monkeypatch.setattr(compiling, "PROCESSES", tmp_path)
-    monkeypatch.setattr(time, "monotonic", lambda: 110.0)
-    process = SimpleNamespace(pid=7, is_alive=lambda: alive)
-    one = abreast._Running(None, process, None, 100.0, [0.0, math.nan, said], worked=2.0)
-    assert one.look() == worked
 
 
 def busy(seconds):

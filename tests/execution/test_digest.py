@@ -4,12 +4,25 @@ from types import SimpleNamespace
 
 import pytest
 
-import dpsco_bench
+from dpsco_bench.claims import jobs
+from dpsco_bench.claims.catalogue import claim_ids
+from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.execution import digest
-from dpsco_bench.execution.digest import DEVICE_ONLY, closure, code_digest, imported_modules, module_path
+from dpsco_bench.execution.digest import (
+    CALIBRATION_MODULES,
+    DEVICE_ONLY,
+    KEYED,
+    RUN_MODULES,
+    closure,
+    code_digest,
+    imported_modules,
+    is_keyed,
+    keyed_closure,
+    module_path,
+    numbers_digest,
+)
+from dpsco_bench.execution.syntax import source_digest
 from dpsco_bench.registry import PLUGIN
-
-JOB = "dpsco_bench.execution.job"
 
 
 @pytest.fixture
@@ -62,31 +75,70 @@ def test_only_modules_in_use_change_the_digest(package, name, changes):
 
 
 @pytest.mark.parametrize(
-    ("text", "follows"),
+    ("file", "text", "counts"),
     [
-        ("from dpsco_bench.work import run", True),
-        ("import dpsco_bench.low.leaf", True),
-        ("import helper", True),
-        ("from dpsco_bench import leaf", True),
-        ("import dpsco_bench as bench", True),
-        ("from dpsco_bench import other", False),
-        ("import numpy", False),
+        ("mine.py", "x = 2\n", True),
+        ("helper.py", "y = 2\n", True),
+        ("tools/inner.py", "z = 2\n", True),
+        ("notes/script.py", "z = 2\n", False),
+        ("mine.py", '"""Words."""\nx = 1\n', False),
     ],
 )
-def test_an_own_file_depends_on_what_it_imports(package, tmp_path, monkeypatch, text, follows):
-    """Directly, through a file beside it, and by a name that the package exports."""
-    monkeypatch.setattr(dpsco_bench, "_HOMES", {"leaf": "low.leaf", "other": "low.unrelated"})
-    (tmp_path / "mine.py").write_text(f"{text}\n")
-    (tmp_path / "helper.py").write_text("from dpsco_bench.low import leaf\n")
+def test_the_folder_of_a_plugin_counts_with_its_packages(tmp_path, monkeypatch, file, text, counts):
+    for name, content in {
+        "mine.py": "x = 1\n",
+        "helper.py": "y = 1\n",
+        "tools/__init__.py": "",
+        "notes/a.txt": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
     monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
-    before = code_digest([f"{PLUGIN}mine"])
-    package("low.leaf", "x = 2\n")
-    assert (code_digest([f"{PLUGIN}mine"]) != before) == follows
+    before = numbers_digest([f"{PLUGIN}mine"])
+    (tmp_path / file).write_text(text)
+    assert (numbers_digest([f"{PLUGIN}mine"]) != before) == counts
 
 
-def test_words_and_layout_change_no_digest(package):
+LEAF = """
+from dpsco_bench.geometry.balls import project
+HOME = "dpsco_bench.geometry.balls"
+
+def f(x, limit):
+    allowed = f"at most {limit}"
+    if x > limit:
+        raise InputError("x", x, allowed)
+    label = "kept"
+    return project(x), label
+"""
+SAME = {
+    "docstring": ("def f(x, limit):", 'def f(x, limit):\n    """Project it."""'),
+    "comment": ("if x > limit:", "if x > limit:  # too far"),
+    "moved import": ("dpsco_bench.geometry.balls import", "dpsco_bench.geometry.sets.balls import"),
+    "moved name": ('HOME = "dpsco_bench.geometry.balls"', 'HOME = "dpsco_bench.sets"'),
+    "text of an error": ('"x", x', '"the point", x'),
+    "text that only an error says": ("at most {limit}", "no more than {limit}"),
+}
+OTHER = {"comparison": ("x > limit", "x >= limit"), "value": ('"kept"', '"other"'), "result": ("project(x),", "x,")}
+
+
+@pytest.mark.parametrize("change", [*SAME, *OTHER])
+def test_words_layout_and_places_change_no_digest_and_code_does(tmp_path, change):
+    path = tmp_path / "leaf.py"
+    path.write_text(LEAF)
+    before = source_digest(path)
+    one, other = {**SAME, **OTHER}[change]
+    assert one in LEAF
+    (tmp_path / "edited.py").write_text(LEAF.replace(one, other))
+    assert (source_digest(tmp_path / "edited.py") == before) == (change in SAME)
+
+
+def test_a_module_that_moves_changes_no_digest(package):
     before = code_digest(["dpsco_bench.work.job"])
-    package("low.leaf", '"""What it is."""\n\n# A leaf.\nx = (\n    1\n)\n"""Said below."""\n')
+    package("lower.down.leaf", "x = 1\n")
+    package(
+        "work.run",
+        "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.lower.down.leaf\n",
+    )
     assert code_digest(["dpsco_bench.work.job"]) == before
 
 
@@ -116,18 +168,36 @@ def test_plugins_count_by_content_and_not_by_place(package, tmp_path):
     assert code_digest(["dpsco_bench.work.job"], [places[0]]) != first
 
 
-def test_jobs_depend_on_no_accountant_claim_or_other_algorithm():
-    modules = closure([JOB, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl", "dpsco_bench.problems.logistic"])
-    assert "dpsco_bench.rng.kernels" in modules and "dpsco_bench.privacy.mechanism" in modules
-    assert "dpsco_bench.problems.glm" in modules
-    for absent in ("accountants", "claims", "dp_svrg", "covertype", "__init__", "cli"):
+def code_of(profile):
+    """Modules in the keys of a profile's jobs."""
+    used = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "numbers_digest", lambda named, *_: used.update(named) or "0" * 16)
+        for id in claim_ids():
+            claim_plan(id, profile)
+    return set(keyed_closure(used, DEVICE_ONLY))
+
+
+def test_no_key_holds_code_of_the_harness():
+    """What plans, schedules, stores, judges, audits and shows may be edited, and moved, and every key stays."""
+    held = code_of("smoke")
+    assert {name.split(".")[1] for name in held} <= KEYED
+    shown = (".bounds.", ".figures", ".tables", ".bench")
+    assert len(held) > 100 and not [name for name in held if any(part in f"{name}." for part in shown)]
+
+
+@pytest.mark.parametrize(("step", "named"), [("job", RUN_MODULES), ("calibration", CALIBRATION_MODULES)])
+def test_every_key_holds_what_a_step_uses_of_the_mathematics(step, named):
+    """The modules that are named by hand are those that the step's own code reaches."""
+    reached = {name for name in closure([f"dpsco_bench.execution.{step}"], DEVICE_ONLY) if is_keyed(name)}
+    compared = {"dpsco_bench.privacy.fingerprint"} - set(named)  # a run only compares plans by it
+    assert reached - compared == set(keyed_closure(named, DEVICE_ONLY))
+
+
+def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
+    modules = keyed_closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl"])
+    for absent in ("accountants", "claims", "dp_svrg", "covertype", "schatten", "__init__"):
         assert not [name for name in modules if absent in name]
-
-
-def test_calibrations_depend_neither_on_the_worker_nor_by_themselves_on_an_accountant_or_a_rare_set():
-    modules = closure(["dpsco_bench.execution.calibration"])
-    assert JOB not in modules and "dpsco_bench.execution.run" not in modules
-    assert not [name for name in modules if ".accountants." in name or name.endswith((".sets", ".schatten"))]
 
 
 @pytest.fixture
@@ -201,6 +271,6 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
 
 
 def test_what_a_device_alone_needs_counts_for_runs_there_alone():
-    modules = ["dpsco_bench.papers.wang2017.fused.variance_reduction", "dpsco_bench.execution.job"]
-    assert set(closure(modules)) - set(closure(modules, DEVICE_ONLY)) == DEVICE_ONLY
-    assert code_digest(modules) != code_digest(modules, without=DEVICE_ONLY)
+    modules = ["dpsco_bench.papers.wang2017.fused.variance_reduction", *RUN_MODULES]
+    assert set(keyed_closure(modules)) - set(keyed_closure(modules, DEVICE_ONLY)) == DEVICE_ONLY
+    assert numbers_digest(modules) != numbers_digest(modules, without=DEVICE_ONLY)

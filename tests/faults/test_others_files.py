@@ -13,7 +13,7 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench.claims.board import parse_board
-from dpsco_bench.claims.files import MOST_BYTES, MOST_VALUES, read_yaml
+from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.own_boards import complete
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
@@ -77,38 +77,10 @@ def test_yaml_builds_no_objects(tag):
         read_yaml(Path("x.yaml"))
 
 
-@pytest.mark.parametrize("reference", ["${python:1}", "${oc.create:${a}}", "${hydra:runtime.cwd}", "${a:mkdir}"])
+@pytest.mark.parametrize("reference", ["${python:1}", "${a:mkdir}"])
 def test_references_run_nothing(reference):
     Path("x.yaml").write_text(f"a: '{reference}'\n")
     with pytest.raises(InputError, match="a YAML file"):
-        read_yaml(Path("x.yaml"))
-
-
-def bomb(levels, width=10):
-    lines = ["a0: &a0 [" + ",".join("x" * width) + "]"]
-    lines += [f"a{i}: &a{i} [" + ",".join([f"*a{i - 1}"] * width) + "]" for i in range(1, levels)]
-    return "\n".join(lines)
-
-
-@pytest.mark.parametrize("text", [bomb(9), bomb(30, 2), "a: &a [*a]", "a: &a {b: *a}", "- x\n" * MOST_VALUES])
-def test_a_few_lines_of_aliases_do_not_fill_the_memory(text):
-    Path("x.yaml").write_text(text)
-    with pytest.raises(InputError) as error:
-        read_yaml(Path("x.yaml"), "claims")
-    assert str(error.value).startswith("claims = 'x.yaml': must be ") and len(str(error.value)) < 500
-
-
-def test_a_file_of_megabytes_is_not_parsed():
-    Path("x.yaml").write_text("id: " + "x" * MOST_BYTES)
-    with pytest.raises(InputError, match="a file of at most"):
-        read_yaml(Path("x.yaml"), "claims")
-
-
-def test_references_to_references_do_not_either():
-    Path("x.yaml").write_text(
-        "a0: 'xxxxxxxxxx'\n" + "".join(f"a{i}: '${{a{i - 1}}}${{a{i - 1}}}'\n" for i in range(1, 40))
-    )
-    with pytest.raises(InputError, match="references"):
         read_yaml(Path("x.yaml"))
 
 
@@ -129,26 +101,6 @@ def test_tables_are_never_unpickled(name):
     Path(name).write_bytes(pickle.dumps([Evil()]))
     with pytest.raises(InputError):
         tables.read(Path(name), None if name == "x.libsvm" else "y")
-
-
-LOOPED = (
-    "run problem=data_file path=loop.csv label=y",
-    "run problem=data_file path=loop/x.csv label=y",
-    "run n=32 d=2 steps=2 replicates=2 out=loop.parquet",
-    "run plugins=[loop.py]",
-    "check wang2017.dp_gd_pl --plugin loop",
-    "claim loop.yaml",
-    "leaderboard loop.yaml",
-)
-
-
-@pytest.mark.parametrize("command", LOOPED)
-def test_links_that_lead_to_themselves_are_no_files(command, capsys):
-    for name in ("loop", "loop.csv", "loop.py", "loop.yaml", "loop.parquet"):
-        Path(name).symlink_to(name)
-    assert main(command.split()) == 2
-    shown = capsys.readouterr()
-    assert shown.out == "" and shown.err.startswith("dpsco: ") and shown.err.count("\n") == 1
 
 
 def test_arrays_of_objects_are_refused():

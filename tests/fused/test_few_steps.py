@@ -38,7 +38,6 @@ CASES = {
         {},
         0.3,
     ),
-    "an average with weights": ("su2023.nrmd", "smooth_hinge", 4000, 5, {"steps": 30}, {}, 0.3),
     "an inner solver": ("su2023.kj16", "logistic_glm", 20, 5, {"steps": 6, "projection": 3}, {}, 0.3),
 }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.analysis.judge import judge_modules
-from dpsco_bench.claims.axes import axis_modules
+from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry
@@ -22,11 +22,12 @@ def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
     assert not [module for module in reached if module.startswith("dpsco_bench.report")]
 
 
-def test_an_axis_depends_on_what_its_symbols_mean():
+def test_a_bound_depends_on_what_its_symbols_mean():
     part = Part("p", "rate", ["paper"], bound="bassily2021.thm4", axis="ln K")
-    (glossary,) = axis_modules("bassily2021.thm4")
-    assert glossary.startswith("dpsco_bench.papers.bassily2021.bounds")
-    assert glossary in judge_modules(ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ()))
+    assert bound_modules("bassily2021_law.thm4") == {"dpsco_bench.papers.bassily2021.bounds"}
+    assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(
+        ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())
+    )
 
 
 def test_modules_of_several_parts_are_each_named_once():

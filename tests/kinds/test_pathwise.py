@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.evidence import job_evidence
-from dpsco_bench.claims.bounds.context import Bound
+from dpsco_bench.claims.bounds.registry import Bound, Symbol
 from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -23,8 +23,8 @@ BLANK = {name: {"string": "", "bool": False}.get(str(kind), 0) for name, kind in
 CHARGED = PlanRecord({}, (), 0.0, (), "", (), None)
 FIXED = CalibratedCell("paper", "standard", CHARGED, {}, 1.0, "exact", "made up", "proven",
                        Constants(1.0, 1.0), 4, signal_capped=False, warnings=())  # fmt: skip
-MEASURED = Bound("own.regret", "2 regret", lambda c: 2 * c.extra("regret"), extras=("regret",))
-ONE = Bound("own.one", "1", lambda c: 1.0)
+MEASURED = Bound("own.regret", "2 regret", {"regret": Symbol("regret", "extras.regret")})
+ONE = Bound("own.one", "1")
 
 
 def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 1.0)):
@@ -117,7 +117,7 @@ def test_the_share_of_every_signal_counts():
 
 
 def test_a_bound_above_the_start_is_vacuous_by_the_replicate_too():
-    two = Bound("own.two", "2", lambda c: 2.0)  # the starting point's risk is 1
+    two = Bound("own.two", "2")  # the starting point's risk is 1
     verdict = pathwise_verdict(part(statistic="max"), evidence(np.full((2, 1, 1, 4), 0.5), {}), two)
     assert verdict.verdict == "vacuous" and "starting point" in verdict.reason
 

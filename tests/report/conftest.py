@@ -15,7 +15,6 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import timing_key
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
 from dpsco_bench.execution.times import Curve, Machine, Timings
@@ -309,7 +308,7 @@ def write_timings(store, job):
     curve = ((10.0, 200.0, 6000.0), (0.001, 0.02, 0.5), 3)
     cells = tuple(Curve(i, "m", "n", 1.0, *curve, timed_cell=i) for i in range(6))
     machine = Machine(processor=NASTY, cores=2, system="Linux", python="3", numpy="2", backend="numpy")
-    store.write("timings", timing_key(job), dumps_canonical(Timings(machine, cells)))
+    store.write("timings", job.key, dumps_canonical(Timings(machine, cells)))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from dpsco_bench.report.drawing import FAINT, TONE_COLOURS
 from dpsco_bench.report.labels import BESIDE, beside_text, mark, small_line
 from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.shapes import kind_panel
 
 
 def row(inputs, part, calibration):
@@ -37,4 +38,4 @@ def test_a_panel_of_a_part_beside_the_statement_is_drawn_so(inputs):
 
 def paper_panel(inputs):
     score = aside(row(inputs, "explicit", "paper"))
-    return score.kind.panel([score])
+    return kind_panel([score])

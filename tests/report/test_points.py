@@ -19,6 +19,7 @@ from dpsco_bench.report.figures import _panel, claim_figures, claim_panels
 from dpsco_bench.report.panels import Series, visible
 from dpsco_bench.report.ratios import grid_panel, ratio_panel
 from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.shapes import kind_panel
 
 NO_POINTS = ("None", "", None, "_", "|")
 """Markers of lines and of the ends of intervals."""
@@ -122,7 +123,7 @@ def test_a_judged_panel_shows_data_or_says_what_was_measured(kind):
         empty = {"values": (), "mean": (), "bound": (), "verdict": word}
         score = judged(kind.name, **empty)
         score = Score(score.results, replace(score.row, stderr=()))
-        panels = [kind.panel([score])] + [grid_panel([score])] * (kind.shape == "ratios")
+        panels = [kind_panel([score])] + [grid_panel([score])] * (kind.shape == "ratios")
         for panel in panels:
             assert panel.blank and (said.outcome == "shown" or panel.line.startswith("below in 3 cells")), word
 

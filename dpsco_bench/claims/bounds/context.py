@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
 
@@ -21,8 +20,8 @@ class BoundContext:
     ----------
     n, d : int, records, and the problem's effective dimension
     calibration : str
-        Under ``accounted`` a bound's eps/sqrt(l) is replaced by the Gaussian-DP parameter, as in the noise: for slopes,
-        which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
+        Under ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes, which it
+        bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
     extras : mapping
         What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
         one by one. For bounds that contain something measured; `Bound.extras` names them.
@@ -55,30 +54,3 @@ class BoundContext:
                 "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
             )
         return float(self.extras[name])
-
-    @property
-    def privacy_ratio(self) -> float:
-        """``eps/sqrt(l)``, or the Gaussian-DP mu of (eps, delta) under the accounted calibration."""
-        if self.calibration == "accounted":
-            return gdp_mu(self.epsilon, self.delta)
-        return self.epsilon / math.sqrt(math.log(1.0 / self.delta))
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A bound formula.
-
-    Attributes
-    ----------
-    value : callable, BoundContext -> full bound
-    named_term : callable or None, the term whose rate a part claims, where the bound has several
-    extras : tuple of str, measured quantities that the formula asks for (`BoundContext.extra`)
-    others : str, what the bound has beside the named term, as a noun
-    """
-
-    name: str
-    text: str
-    value: Callable[[BoundContext], float]
-    named_term: Callable[[BoundContext], float] | None = None
-    extras: tuple[str, ...] = ()
-    others: str = "what the bound has beside the claimed term"

@@ -2,9 +2,9 @@
 
 Juxtaposition multiplies and binds like ``/``, from left to right; ``^`` binds closer. ``a/b c``, which some read as
 ``a/(b c)``, is refused. Functions are those of `FUNCTIONS`; without brackets they take the next symbol or number
-(``sqrt n``, ``ln^2 K``). ``|x|`` is an absolute value, ``||x*||_p`` one symbol, and ``sum_{t=1}^{n}`` sums the product
-that follows. After a comma come definitions (``T = n/4``), which hold for the whole text, and remarks in words. A
-semicolon separates
+(``sqrt n``, ``ln^2 K``). ``|x|`` is an absolute value, ``||x*||_p`` one symbol. ``sum_{t=1}^{n}`` sums the product that
+follows, for all t at once: in it t is an array. After a comma come definitions (``T = n/4``), which hold for the whole
+text, and remarks in words. A semicolon separates
 
 - cases, ``X for p <= 2; Y for p > 2; Z otherwise``, of which the first that applies is taken;
 - alternatives under one of `LABELS`: ``accounted: X`` is the formula under that calibration, ``printed: X`` the same
@@ -18,8 +18,10 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
+
+import numpy as np
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
@@ -27,10 +29,24 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 Lookup = Callable[[str], Any]
 Node = Callable[[Lookup], Any]
 LABELS = ("accounted", "printed", "whole bound")
-FUNCTIONS: dict[str, Callable[..., float]] = {
-    "sqrt": math.sqrt, "ln": math.log, "log2": math.log2, "floor": math.floor, "round": round, "min": min, "max": max,
-    "gdp_eps": gdp_epsilon, "gdp_mu": gdp_mu,
-}  # fmt: skip
+
+
+def _both(of_numbers: Callable[..., Any], of_arrays: Callable[..., Any]) -> Callable[..., Any]:
+    """Join the two forms of a function; numbers keep the one of `math`, whose last digit NumPy's may miss."""
+    return lambda *given: (of_arrays if any(isinstance(x, np.ndarray) for x in given) else of_numbers)(*given)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sqrt": _both(math.sqrt, np.sqrt),
+    "ln": _both(math.log, np.log),
+    "log2": _both(math.log2, np.log2),
+    "floor": _both(math.floor, np.floor),
+    "round": _both(round, np.round),
+    "min": _both(min, lambda *given: reduce(np.minimum, given)),
+    "max": _both(max, lambda *given: reduce(np.maximum, given)),
+    "gdp_eps": gdp_epsilon,
+    "gdp_mu": gdp_mu,
+}
 _WORDS = ("for", "or", "otherwise")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _COMPARISONS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -107,6 +123,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text, self._place, self._bars = text, 0, 0
+        self._counters: list[str] = []  # of the sums around the place
         self.names: set[str] = set()
 
     def case(self) -> tuple[Node | None, Node]:
@@ -226,15 +243,21 @@ class _Reader:
         self._expect("{")
         last = self._sum()
         self._expect("}")
-        outer = set(self.names)
+        before, self.names = self.names, set()
+        self._counters.append(variable)
         body = self._product()
-        self.names -= {variable} - outer
+        self._counters.pop()
+        if self.names.intersection(self._counters):
+            raise self._error()  # its partial sums would differ from term to term of the outer sum
+        self.names = before | (self.names - {variable})
 
-        def value(look: Lookup) -> float:
-            return math.fsum(
-                body(lambda name, t=t: t if name == variable else look(name))  # type: ignore[misc]
-                for t in range(int(first(look)), int(last(look)) + 1)
-            )
+        def value(look: Lookup) -> Any:
+            low, high = int(first(look)), last(look)
+            counted = np.arange(low, int(np.max(high)) + 1, dtype=np.float64)
+            terms = body(lambda name: counted if name == variable else look(name)) * np.ones_like(counted)
+            if isinstance(high, np.ndarray):
+                return np.concatenate([[0.0], np.cumsum(terms)])[high.astype(int) - low + 1]
+            return math.fsum(terms)
 
         return value
 

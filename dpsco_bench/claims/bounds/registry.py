@@ -1,93 +1,319 @@
-"""Bound formulas by name ``paper.formula``."""
+"""Bounds by name ``paper.formula``. A bound is its text: what readers see is what judges."""
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
-from functools import wraps
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
+from types import MappingProxyType
+from typing import Any
 
-from dpsco_bench.claims.bounds.context import Bound, BoundContext
-from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.registry import Registry
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.notation import read
+from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
+from dpsco_bench.registry import Registry, attempt, modules_in, papers
 
 Formula = Callable[[BoundContext], float]
+Source = str | Callable[[BoundContext], Any]
+"""Where a value is: entries of a `BoundContext` such as ``schedule.steps``, or a function of one.
+
+Of several entries (``scales.inner or scales.gradient``) the first is taken that is there.
+"""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol in texts of bounds.
+
+    Attributes
+    ----------
+    words : str, for readers; without a source, a text in the notation, which defines it
+    source : str or callable
+    printed : str, its letter in the paper, and in quotations of it, where that is another one
+    """
+
+    words: str
+    source: Source = ""
+    printed: str = ""
+
+    @property
+    def place(self) -> str:
+        """The source where it names entries."""
+        return self.source if isinstance(self.source, str) else ""
+
+
+Glossary = Mapping[str, Symbol]
+GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="claims.bounds")
+COMMON: Glossary = {
+    "n": Symbol("number of records", "n"),
+    "d": Symbol("dimension, the problem's effective one", "d"),
+    "eps": Symbol("claimed epsilon", "epsilon"),
+    "delta": Symbol("claimed delta", "delta"),
+    "l": Symbol("ln(1/delta); accounted: (eps/gdp_mu(eps, delta))^2, so that eps/sqrt(l) is the Gaussian-DP parameter"),
+    "p": Symbol("that of the problem's norm", "constants.norm"),
+    "e": Symbol("Euler's number", lambda c: math.e),
+}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound formula.
+
+    Attributes
+    ----------
+    text : str
+        In the notation of `claims.bounds.notation`. One with a ``whole bound`` says the term whose rate a part claims,
+        and then the bound that it is a term of.
+    symbols : mapping of str to Symbol, its own, beside those of its paper
+    source : str or callable, where its value is, for a text in words
+    may_vanish : bool, whether its value may be 0, which has no slope
+    others : str, what the bound has beside the named term, as a noun
+    rounding : str, a text: the rounding error of what is measured in the bound, and the least value that it takes
+    """
+
+    name: str
+    text: str
+    symbols: Glossary = field(default_factory=dict)
+    source: Source = ""
+    may_vanish: bool = False
+    others: str = "what the bound has beside the claimed term"
+    rounding: str = ""
+
+    def value(self, context: BoundContext) -> float:
+        """The whole bound at a cell.
+
+        Raises InputError for a value that is no finite number > 0 (>= 0 where it may vanish), naming the bound and the
+        cell. Raises DpscoError in place of an exception within the formula.
+        """
+        where = f"bound {self.name} (n = {context.n}, d = {context.d}, epsilon = {context.epsilon:g})"
+        try:
+            found = self.whole(context)
+        except DpscoError:
+            raise
+        except Exception as error:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise DpscoError(f"{where}: its formula failed with {what}") from error
+        if not isinstance(found, Real) or not math.isfinite(found) or found < 0 or (found == 0 and not self.may_vanish):
+            shown = found if isinstance(found, Real | str | None) else f"a value of type {type(found).__name__}"
+            raise InputError(where, shown, f"a finite number {'>=' if self.may_vanish else '>'} 0")
+        return float(found)
+
+    @cached_property
+    def named_term(self) -> Formula | None:
+        """The term whose rate a part claims, where the bound has several."""
+        return compiled(self.name, self.text, own=self.symbols) if self._has_terms else None
+
+    @cached_property
+    def extras(self) -> tuple[str, ...]:
+        """Measured quantities that the bound asks for (`BoundContext.extra`)."""
+        places = [symbol.place for symbol in self.all_symbols.values()] + [Symbol("", self.source).place]
+        return tuple(dict.fromkeys(place.partition(".")[2] for place in places if place.startswith("extras.")))
+
+    @property
+    def all_symbols(self) -> Glossary:
+        """Symbols of the text and of their definitions."""
+        return {} if self.source else used_symbols(self.name, self.text, self.symbols)
+
+    @property
+    def _has_terms(self) -> bool:
+        return not self.source and read(self.text).has("whole bound")
+
+    @cached_property
+    def whole(self) -> Formula:
+        """The whole bound, unchecked."""
+        if self.source:
+            return getter(self.source)
+        whole = compiled(self.name, self.text, "whole bound" if self._has_terms else "", self.symbols)
+        if not self.rounding:
+            return whole
+        least = compiled(self.name, self.rounding, own=self.symbols)
+        return lambda context: max(whole(context), least(context))
+
+
 BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="claims.bounds")
 
 
 def bound(
     name: str,
     text: str,
-    extras: tuple[str, ...] = (),
-    named_term: Formula | None = None,
-    may_vanish: bool = False,
-    others: str = Bound.others,
-) -> Callable[[Formula], Formula]:
-    """Register a bound for claims (decorator of a function of a `BoundContext`).
-
-    Raises InputError for a name of another form, or one of another bound.
+    symbols: Mapping[str, Symbol | str] | None = None,
+    source: Source = "",
+    **options: Any,
+) -> Bound:
+    """Register a bound for claims by its text.
 
     Parameters
     ----------
     text : str
-        The formula as a reader writes it; in the notation of `claims.bounds.notation` it can be tested against the
-        function, and ``show`` says what its symbols mean (`claims.bounds.glossary`).
-    named_term : callable, optional, the term whose rate a part claims, where the bound has several
-    may_vanish : bool, whether its value may be 0, which has no slope
-    others : str, what the bound has beside the named term, as a noun; for the sentence of a slope that it explains
+        The formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``.
+    symbols : mapping of str to Symbol or str
+        What its letters mean, beside the common ones (n, d, eps, delta, l, p, e) and those of the paper: a `Symbol`,
+        or the place of its value in a `BoundContext`, ``{"G": "constants.lipschitz"}``. Other bounds of the same
+        prefix may use them.
+    source : str or callable
+        Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
+    **options
+        Further attributes of `Bound`: may_vanish, others, rounding.
+
+    Raises
+    ------
+    InputError
+        For a name of another form, or one of another bound; for a text that is not in the notation and has no source.
     """
+    module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
         raise InputError("bound name", name, "of the form paper.formula")
-    for key, words in (("text", text), ("others", others)):
-        if not isinstance(words, str):
-            raise InputError(f"{key} of bound {name}", words, "a text")
-    if named_term is not None and not callable(named_term):
-        raise InputError(f"named_term of bound {name}", named_term, "a function of one BoundContext")
+    if not isinstance(text, str):
+        raise InputError(f"text of bound {name}", text, "a text")
+    if not source:
+        read(text)
+    given = {key: _placed(at) if isinstance(at, str) else at for key, at in (symbols or {}).items()}
+    _check_symbols(f"bound {name}", given)
+    return BOUNDS.add(name, Bound(name, text, given, source, **options), module)
 
-    def register(value: Formula) -> Formula:
-        try:
-            inspect.signature(value).bind(None)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"bound {name}", value, f"a function of one BoundContext ({error})") from None
-        made = Bound(name, text, _checked(name, value, may_vanish), named_term, extras, others)
-        BOUNDS.add(name, made, value.__module__)
-        return value
 
-    return register
+def _placed(source: str) -> Symbol:
+    """Name a symbol by its place: ``strong convexity`` for ``constants.strong_convexity``."""
+    return Symbol(source.rpartition(".")[2].replace("_", " "), source)
+
+
+def paper_bounds(prefix: str, texts: Mapping[str, str], symbols: Glossary | None = None) -> None:
+    """Register all bounds of a paper, ``<prefix>.<formula>``, and the symbols in their texts.
+
+    Symbols of a paper are those of ``<paper>_more`` too, and hide common ones.
+    """
+    module = sys._getframe(1).f_globals["__name__"]
+    if symbols is not None:
+        _check_symbols(f"the glossary of {prefix}", symbols)
+        GLOSSARIES.add(prefix, symbols, module)
+    for formula, text in texts.items():
+        read(text)
+        BOUNDS.add(f"{prefix}.{formula}", Bound(f"{prefix}.{formula}", text), module)
+
+
+def _check_symbols(of: str, symbols: Mapping[str, Any]) -> None:
+    for name, symbol in symbols.items():
+        if not isinstance(symbol, Symbol) or not isinstance(symbol.words, str):
+            raise InputError(f"{name} of {of}", symbol, 'a Symbol with words, e.g. Symbol("radius")')
 
 
 def get_bound(name: str) -> Bound:
-    """Return a bound by name. Raises InputError for an unknown name."""
-    return BOUNDS.get(name)
+    """Return a bound by name. Raises InputError for an unknown name, or an unknown symbol in its text."""
+    found = BOUNDS.get(name)
+    _ = found.whole  # compiled once; a slip in a text is told before anything runs
+    return found
 
 
-def _checked(name: str, value: Formula, may_vanish: bool) -> Formula:
-    """A formula whose values must be finite numbers > 0, or >= 0.
+def bound_modules(name: str) -> set[str]:
+    """The modules that a bound's value depends on: its own, and the one with the symbols of its paper."""
+    prefix = name.partition(".")[0]
+    papers = [paper for paper in (prefix, prefix.rpartition("_")[0]) if paper and GLOSSARIES.find(paper) is not None]
+    return {BOUNDS.module(name), *map(GLOSSARIES.module, papers[:1])}
 
-    Raises InputError for another value, naming the bound and the cell. Raises DpscoError in place of an exception
-    within the formula.
-    """
 
-    @wraps(value)
-    def checked(context: BoundContext) -> float:
-        where = f"bound {name} (n = {context.n}, d = {context.d}, epsilon = {context.epsilon:g})"
+def alphabetical(names: Iterable[str]) -> list[str]:
+    """Sort names as in a dictionary, ``d`` before ``D`` always: the order of a set depends on the process."""
+    return sorted(names, key=lambda name: (name.lower(), name.swapcase()))
+
+
+def paper_symbols(paper: str) -> Glossary:
+    """A paper's own symbols; none of one that cannot be imported, which has been named, and whose results are shown."""
+    with suppress(BrokenPaper):
+        return GLOSSARIES.find(paper) or {}
+    return {}
+
+
+def glossary_of(bound: str) -> Glossary:
+    """Collect the symbols that a bound's text may use: its paper's formulas by short name, common, the paper's, own."""
+    prefix = bound.partition(".")[0]
+    formulas = _formulas(prefix)
+    others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
+    own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
+    return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
+
+
+def _formulas(prefix: str) -> dict[str, Bound]:
+    """Bounds of a prefix by name; loads no other paper than theirs."""
+    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])
+    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
+        attempt(module)
+    return {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
+
+
+def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:
+    """Symbols of a bound's text and of their definitions, in alphabetical order; none for a text in words."""
+    known, waiting = {**glossary_of(bound), **own}, [text]
+    found: dict[str, Symbol] = {}
+    while waiting:
         try:
-            found = value(context)
-        except DpscoError:
-            raise
-        except (Exception, SystemExit) as error:
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise DpscoError(f"{where}: its formula failed with {what}") from error
-        if (
-            not isinstance(found, Real)
-            or isinstance(found, bool)
-            or not (math.isfinite(found) and (found > 0 or (may_vanish and found == 0)))
-        ):
-            shown = (
-                found if isinstance(found, Real | str) or found is None else f"a value of type {type(found).__name__}"
-            )
-            raise InputError(where, shown, f"a finite number {'>=' if may_vanish else '>'} 0")
-        return float(found)
+            names = read(waiting.pop()).names & known.keys()
+        except InputError:
+            continue
+        for name in names - found.keys():
+            found[name] = known[name]
+            waiting += [] if known[name].source else [known[name].words]
+    return {name: found[name] for name in alphabetical(found)}
 
-    return checked
+
+def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> float:
+    """The number that a text says in the symbols of a bound; see `compiled`."""
+    return compiled(bound, text, label)(context)
+
+
+def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProxyType({})) -> Formula:
+    """Make a function of a cell of a text.
+
+    Raises InputError for a text that is not in the notation, or an unknown symbol. The function raises InputError where
+    no case applies, and for a source that is not there.
+
+    Parameters
+    ----------
+    bound : str, its name, which decides the glossary
+    label : str
+        An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
+        one, in definitions too.
+    own : mapping of str to Symbol, further symbols
+    """
+    known = {**glossary_of(bound), **own}
+    values: dict[str, Formula] = {}
+
+    def formula(text: str, label: str) -> Formula:
+        found = read(text)
+        accounted = "" if label or not found.has("accounted") else "accounted"
+        for name in found.names - values.keys():
+            if name not in known:
+                raise InputError(f"symbol in the text of {bound}", name, f"one of {', '.join(alphabetical(known))}")
+            symbol = known[name]
+            values[name] = getter(symbol.source) if symbol.source else formula(symbol.words, "")
+
+        def value(context: BoundContext) -> float:
+            chosen = accounted if context.calibration == "accounted" else ""
+            return found.value(lambda name: values[name](context), chosen or label)
+
+        return value
+
+    return formula(text, label)
+
+
+def getter(source: Source) -> Callable[[BoundContext], Any]:
+    """The function of a cell that returns what a source names."""
+    if callable(source):
+        return source
+    places = [place.partition(".")[::2] for place in source.split(" or ")]
+
+    def value(context: BoundContext) -> Any:
+        for head, key in places:
+            if head == "extras":
+                return context.extra(key)
+            found = getattr(context, head)
+            if key:
+                found = found.get(key) if isinstance(found, Mapping) else getattr(found, key)
+            if found is not None:
+                return found
+        raise InputError("source", source, "an entry of the cell")
+
+    return value

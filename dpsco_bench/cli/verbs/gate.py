@@ -12,9 +12,8 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.execution.drawn import drawing
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.plan import digest
 from dpsco_bench.execution.predict import Predictor, read_seconds
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import digest, write_atomic
 from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"

@@ -12,7 +12,7 @@ from pathlib import Path
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import ResultsLock
-from dpsco_bench.execution.measured import item
+from dpsco_bench.execution.measured import items
 from dpsco_bench.execution.packs import JOINED, STEPS, is_wanted
 from dpsco_bench.execution.store import DAMAGED
 from dpsco_bench.jsonio import is_abandoned, is_draft
@@ -93,13 +93,14 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
     named = set()
     for path in files.results.parent.glob("*/plan.json"):
         for job in read_plan(path).jobs():
-            named |= {item(step, job) for step in STEPS if is_wanted(step, job) or job.skipped}
+            for step in STEPS:
+                named |= {*items(step, job)} if is_wanted(step, job) or job.skipped else set()
     store = files.measured.store
     for kind, key, path in store.files():
         if is_draft(path):
             continue
         fresh = time.time() - path.stat().st_mtime < FRESH_SECONDS
-        if kind == "locks" or path.name.startswith(".") or kind == "shards":
+        if kind == "locks" or path.name.startswith(".") or kind == "pieces":
             if not fresh:
                 yield path
         elif (kind, key) not in named or path not in (store.path(kind, key), store.manifest(kind, key)):

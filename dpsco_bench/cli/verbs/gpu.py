@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from dpsco_bench.cli.options import MINUTES
+
 SUMMARY = "pack plans and scales for a machine with a GPU, and check there"
 EPILOG = """`pack` composes profiles smoke and ci, calibrates the claims of some papers and writes the folder; result
 tables that are in the store go with it, and the others are made there. `check` needs the checkout, the folder, CuPy,
@@ -13,7 +15,6 @@ Numba, SciPy, pyarrow and pytest, no network. Nothing begins that would end afte
 against those on a core, the time of a sequential step (G8), the sizes from which the card is faster, and peak memory,
 in one report."""
 FOLDER = Path("results/gpu")
-MINUTES = 20.0
 NEEDED = ("numpy", "scipy", "numba", "pyarrow", "pytest", "cupy")
 """What `check` imports on the device machine."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import bounded, number, print_json
+from dpsco_bench.cli.output import bounded, held_out_text, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dpsco_bench.cli.composing import Request, Requests
     from dpsco_bench.execution.asked import Asked
-    from dpsco_bench.execution.summary import HeldOut, HeldOutBeside, Summary
+    from dpsco_bench.execution.summary import Summary
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
@@ -81,7 +81,7 @@ def execute(args: argparse.Namespace) -> int:
         for entry in asked.runs:
             _run(entry, args.json)
         if args.json:
-            print_json([{**stored(entry).to_json(), "out": entry.out} for entry in asked.runs])
+            print_json([{**entry.stored.to_json(), "out": entry.out} for entry in asked.runs])
     return 0
 
 
@@ -216,15 +216,6 @@ def _with_config(table: pa.Table, asked: Asked, kind: str) -> pa.Table:
     return table.replace_schema_metadata({**table.schema.metadata, **said})
 
 
-def stored(entry: Request) -> Summary:
-    """Summary of a run from its rows on disk, wherever the launcher ran it."""
-    from dpsco_bench.execution.results import read_table
-    from dpsco_bench.execution.summary import summarise
-
-    assert entry.job is not None
-    return summarise(entry.job, read_table(entry.out)[0])
-
-
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
     from dpsco_bench.analysis.choice import NOMINAL
@@ -247,21 +238,6 @@ def _interval(summary: Summary) -> str:
     """Half of the 95 % interval of the mean; none of a single run."""
     half = summary.half_interval
     return "" if math.isnan(half) else f" +- {number(half, 2)} (95 %)"
-
-
-def held_out_text(found: HeldOutBeside) -> str:
-    """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
-    return f"held out: {_held(found.own)} ({beside_text(found)})"
-
-
-def beside_text(found: HeldOutBeside) -> str:
-    """What held-out numbers are to be held against, in words."""
-    return f"trivial: {_held(found.trivial)}; without privacy: {_held(found.without_privacy)}"
-
-
-def _held(values: HeldOut) -> str:
-    accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
-    return f"loss {number(values.loss, 3)}{accuracy}"
 
 
 def _drawn(summary: Summary, nominal: bool) -> str:

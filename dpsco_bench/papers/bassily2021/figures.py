@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
+from dpsco_bench.claims.bounds.registry import compiled
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.papers.bassily2021.bounds.law import largest_excess
-from dpsco_bench.papers.bassily2021.bounds.theorems import frank_wolfe_term, mirror_descent_term
+from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
+from dpsco_bench.papers.bassily2021.laws.frank_wolfe import largest_excess
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Panel
 from dpsco_bench.report.elements import (
@@ -161,8 +162,9 @@ def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
 def _ratios(frank_wolfe: Sizes, mirror: Sizes) -> dict[int, tuple[float, float]]:
     """By n: (measured ratio, ratio of the bounds)."""
     found = {}
+    above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
     for i, (first, second) in enumerate(zip(frank_wolfe.cells, mirror.cells, strict=True)):
-        bounds = frank_wolfe_term(first.printed) / mirror_descent_term(second.printed)
+        bounds = above(first.printed) / below(second.printed)
         found[int(first.value)] = (frank_wolfe.points.mean[i] / mirror.points.mean[i], bounds)
     return found
 

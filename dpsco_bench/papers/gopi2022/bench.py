@@ -50,11 +50,9 @@ def chain_cases() -> Iterator[Case]:
     return other_methods(
         "P1_gopi2022",
         {
-            "Gibbs chain": chain("gopi2022.gibbs"),
-            "hit-and-run chain": chain("gopi2022.hit_and_run"),
             "alternating sampler": chain("gopi2022.proximal_sampler", delta_in=0.05),
         },
-        limits=dict.fromkeys(("Gibbs chain", "hit-and-run chain", "alternating sampler"), CHAINED),
+        limits={"alternating sampler": CHAINED},
     )
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dpsco_bench.analysis.answer import NOT_PRIVATE, NOT_SHOWN, UNDECIDED, WITH_OURS
-from dpsco_bench.claims.bounds.glossary import symbols_in
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.report.address import address
@@ -172,29 +168,11 @@ def _comparisons(results: ClaimResults) -> str:
 def _formulas(results: ClaimResults) -> str:
     """Every bound as it is judged, and what its symbols mean."""
     names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
-    texts = {name: get_bound(name).text for name in names}
-    said = bullets(f"{code(name.partition('.')[2])} = {text(formula)}" for name, formula in texts.items())
-    symbols = {key: symbol for name, formula in texts.items() for key, symbol in symbols_in(name, formula).items()}
-    told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in sorted(symbols, key=str.lower))
-    code_of = "\n\n".join(bound_sources(names))
-    shown = code_of and f"Their code:\n\n{fenced(code_of, 'python')}"
-    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", shown, told and f"{told}.\n"]))
-
-
-def bound_sources(names: Iterable[str]) -> list[str]:
-    """Source texts of bounds and of the terms that they name, each once."""
-    bounds = [get_bound(name) for name in names]
-    return [*filter(None, dict.fromkeys(_source(f) for b in bounds for f in (b.value, b.named_term) if f))]
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """Source text of a function, or of the one that makes it; empty where there is none."""
-    made = inspect.unwrap(function)
-    maker = getattr(inspect.getmodule(made), made.__qualname__.partition(".")[0], made)
-    try:
-        return textwrap.dedent(inspect.getsource(maker)).strip()
-    except (OSError, TypeError):
-        return ""
+    bounds = {name.partition(".")[2]: get_bound(name) for name in names}
+    said = bullets(f"{code(name)} = {text(bound.text)}" for name, bound in bounds.items())
+    symbols = {key: symbol for bound in bounds.values() for key, symbol in bound.all_symbols.items()}
+    told = "; ".join(f"{text(key)}: {text(symbols[key].words)}" for key in alphabetical(symbols))
+    return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
 
 
 def number_tables(results: ClaimResults) -> list[Table]:

@@ -48,11 +48,6 @@ def shown_documents() -> dict[str, Path]:
     return {name: path for name, path in documents().items() if name not in ELSEWHERE}
 
 
-def left_out() -> set[str]:
-    """Pages of the site that the one file to mail does not have."""
-    return {"verdicts", "guide/api", *(f"guide/{name}" for name in shown_documents() if name not in MAILED)}
-
-
 def benchmark_page() -> Pages:
     """The measured speed, as the documentation has it."""
     file = documents().get("benchmarks")

@@ -8,7 +8,7 @@ from dpsco_bench.report.address import address
 from dpsco_bench.report.opening import headline, noise_table, papers_table
 from dpsco_bench.report.scores import chance_text
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.findings import Finding, Unsaid
+from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, figure, heading, link, prose, table, text, toctree
 
 SECTIONS = (
@@ -43,7 +43,7 @@ STAND = (
 )
 
 
-def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsaid]) -> Pages:
+def home_page(content: Content, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
     """The findings, and behind them the count of claims."""
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
@@ -66,15 +66,15 @@ def home_page(content: Content, found: Sequence[Finding], unsaid: Sequence[Unsai
     return {"index": "\n".join(filter(None, pieces))}
 
 
-def _finding(number: int, finding: Finding) -> str:
+def _finding(number: int, finding: Supported) -> str:
     target = address("finding", finding.id)
     claims = [link(code(id), address(id)) for id in finding.claims]
-    pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.text.pages]
+    pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
     pieces = [
-        heading(f"{number}. {finding.title}", 2, target),
-        prose(finding.sentence) + "\n",
-        figure(f"figures/site/{target}.svg", finding.title, "fitting") if finding.text.figure else "",
-        f"**What it means.** {prose(finding.means)}\n",
+        heading(f"{number}. {finding.said.title}", 2, target),
+        prose(finding.said.sentence) + "\n",
+        figure(f"figures/site/{target}.svg", finding.said.title, "fitting") if finding.said.points else "",
+        f"**What it means.** {prose(finding.said.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
     ]
     return "\n".join(filter(None, pieces))

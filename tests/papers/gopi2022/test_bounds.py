@@ -2,11 +2,13 @@ import math
 from dataclasses import replace
 
 import pytest
+from scipy.integrate import dblquad, quad
 from scipy.optimize import brentq
 
 from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import evaluate, get_bound, glossary_of
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
@@ -115,6 +117,55 @@ def test_bounds_of_calibrated_cells():
         assert 2 * value("thm3", c) == pytest.approx(value("cor2_erm", c), rel=1e-12)  # centred Theta is a quarter
 
 
-def test_names_and_texts():
-    names = [bound.name for bound in BOUNDS]
-    assert len(set(names)) == len(names) and all(name.startswith("gopi2022.") for name in names)
+def test_printed_alternatives_are_the_same_number():
+    """Where S = G and t = eps/sqrt(2 Lam), as the paper has it."""
+    printed = [bound for bound in BOUNDS if read(bound.text).has("printed")]
+    for bound in printed:
+        rule = "strongly_convex" if "thm5" in bound.name or "thm6" in bound.name else "erm"
+        c = context({"cor3": 1.0, "cor4": 4.0}.get(bound.name[9:13], 1.5), rule, strong_convexity=0.3)
+        assert evaluate(bound.name, bound.text, c, "printed") == pytest.approx(bound.value(c), rel=1e-12), bound.name
+    assert len(printed) == 9
+
+
+def test_queries_of_the_sampler():
+    cell = Cell("gopi2022.proximal_sampler", "axis_linear", 400, 1.0, 1e-6, 4, problem_options={"p": 2.0})
+    found = calibrate_cell(cell, "paper", 0)
+    c = BoundContext(400, 4, 1.0, 1e-6, found.constants, "paper", found.schedule, found.scales)
+    assert value("projected_queries", c) == pytest.approx(found.schedule["expected_queries"], rel=1e-12)
+
+
+def small(p, d):
+    """A cell whose law is wide, and the symbols of its density."""
+    schedule = Temperature("sco", 40, d, 1.0, 1.0, 0.8, 0.0).entries
+    constants = Constants(1.0, 0.0, diameter=2.0, domain=f"lp_ball:{p}", norm=p)
+    context = BoundContext(40, d, 1.0, 1e-6, constants, "paper", schedule, {"draw": 6.0})
+    known = glossary_of("gopi2022.thm3")
+    return context, known["k"].source(context), known["mu"].source(context)
+
+
+@pytest.mark.parametrize("p", [1.3, 1.6, 2.0])
+def test_the_gap_is_that_of_the_density_by_a_plain_double_integral(p):
+    """Of exp(-k (F + mu r)), F = -x_1 and r = ||x||_p^2/(2 (p - 1)), on the disc of l_p."""
+    context, k, mu = small(p, 2)
+
+    def density(y, x):
+        return math.exp(k * x - k * mu * (abs(x) ** p + y**p) ** (2 / p) / (2 * (p - 1)))
+
+    def top(x):
+        return (1 - abs(x) ** p) ** (1 / p)
+
+    moments = [
+        dblquad(lambda y, x, i=i: (1 - x) ** i * density(y, x), -1, 1, 0, top, epsabs=0, epsrel=1e-9)[0] for i in (0, 1)
+    ]
+    assert get_bound("gopi2022_law.axis").value(context) == pytest.approx(moments[1] / moments[0], rel=1e-6)
+
+
+@pytest.mark.parametrize(("p", "d"), [(1.3, 3), (2.0, 5)])
+def test_the_radius_is_that_of_the_density_by_a_plain_integral(p, d):
+    context, k, mu = small(p, d)
+
+    def density(r):
+        return r ** (d - 1) * math.exp(-k * r - k * mu * r * r / (2 * (p - 1)))
+
+    moments = [quad(lambda r, i=i: r**i * density(r), 0, 1, epsabs=0, epsrel=1e-11)[0] for i in (0, 1)]
+    assert get_bound("gopi2022_law.radial").value(context) == pytest.approx(moments[1] / moments[0], rel=1e-9)

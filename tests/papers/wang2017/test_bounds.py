@@ -14,17 +14,29 @@ from dpsco_bench.problems.base import Constants
 BOUNDS = list(REGISTRY.of("wang2017").values())
 
 L10 = math.log(1e5)
+STEPS = {"steps": 7, "norm_smoothness": 1.5, "bregman_radius": 0.6}
 CONTEXT = BoundContext(
     n=1000,
     d=10,
     epsilon=1.0,
     delta=1e-5,
-    constants=Constants(2.0, 0.25, strong_convexity=0.1, regularisation=0.05),
+    constants=Constants(
+        2.0,
+        0.25,
+        strong_convexity=0.1,
+        regularisation=0.05,
+        initial_distance=0.7,
+        initial_gap=0.4,
+        diameter=2.0,
+        domain="l2_ball",
+    ),
     calibration="paper",
-    schedule={"epochs": 5, "steps": 7, "contraction": 0.49, "inner_steps": 481},
-    scales={"inner": 0.3, "gradient": 0.2},
+    schedule={"epochs": 5, "contraction": 0.49, "inner_steps": 481},
+    scales={"inner": 0.3},
     start_risk=0.5,
 )
+STEPPED = replace(CONTEXT, schedule=STEPS, scales={"gradient": 0.2})  # methods without epochs
+SQUARES = 4 + 9 + 16 + 25 + 36 + 49 + 64
 
 
 @pytest.mark.parametrize(
@@ -32,20 +44,30 @@ CONTEXT = BoundContext(
     [
         ("thm4_2", 10 * 4 * 5 * L10 / (0.1 * 1e6)),
         ("thm4_2_explicit", 0.49**5 * 0.5 + 10 * 0.09 / (10 * 0.25)),
+        ("thm4_2_gradients", (1000 + 2.5) * 5),
+        ("thm4_4", 2 * math.sqrt(10 * L10) / 1000),
+        ("thm4_4_explicit", (0.5 * (1 + 1 / 962) + 39 * 0.25 * 0.49 / 1924) / 32 + 10 * 0.09),
+        ("thm4_4_gradients", 1000 * 0.25 / math.sqrt(10) + 5000),
+        ("thm5_4", 2 * math.sqrt(0.6 * 10 * L10) / 1000),  # W = d in the unit ball of l2
+        ("thm5_4_explicit", 8 * 1.5 * 0.6 / 64 + 0.04 * 10 * SQUARES / (2 * 1.5 * 64)),
+        ("thm5_4_gradients", 1000 * math.sqrt(1.5 * math.sqrt(0.6) * 1000 / (2 * math.sqrt(10 * L10)))),
         ("thm6_2", 10 * 4 * 7 * L10 / (2 * 0.1 * 1e6)),
         ("thm6_2_explicit", (1 - 1 / 3) ** 7 * 0.5 + 10 * 0.04 / 0.2),
+        ("thm6_3", 4 * math.sqrt(2 * 0.3 * 0.4 * 10 * L10) / 1000),
+        ("thm6_3_explicit", 2 * 0.3 * 0.4 / 7 + 10 * 0.04),
         ("strongly_convex", 10 * L10 / 1e6),
         ("zhang17_convex", (math.sqrt(10 * L10) / 1000) ** (2 / 3)),
         ("zhang17_gradients", 1000 * 3 * math.log(1000)),
     ],
 )
 def test_formulas(name, value):
-    assert get_bound(f"wang2017.{name}").value(CONTEXT) == pytest.approx(value, rel=1e-12)
+    context = STEPPED if name.startswith(("thm5", "thm6")) else CONTEXT
+    assert get_bound(f"wang2017.{name}").value(context) == pytest.approx(value, rel=1e-12)
 
 
 def test_accounted_bounds_take_the_gaussian_parameter():
-    accounted = replace(CONTEXT, calibration="accounted")
-    ratio = get_bound("wang2017.thm6_2").value(accounted) / get_bound("wang2017.thm6_2").value(CONTEXT)
+    accounted = replace(STEPPED, calibration="accounted")
+    ratio = get_bound("wang2017.thm6_2").value(accounted) / get_bound("wang2017.thm6_2").value(STEPPED)
     assert ratio == pytest.approx(1 / (L10 * gdp_mu(1.0, 1e-5) ** 2))
 
 
@@ -63,22 +85,27 @@ def test_names_are_unique_and_every_bound_is_written_out():
 
 
 @pytest.mark.parametrize(
-    ("formula", "message"),
+    ("text", "message"),
     [
-        (lambda c: -1.0, "^bound mine.b .n = 9, d = 2, epsilon = 1. = -1.0: must be a finite number > 0$"),
-        (lambda c: 0, "= 0: must be a finite number > 0"),
-        (lambda c: float("nan"), "= nan: must be"),
-        (lambda c: "x", "= 'x': must be"),
-        (lambda c: None, "= None: must be"),
-        (lambda c: [1.0], "= 'a value of type list': must be"),
-        (lambda c: 1 / 0, "its formula failed with ZeroDivisionError"),
-        (lambda: 1.0, "^bound mine.b = .*: must be a function of one BoundContext"),
+        ("-n/9", "^bound mine.b .n = 9, d = 2, epsilon = 1. = -1.0: must be a finite number > 0$"),
+        ("n - 9", "= 0.0: must be a finite number > 0"),
+        ("10^400 n^0.5", "its formula failed with OverflowError"),
+        ("1/(n - 9)", "its formula failed with ZeroDivisionError"),
     ],
 )
-def test_a_users_bound_is_a_positive_number(formula, message):
+def test_a_users_bound_is_a_positive_number(text, message):
+    registry.bound("mine.b", text)
     with pytest.raises(DpscoError, match=message):
-        registry.bound("mine.b", "text")(formula)
         get_bound("mine.b").value(replace(CONTEXT, n=9, d=2))
+    registry.BOUNDS.forget("mine.b")
+
+
+@pytest.mark.parametrize(("found", "shown"), [(None, "None"), ("x", "'x'"), ([1.0], "a value of type list")])
+def test_a_function_beside_a_text_in_words_returns_a_number(found, shown):
+    registry.bound("mine.b", "in words", source=lambda c: found)
+    with pytest.raises(DpscoError, match=f"= .?{shown}.?: must be a finite number > 0"):
+        get_bound("mine.b").value(CONTEXT)
+    registry.BOUNDS.forget("mine.b")
 
 
 def test_unknown_bounds():

@@ -58,7 +58,9 @@ def test_every_formula_is_tested_and_named_after_its_module():
 
 def test_accounted_bounds_use_the_gaussian_parameter_and_pure_ones_do_not():
     accounted = replace(CONTEXT, calibration="accounted")
-    assert get_bound("wang2017_tables.convex").value(accounted) == math.sqrt(10) / (1000 * gdp_mu(0.5, 1e-5))
+    assert get_bound("wang2017_tables.convex").value(accounted) == pytest.approx(
+        math.sqrt(10) / (1000 * gdp_mu(0.5, 1e-5)), rel=1e-12
+    )
     pure = get_bound("wang2017_tables.pure_strongly_convex")
     assert pure.value(accounted) == pure.value(CONTEXT)
 

@@ -7,15 +7,14 @@ import pytest
 from scipy.stats import chi2
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import evaluate, get_bound
 from dpsco_bench.claims.compose import load_claim
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, TreeSum
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
-from dpsco_bench.papers.zhang2022.bounds.moments import noise_moment, path_moment, second_moment
-from dpsco_bench.papers.zhang2022.bounds.theorems import terms_of
+from dpsco_bench.papers.zhang2022.moments import noise_moment, path_moment, second_moment
 from dpsco_bench.problems.base import Constants
 
 DRAWS = 200_000
@@ -65,8 +64,8 @@ def test_facts_about_the_noise():
 
 
 def test_v_of_the_bounds_is_the_second_moment():
-    assert terms_of(context(64, 8)).V == 8.0
-    assert noise_moment(3.0, 16) == terms_of(context(64, 16, p=1.5)).V
+    assert evaluate("zhang2022.one", "V", context(64, 8)) == 8.0
+    assert noise_moment(3.0, 16) == evaluate("zhang2022.one", "V", context(64, 16, p=1.5))
 
 
 class Draws:

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, exact_piece, piece
-from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
+from dpsco_bench.fused.machine import launch_steps, steps_of
 from dpsco_bench.fused.pieces import margin_of, slope
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.vertices import noisy_vertex, vertex_work
+from dpsco_bench.fused.tiles import on_device
 from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
+from dpsco_bench.papers.bassily2021.fused.vertices import noisy_vertex, vertex_work
 from dpsco_bench.problems.forms import NO_SLOPE
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
 
@@ -58,7 +59,7 @@ def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, ra
     ----------
     x, before, estimate : array (S R, d), iterates, the ones before and estimates of the gradient, changed in place
     scale : array (k,), of the Laplace noise
-    lazy : tuple, see `fused.vertices.noisy_vertex`
+    lazy : tuple, see `vertices.noisy_vertex`
     rows, records, form, noise : as for `fused.descent.projected_steps`
     """
     first, last, replicates, copies = rows

@@ -170,12 +170,3 @@ def truncated_normal(u, mean, sd, high):
         x = high - sd * below_the_end(u, -top, 2.0 * high / sd)
     x = min(max(x, -high), high)
     return -x if mean < 0.0 else x
-
-
-@exact_piece
-def truncated_exponential(u, slope, high):
-    """As the listing: a variate of density ``~ exp(slope x)`` on ``[-high, high]``."""
-    length = 2.0 * abs(slope) * high
-    distance = -math.log1p(u * math.expm1(-length)) / abs(slope) if length > 1e-8 else 2.0 * u * high
-    x = min(max(high - distance, -high), high)
-    return -x if slope < 0.0 else x

@@ -1,4 +1,4 @@
-"""Noisy mirror descent on all records (row [31] of Table 1, and Algorithm 3) with compiled steps."""
+"""Noisy mirror descent on all records (row [31] of Table 1) with compiled steps."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.full import full_tiles
-from dpsco_bench.fused.mirror import averaged_run, full_mirror_run, smooth_mirror
+from dpsco_bench.fused.mirror import averaged_run
 from dpsco_bench.fused.powers import exponential, largest_of
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.ttz14 import step_size, weighted_vertices
 
 
@@ -62,17 +61,3 @@ def exponentiated_steps(u, z, total, rows, full, noise, scale, ridge, radius, st
                 weigh_vertices(point, logs, radius)
                 for j in range(logs.size):
                     sums[j] += point[j]
-
-
-@fused("su2023.nrmd", form=False)
-def nrmd(objective, plan, mechanism):
-    """As the listing: the average with weights ``(1 + alpha/(2 beta))^t``; the dual point shrinks in each step."""
-    T, growth = plan.steps, 1 + plan.alpha / (2 * plan.beta)
-    below = plan.beta + plan.alpha
-    geometry = smooth_mirror(SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule))
-
-    def weights(t, k):
-        return growth ** (np.arange(t + 1.0, t + k + 1.0) - T)
-
-    total = full_mirror_run(objective, mechanism, geometry, 1.0 / below, weights, plan.beta / below)
-    return total / weights(0, T).sum()

@@ -8,12 +8,12 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.in_turn import TOGETHER, add_records, descend, to_batch_slopes
-from dpsco_bench.fused.machine import launch_steps, on_device, steps_of
+from dpsco_bench.fused.machine import launch_steps, steps_of
 from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.steps import projecting
-from dpsco_bench.fused.tiles import domain_of
+from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
 from dpsco_bench.problems.forms import NO_SLOPE

@@ -1,0 +1,64 @@
+"""The law of noisy Frank-Wolfe on one good coordinate (ours)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
+
+from dpsco_bench.errors import InputError
+
+FARTHEST = 45.0
+"""Beyond so many scales a Laplace density is below the rounding of its integral."""
+
+
+def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
+    """Probabilities that the shifted ones of K scores with unit Laplace noise are the least.
+
+    Parameters
+    ----------
+    u : float, shift >= 0: the score of ``+e_1`` is lowered by u, that of ``-e_1`` raised by u, the others stay
+
+    Returns
+    -------
+    plus, minus : float, of ``+e_1`` and of ``-e_1``
+    """
+    others = vertices - 2
+
+    def survival(y: float) -> float:
+        return 1.0 - 0.5 * np.exp(y) if y < 0 else 0.5 * np.exp(-y)
+
+    def chance(shift: float) -> float:
+        """The score of one vertex is lowered by ``shift``, that of the opposite one raised by it."""
+
+        def density(y: float) -> float:
+            return 0.5 * np.exp(-abs(y + shift)) * survival(y) ** others * survival(y - shift)
+
+        ends = sorted({-abs(u) - FARTHEST, -u, 0.0, u, -log(vertices), FARTHEST})
+        return sum(quad(density, low, high, epsabs=0.0, epsrel=1e-10, limit=200)[0] for low, high in _pairs(ends))
+
+    return chance(u), chance(-u)
+
+
+def _pairs(ends: list[float]) -> list[tuple[float, float]]:
+    return list(zip(ends[:-1], ends[1:], strict=True))
+
+
+@lru_cache(maxsize=256)
+def largest_excess(vertices: int) -> float:
+    """h(K) = sup_u u (1 - P_+ + P_-): the largest excess risk over signals, in units of the noise scale.
+
+    Raises InputError for K below 4.
+    """
+    if vertices < 4:
+        raise InputError("vertices", vertices, "an integer >= 4")
+
+    def loss(u: float) -> float:
+        plus, minus = winning_probabilities(u, vertices)
+        return -u * (1.0 - plus + minus)
+
+    found = minimize_scalar(loss, bounds=(0.1, 4.0 + 2.0 * log(vertices)), method="bounded", options={"xatol": 1e-6})
+    return float(-found.fun)

@@ -1,0 +1,155 @@
+"""Bounds of Zhang, Tran, Cutkosky 2022, with all their constants, and the symbols in them.
+
+A name is that of its theorem; ``a_priori`` puts the learner's own regret bound in place of the measured one. rho is
+that of the noise: the printed one, the exact Gaussian-DP parameter under the accounted calibration, infinite with noise
+off. Reg and what else a run measures comes from the observer of rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
+from dpsco_bench.geometry.norms import dual_exponent
+from dpsco_bench.papers.zhang2022.moments import noise_moment, path_moment
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+
+
+def _rho(c: BoundContext) -> float:
+    if c.calibration == "none":
+        return inf
+    return gdp_mu(c.epsilon, c.delta) if c.calibration == "accounted" else float(c.schedule.get("rho", inf))
+
+
+INNER = "(sigma_G^2/t + 2V (G + D H)^2 L2^2/(rho t)^2)"
+MOMENT = f"t^(2k) [G^2 + 4 (k+1)^2/lambda {INNER}]"
+REGULARISED = f"t^(2k) [4G^2 + mu^2 D^2 + 16 (k+1)^2/lambda {INNER}]"
+SYMBOLS = {
+    "k": Symbol("power of the weights", "schedule.k"),
+    "G": Symbol("Lipschitz constant in the problem's norm", "constants.lipschitz"),
+    "H": Symbol("smoothness in the problem's norm", "constants.smoothness"),
+    "D": Symbol("diameter of the feasible set in the problem's norm", "constants.diameter"),
+    "mu": Symbol("strong convexity", "constants.strong_convexity"),
+    "sigma_G": Symbol(
+        "deviation of a record's gradient; sigma_H is 0 on all instances", "constants.gradient_deviation"
+    ),
+    "lambda": Symbol("2 (min{p, 2} - 1), modulus of the squared norm"),
+    "V": Symbol(
+        "E ||zeta||_q^2 of the noise zeta ~ N(0, d^(1 - 2/q) I), 1/p + 1/q = 1: d for p = 2, at most d/(p - 1)",
+        lambda c: noise_moment(dual_exponent(c.constants.norm), c.d),
+    ),
+    "L2": Symbol("log2(2n)"),
+    # erratum E6: what sum t^(k-2) is at most, over n^(k-1)
+    "F": Symbol("1 + ln n for k = 1; 1 for k >= 2"),
+    "rho": Symbol(
+        "parameter of the noise: the schedule's, the Gaussian-DP parameter of (eps, delta) under `accounted`, "
+        "infinite with noise off",
+        _rho,
+    ),
+    "learner": Symbol("the online learner", "schedule.learner"),
+    "c": Symbol(
+        "sqrt 2 for learner = ogd_adagrad; 1/4 + 2 sqrt 2 for learner = ftrl_adagrad or lp_ftrl or optimistic_ftrl; "
+        "1/2 + 2 sqrt 2 for learner = optimistic_omd, constant of its regret bound"
+    ),
+    "Reg": Symbol("regret against x* on the released sums, sum_t <g_t + gamma_t, w_t - x*>", "extras.regret"),
+    "Reg_mu": Symbol("the same on the regularised losses", "extras.regularised_regret"),
+    "Reg_10": Symbol("Reg and the regularisers at w_t and x*", "extras.theorem10"),
+    "Reg_A": Symbol(
+        f"sum_{{t=1}}^{{n}} {REGULARISED}/(mu sum_{{s=1}}^{{t}} s^k) for learner = osd;"
+        " c sqrt 3 (k+1) D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(k - 1/2)"
+        " for learner = optimistic_omd or optimistic_ftrl;"
+        f" c D sqrt(sum_{{t=1}}^{{n}} 3 {MOMENT})/sqrt(min{{p, 2}} - 1) otherwise,"
+        " at least E Reg by the learner's bound and the moments"
+    ),
+    "||x*||": Symbol("distance of the optimum from the anchor, a bound", "constants.initial_distance"),
+    "A": Symbol("8 sqrt 2 C2d, from the statistical error", "schedule.A"),
+    "A'": Symbol("8 sqrt d C2p, from the noise", "schedule.A_noise"),
+    "Phi": Symbol("sqrt(ln(20 d n ln(2 kappa_pf n)/delta_f)), kappa_pf = 1 + D H/G", "schedule.Phi"),
+}
+THEOREMS = {
+    "thm4_a_priori": "(k+1) Reg_A/n^(k+1) + 2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G + D H) L2/(rho n)]",
+    "thm4_statistical": "2 (k+1)^2 D sigma_G/sqrt(lambda n)",
+    "thm4_private": "2 (k+1)^2 D sqrt(2V/lambda) (G + D H) L2/(rho n)",
+    "thm6": "c sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)",
+    "thm6_rate": "sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)",
+    "thm8_a_priori": "(k+1) Reg_A/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G + D H)^2 L2^2/(rho n)^2]",
+    "thm8_statistical": "16 (k+1)^3/(lambda mu) sigma_G^2/n",
+    "thm8_private": "16 (k+1)^3/(lambda mu) F 2V (G + D H)^2 L2^2/(rho n)^2",
+    "thm8_one_log": "16 (k+1)^3/(lambda mu) 2V (G + D H)^2 L2/(rho n)^2, thm8_private with L2 in place of L2^2 F",
+    "pure": "2 (k+1)^2 D sqrt(2 d (d+1)/lambda) (G + D H) L2^1.5/(eps n)",
+    "thm10": "4 Reg_10/n^4, Reg_10: Reg + sum_t xi_t (||w_t|| + ||x*||) + nu_t (||w_t||^2 + ||x*||^2), measured",
+    # thm11_explicit over ||x*||: up to a constant, the least signal that the regulariser lets through
+    "thm11_threshold": "8 A (G + 28 ||x*|| H) Phi/sqrt n + 8 A' (G + D H) Phi L2/(rho n)",
+    "thm11_explicit": "8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n)",
+    "thm11": (
+        "4 Reg_mu/n^4 + 8 A ||x*|| (G + 28 ||x*|| H) Phi/sqrt n + 8 A' ||x*|| (G + D H) Phi L2/(rho n), Reg_mu measured"
+    ),
+    # of the introduction and its comparison with Bassily, Feldman, Talwar, Thakurta 2019
+    "optimal": "1/sqrt n + sqrt(d l)/(eps n)",
+    "gradients": "2n - 3",
+    "bftt19_gradients": "n sqrt(eps J)/2, J = min{n/8, (eps n)^2/(32 d ln(1/delta))}",
+    "one_pass": "n",
+    "dp_sgd_gradients": "n^2/256",
+    # s/bsum_n of the largest strength 1: the exact excess, where the first step reaches the optimum
+    "regret_law": "1/sum_{t=1}^{n} t^k",
+    "one": "1",
+}
+PLACES = {"quarter": "floor(n/4)", "half": "floor(n/2)", "last": "n - 1"}
+"""Rounds at which moments are kept."""
+MOMENTS = {
+    # (4), (7), and the moments beside Theorems 4 and 8
+    "statistical": ("4 (k+1)^2 sigma_G^2 t^(2k-1)/lambda", ", (4)"),
+    "noise": ("8 (k+1)^2 V (G + D H)^2 L2^2 t^(2k-2)/(lambda rho^2)", ", (7)"),
+    "moment": (f"3 {MOMENT}", ""),
+    "regularised": (REGULARISED, ""),
+}
+AT_ROUNDS = {
+    f"{name}_{place}": f"{text}, t = {t}{source}"
+    for place, t in PLACES.items()
+    for name, (text, source) in MOMENTS.items()
+}
+paper_bounds("zhang2022", THEOREMS | AT_ROUNDS, SYMBOLS)
+bound("zhang2022.zero", "0", may_vanish=True)
+
+SUMMANDS = "n G D 2^-52"
+"""Rounding of a measured regret, a sum of n summands of up to G D: without noise both sides may be 0 but for it."""
+bound(
+    "zhang2022.thm4",
+    "(k+1) Reg/n^(k+1) + 2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G + D H) L2/(rho n)], Reg measured",
+    rounding=SUMMANDS,
+)
+bound(
+    "zhang2022.thm8",
+    "(k+1) Reg_mu/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + F 2V (G + D H)^2 L2^2/(rho n)^2], Reg_mu measured",
+    rounding=SUMMANDS,
+)
+
+# Two kinds of bounds no text can say. Sums over inner products of a run's rounds: only the run has them, and notes the
+# sum. And the noise of a path of the tree: which nodes make up the prefix 1..t is read off the binary digits of t.
+bound("zhang2022.learner", "the learner's own pathwise bound, measured", source="extras.learner_bound")
+bound("zhang2022.theorem1", "Reg + sum_t <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*>", source="extras.theorem1")
+bound(
+    "zhang2022.lemma7",
+    "Reg_mu + sum_t <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*> - (beta_t mu/8) ||w_t - x*||^2",
+    source="extras.lemma7",
+)
+
+
+def _path_noise(round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:
+    return lambda c: path_moment(c, round_of(c.n))
+
+
+_ROUNDS: dict[str, Callable[[int], int]] = {
+    "quarter": lambda n: n // 4,
+    "half": lambda n: n // 2,
+    "last": lambda n: n - 1,
+}
+for _place, _round_of in _ROUNDS.items():
+    bound(
+        f"zhang2022.expected_noise_{_place}",
+        f"E ||gamma_t||_*^2 by the scales of the nodes, t = {PLACES[_place]}",
+        source=_path_noise(_round_of),
+        may_vanish=True,
+    )

@@ -1,0 +1,176 @@
+"""Nine slips in one's own method: `check` or the run names each one in a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+METHOD, BATCHES = "examples/own_method.py", "examples/own_batches.py"
+PAIR = ("problem=flipped_labels", "n=64", "d=3", "steps=6")
+RELEASE = 'mechanism.release("gradient", objective.mean_gradient(x), t)'
+STEP = "x = objective.project(x - plan.step * gradient)"
+SENSITIVITY = "no neighbour found changes a released value by more than declared"
+RANDOMNESS = "the mechanism is the only source of randomness"
+POST = "given the released values the output does not depend on the data"
+COUNTS = "each query is released and sampled as often as declared"
+
+
+@pytest.fixture
+def slipped(dpsco, examples):
+    """``slipped(file, (old, new), ...)`` changes an example."""
+
+    def change(file, *changes):
+        text = Path(file).read_text()
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        Path(file).write_text(text)
+
+    return change
+
+
+def failed(dpsco, id, file, *keys):
+    """Checks that fail, with what they say."""
+    outcome = dpsco("check", id, "--plugin", file, *keys)
+    lines = " ".join(outcome.out.split()).replace("FAIL ", "\nFAIL ").replace(" ok ", "\nok ").splitlines()
+    assert outcome.code == 1 and outcome.err == "", outcome.err
+    return " ".join(line for line in lines if line.startswith("FAIL"))
+
+
+def stopped(dpsco, id, file, problem="ridge_logistic", *keys):
+    """The one line with which a run stops."""
+    outcome = dpsco("run", f"algorithm={id}", f"problem={problem}", "n=64", "d=3", "--plugin", file, *keys)
+    (line,) = outcome.err.splitlines()
+    assert outcome.code == 2 and outcome.out == "" and line.startswith("dpsco: algorithm "), outcome
+    return line
+
+
+BEST = ((STEP, f"{STEP}\n        seen.append(x)"), ("x = objective.start  #", "seen, x = [], objective.start  #"))
+PICK = (
+    "    best = min(seen, key=lambda x: float((objective.mean_gradient(x) ** 2).sum()))\n    return best\n\n\n@problem"
+)
+IN_CHECK = {
+    "half the sensitivity": (SENSITIVITY, ("sensitivity=2 * c.lipschitz / n", "sensitivity=c.lipschitz / n")),
+    "an unreleased step length": (
+        POST,
+        (STEP, STEP.replace("gradient", "gradient / (0.1 + abs(objective.mean_gradient(x)).max())")),
+    ),
+    "the best iterate by the true gradient": (POST, *BEST, ("    return x\n\n\n@problem", PICK)),
+    "numpy.random in the run": (RANDOMNESS, (STEP, f"{STEP} + 0.01 * np.random.default_rng().normal(size=x.shape)")),
+}
+
+
+@pytest.mark.parametrize("slip", IN_CHECK)
+def test_check_names_it(dpsco, slipped, slip):
+    named, *changes = IN_CHECK[slip]
+    slipped(METHOD, *changes)
+    assert named in failed(dpsco, "mine.noisy_gd", METHOD, *PAIR)
+
+
+IN_RUN = {
+    "missing noise": ((RELEASE, "objective.mean_gradient(x)"), "released 0 times, but its plan declares 6"),
+    "a wrong shape": (
+        ("    return x\n\n\n@problem", "    return x[0]\n\n\n@problem"),
+        "an array of shape (3,), must be",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", IN_RUN)
+def test_the_run_stops(dpsco, slipped, slip):
+    change, said = IN_RUN[slip]
+    slipped(METHOD, change)
+    assert said in stopped(dpsco, "mine.noisy_gd", METHOD, "flipped_labels", "steps=6")
+    assert "FAIL" in dpsco("check", "mine.noisy_gd", "--plugin", METHOD, *PAIR).out
+
+
+ONCE = 'batch = mechanism.sample("gradient", 0)'
+KEPT = {
+    "in every step": ('batch = mechanism.sample("gradient", t)', ONCE),
+    "before the loop": (
+        '    for t in range(plan.steps):\n        batch = mechanism.sample("gradient", t)',
+        f"    {ONCE}\n    for t in range(plan.steps):",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", KEPT)
+def test_one_batch_for_all_steps(dpsco, slipped, where):
+    slipped(BATCHES, KEPT[where])
+    said = "query gradient: the batches that are charged for are never drawn (1 of 200 are)"
+    assert said in stopped(dpsco, "mine.dp_sgd", BATCHES)
+    told = failed(dpsco, "mine.dp_sgd", BATCHES, "steps=6")
+    assert COUNTS in told and "(1 of 6 are)" in told
+
+
+BLOCKS = """
+from dpsco_bench import GaussianQuery, Trait, algorithm, make_plan
+from dpsco_bench.privacy.records import *
+
+
+@algorithm("mine.blocks", source="a test", needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH), order_invariant=False)
+def plan(given, *, steps: int = 8):
+    c, n, m = given.constants, given.n, given.n // 8
+    query = GaussianQuery("gradient", sensitivity=2 * c.lipschitz / m, releases=steps, records={records})
+    return make_plan(query, gradient_evaluations=steps * m, n=n, steps=steps, m=m, step=0.1)
+
+
+@plan.run
+def blocks(objective, plan, mechanism):
+    x = objective.start
+    for t in range(plan.steps):
+        block = objective.range_gradient(x, t * plan.m, plan.m)
+        x = objective.project(x - plan.step * mechanism.release("gradient", block, t))
+    return x
+"""
+CHARGED = {
+    "Poisson(m / n)": "the batches that are charged for are never drawn (0 of 8 are)",
+    "SingleIndex(n)": "the batches that are charged for are never drawn (0 of 8 are)",
+    "WithReplacement(n, m)": "the batches that are charged for are never drawn (0 of 8 are)",
+    "WithoutReplacement(n, m)": "the batches that are charged for are never drawn (0 of 8 are)",
+    "RandomAllocation(n, m)": "the order that is charged for is never drawn",
+}
+
+
+@pytest.mark.parametrize("records", CHARGED)
+def test_what_is_charged_as_drawn_and_never_is(dpsco, records):
+    Path("blocks.py").write_text(BLOCKS.replace("{records}", records))
+    said = f"query gradient: {CHARGED[records]}: its privacy is not that of the plan"
+    assert said in stopped(dpsco, "mine.blocks", "blocks.py")
+    told = failed(dpsco, "mine.blocks", "blocks.py", "n=64", "d=3")
+    assert COUNTS in told and CHARGED[records] in told
+
+
+SIZES = {
+    "WithReplacement(2 * n, m)": "population of gradient = 128: must be 64, the records of its run",
+    "WithoutReplacement(n - 1, m)": "population of gradient = 63: must be 64, the records of its run",
+    "SingleIndex(10 * n)": "population of gradient = 640: must be 64, the records of its run",
+    "RandomAllocation(n + 1, m)": "population of gradient = 65: must be 64, the records of its run",
+    "Disjoint(2 * m)": "sizes of its blocks = 128 in all: must be at most 64, the records of its run",
+    "Poisson(m / n)": "n of its plan = 128: must be 64, the records of its run",
+}
+
+
+@pytest.mark.parametrize("records", SIZES)
+def test_a_plan_for_other_records_than_its_run_has(dpsco, records):
+    text = BLOCKS.replace("{records}", records)
+    Path("blocks.py").write_text(text.replace("n=n,", "n=2 * n,") if records.startswith("Poisson") else text)
+    assert SIZES[records] in stopped(dpsco, "mine.blocks", "blocks.py")
+    outcome = dpsco("account", "mine.blocks", "problem=ridge_logistic", "n=64", "d=3", "--plugin", "blocks.py")
+    assert SIZES[records] in outcome.out + outcome.err and "proven" not in outcome.out
+
+
+def test_batches_without_n_in_the_plan(dpsco):
+    Path("blocks.py").write_text(BLOCKS.replace("{records}", "Poisson(m / n)").replace("n=n, ", ""))
+    assert "n of its plan = missing: must be given to make_plan" in stopped(dpsco, "mine.blocks", "blocks.py")
+
+
+def test_an_edit_beside_a_plugin_changes_the_key(dpsco, examples):
+    """Its folder counts."""
+    from dpsco_bench.claims.compose import claim_plan
+
+    settings = [f"plugins=[{METHOD}]", "claims=[examples/own_claim.yaml]"]
+    first = claim_plan("mine.noisy_gd", "smoke", settings).jobs[0].key
+    Path("examples/beside.py").write_text("STEP = 1\n")
+    assert claim_plan("mine.noisy_gd", "smoke", settings).jobs[0].key != first

@@ -1,0 +1,146 @@
+"""Hold a finished run of ci against the record, after an edit that should change no number: ``make same``.
+
+Judges every claim anew from the store and compares every recorded field of every row; runs 20 cells and the jobs of
+profile smoke anew and compares bytes; builds the site's tables and compares them byte for byte; compares the
+transcripts of README and docs. ``--all`` runs every job of ci anew in place of the cells; ``--record`` records the
+bytes of cells and tables (words are recorded by ``dpsco compare --record``).
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.record import record
+from dpsco_bench.claims.plan import read_plan
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.results import without_names
+
+from . import cells
+
+TABLES = Path(__file__).with_name("tables.json")
+SMOKE = Path(__file__).with_name("smoke.json")
+SCREENS = ("tests/cli/test_readme.py", "tests/cli/test_documents.py", "tests/cli/test_listings.py")
+SHOWN = 20
+
+
+def rows_of(text):
+    """Rows of a record, by claim, part and noise."""
+    return {(row["id"], row["part"], row["calibration"]): row for row in json.loads(text)}
+
+
+def words(files, folder):
+    """Judge all claims of a finished run anew; a line for each field that is not the recorded one."""
+    plan, measured, found = read_plan(files.plan), files.measured, []
+    for entry in plan.claims:
+        found += judge_claim(measured.present(entry), measured.load)
+    record(folder / "rows.json", found)
+    now = rows_of((folder / "rows.json").read_text())
+    was = rows_of(Path(f"workflows/recorded/{files.profile}.json").read_text())
+    print(f"  {len(now)} rows of {len(plan.claims)} claims judged anew")
+    for name in sorted(now.keys() | was.keys()):
+        one, other = was.get(name, {}), now.get(name, {})
+        for field in sorted(one.keys() | other.keys()):
+            if one.get(field) != other.get(field):
+                yield f"{' '.join(name)}: {field} {one.get(field)} -> {other.get(field)}"
+
+
+def anew(job):
+    """Run a job without the store."""
+    return job.title, cells.digested(job)
+
+
+def every_job(files):
+    """Run every job of a profile anew; a line for each whose stored table has other bytes."""
+    jobs = [job for job in read_plan(files.plan).jobs() if job.has_run and not job.skipped]
+    jobs = list({job.key: job for job in jobs}.values())
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for job, (title, now) in zip(jobs, pool.map(anew, jobs), strict=True):
+            stored = files.measured.table(job)
+            if stored is None:
+                yield f"{title}: not in the store"
+            elif cells.of_table(without_names(stored))["sha256"] != now["sha256"]:
+                yield f"{title}: other bytes than in the store"
+
+
+def smoke(keep):
+    """Run the jobs of profile smoke anew; a line for each that is not as recorded."""
+    from dpsco_bench.claims.catalogue import claim_ids
+    from dpsco_bench.claims.compose import claim_plan
+
+    jobs = [job for id in claim_ids() for job in claim_plan(id, "smoke").jobs if job.has_run and not job.skipped]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        found = dict(pool.map(anew, jobs))
+    now = {"format": cells.RUN_FORMAT, "machine": cells.machine(), "cells": found}
+    print(f"  {len(found)} jobs run anew")
+    return kept(SMOKE, now, keep)
+
+
+def kept(path, now, keep):
+    """Compare bytes with the record, or record them."""
+    if keep:
+        path.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
+        return []
+    return cells.differences(json.loads(path.read_text()), now)
+
+
+def tables(files, keep):
+    """Build the site; a line for each of its tables that is not as recorded, on the recording machine alone."""
+    subprocess.run([sys.executable, "-m", "dpsco_bench", "site", "--profile", files.profile], check=True, stdout=-3)
+    found = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(files.site.parent.rglob("*.csv"))}
+    print(f"  {len(found)} tables of the site")
+    now = {"machine": cells.machine(), "tables": found}
+    if keep:
+        TABLES.write_text(json.dumps(now, indent=1) + "\n")
+        return []
+    was = json.loads(TABLES.read_text())
+    if was["machine"] != now["machine"]:
+        print(f"  recorded on another machine ({was['machine']}): not compared")
+        return []
+    names = sorted(was["tables"].keys() | found.keys())
+    return [f"{name}: other bytes" for name in names if was["tables"].get(name) != found.get(name)]
+
+
+def screens():
+    """Compare the transcripts of README and docs with what the verbs print."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *SCREENS], capture_output=True, text=True)
+    return [] if done.returncode == 0 else done.stdout.splitlines()[-SHOWN:]
+
+
+def main():
+    """Run all comparisons; exit code 1 where one differs."""
+    parser = argparse.ArgumentParser(prog="python -m tests.same", description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="run every job of ci anew")
+    parser.add_argument("--record", action="store_true", help="record the bytes of cells and tables")
+    asked, files = parser.parse_args(), Layout("ci")
+    if not files.plan.is_file():
+        parser.error("needs a finished run of ci: make replicate")
+    folder = files.results / "same"
+    folder.mkdir(exist_ok=True)
+    steps = {
+        "words and numbers": lambda: words(files, folder),
+        "bytes of 20 cells": lambda: kept(cells.RECORD, cells.fresh(), asked.record),
+        "bytes of smoke": lambda: smoke(asked.record),
+        "tables of the site": lambda: tables(files, asked.record),
+        "transcripts": screens,
+    }
+    if asked.all:
+        steps = {"bytes of every job of ci": lambda: every_job(files)}
+    failed = 0
+    for name, step in steps.items():
+        begun = time.monotonic()
+        print(f"{name} ...", flush=True)
+        lines = list(step())
+        failed += bool(lines)
+        print(f"  {len(lines) or 'no'} differences, {time.monotonic() - begun:.0f} s", *lines[:SHOWN], sep="\n  ")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,97 @@
+"""Run a few cells of ci anew and digest their tables: a changed byte asks for another `RUN_FORMAT`."""
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import llvmlite.binding
+import numba
+import numpy as np
+
+from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.execution.digest import RUN_FORMAT
+from dpsco_bench.execution.evaluations import executed
+from dpsco_bench.execution.results import join_parts, table_bytes, without_names
+from dpsco_bench.execution.worker import calibrate
+
+RECORD = Path(__file__).with_name("cells.json")
+REPLICATES = 16
+CELLS = """
+bassily2021.cor14 p4-n.paper
+bassily2021.table1.p1 n.paper
+bassily2021.table1.p_below_2 noisy_smd-n.paper
+bassily2021.thm19 n.accounted
+gopi2022.audit axis_exact.replace_one-accounted.accounted
+gopi2022.cor3.erm gibbs_check.paper
+gopi2022.prop9 per_call.paper
+su2023.thm2 objp-d.paper
+su2023.thm8 privacy.paper
+su2023.thm11 n.paper
+wang2017.table1.bst14 ridge_logistic-n.paper
+wang2017.table1.cms11 ridge_logistic-n.paper
+wang2017.table3.frank_wolfe_ttz15 face_quadratic-n.paper
+wang2017.thm4.2 ridge_logistic-n.paper
+wang2017.thm4.4 batch_rule-n.accounted
+wang2017.thm5.4 soft_quadratic_l2-n.accounted
+wang2017.thm6.2 diag_quadratic-n.paper
+zhang2022.table1.dp_sgd eps1.accounted
+zhang2022.thm4 lp_n.paper
+zhang2022.thm10 grid-rho1.paper
+""".strip().splitlines()
+"""Claim and job: of each its first cell is run."""
+CLOSE = 1e-9
+"""Another processor rounds differently; there the mean risks are compared."""
+
+
+def machine():
+    """Name what a table's last digits depend on beside this code."""
+    return f"{llvmlite.binding.get_host_cpu_name()}, NumPy {np.__version__}, Numba {numba.__version__}"
+
+
+def digested(job):
+    """Run a job without the store, and digest its table."""
+    return of_table(join_parts([without_names(executed(job, calibrate(job).cells))]))
+
+
+def of_table(table):
+    """Digest a table without its metadata, and take the mean of its risk."""
+    content = table_bytes(table.replace_schema_metadata(None))
+    return {"sha256": hashlib.sha256(content).hexdigest(), "mean": float(np.mean(table["risk"].to_numpy()))}
+
+
+def fresh():
+    """Run the cells."""
+    found, plans = {}, {}
+    for line in CELLS:
+        claim, name = line.split()
+        if claim not in plans:
+            plans[claim] = claim_plan(claim, "ci")
+        job = plans[claim].job(name)
+        few = job.replicates if job.evaluation == "audit" else min(job.replicates, REPLICATES)
+        found[line] = digested(replace(job, cells=job.cells[:1], seconds=job.seconds[:1], replicates=few))
+    return {"format": RUN_FORMAT, "machine": machine(), "cells": found}
+
+
+def differences(recorded, found):
+    """Say which cells differ from the record, a line each; none where `RUN_FORMAT` was raised."""
+    if recorded["format"] != found["format"]:
+        return []
+    same_machine, lines = recorded["machine"] == found["machine"], []
+    for name, now in found["cells"].items():
+        was = recorded["cells"].get(name)
+        if was is None or abs(was["mean"] - now["mean"]) > CLOSE * abs(was["mean"]):
+            lines.append(f"{name}: mean risk {was and was['mean']} -> {now['mean']}")
+        elif same_machine and was["sha256"] != now["sha256"]:
+            lines.append(f"{name}: other bytes, the same mean risk to {CLOSE}")
+    return lines
+
+
+def read():
+    """Read what is recorded."""
+    return json.loads(RECORD.read_text())
+
+
+def write(found):
+    """Record cells."""
+    RECORD.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")

@@ -1,0 +1,22 @@
+from dpsco_bench.execution.digest import RUN_FORMAT
+
+from . import cells
+
+
+def test_no_byte_changes_without_a_new_run_format():
+    """Where a change is meant: raise `RUN_FORMAT`, then `python -m tests.same --record`."""
+    recorded = cells.read()
+    assert recorded["format"] == RUN_FORMAT
+    assert cells.differences(recorded, cells.fresh()) == []
+
+
+def test_a_changed_number_and_a_changed_byte_are_seen():
+    name = cells.CELLS[0]
+    was = {"format": 1, "machine": "m", "cells": {name: {"sha256": "a", "mean": 1.0}}}
+
+    def now(machine="m", sha256="a", mean=1.0, format=1):
+        return {"format": format, "machine": machine, "cells": {name: {"sha256": sha256, "mean": mean}}}
+
+    seen = [cells.differences(was, found) != [] for found in (now(), now(sha256="b"), now(mean=1.1))]
+    assert seen == [False, True, True]
+    assert cells.differences(was, now("other", "b")) == cells.differences(was, now(sha256="b", format=2)) == []
