@@ -32,7 +32,7 @@ def odd(inputs):
 def said(row):
     """What JSON says of a row, as the text of a CSV."""
     entry = to_jsonable(row)
-    noise = entry["noise"] or {"status": "none" if entry["calibration"] == "none" else None}
+    noise = entry.get("noise") or {"status": "none" if entry["calibration"] == "none" else None}
     names = ("status", "epsilon_claimed", "epsilon_real", "epsilon_real_kind")
     return tuple("" if noise.get(name) is None else str(noise[name]) for name in names)
 
