@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 NEAREST, FEW = 3, 12
@@ -68,6 +69,15 @@ class Refusal(DpscoError):
         origin = f" ({source})" if source else ""
         super().__init__(f"{what} refused: {reason}{origin}")
         self.what, self.reason, self.source = what, reason, source
+
+
+@contextmanager
+def failing_as(what: str) -> Iterator[None]:
+    """Name what fails: any error becomes one line that begins with ``what``."""
+    try:
+        yield
+    except Exception as error:
+        raise DpscoError(" ".join(f"{what}: {type(error).__name__}: {error}".split())) from error
 
 
 def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "one") -> str:

@@ -22,8 +22,6 @@ from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, rea
 from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
-NOT_CHARGED = "not charged"
-"""Accountant of a cell that is planned and not run, so that its noise does not matter."""
 NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
 """What a ratio by quadrature may exceed 1 by."""
@@ -85,6 +83,11 @@ class CellEvidence:
     @property
     def value(self) -> float:
         return float(self.entry.value)
+
+    @property
+    def charged(self) -> tuple[CalibratedCell, Cell]:
+        """What `analysis.noise.noise_behind` asks of a cell."""
+        return self.calibrated, self.entry
 
     @property
     def next_signal(self) -> float:

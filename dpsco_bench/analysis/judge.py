@@ -12,8 +12,8 @@ import pyarrow as pa
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
-from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence, evidence_of, job_cells
-from dpsco_bench.analysis.noise import Noise, worst
+from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells
+from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
@@ -89,7 +89,7 @@ class ClaimJudge:
             circumstances = self._circumstances(case, needed, verdict.fitted or ())
             notes = [*verdict.notes, part.note_on(calibration), *circumstances]
         silent = bool(skipped or part.noiseless) or calibration == "none"
-        noise = None if silent else verdict.noise or noise_behind(self._charged(case))
+        noise = None if silent else verdict.noise or noise_behind(cell.charged for cell in self._charged(case))
         verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
         return replace(
             verdict,
@@ -287,12 +287,6 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
     """Means of cells and their standard errors."""
     summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
-
-
-def noise_behind(cells: Sequence[CellEvidence]) -> Noise | None:
-    """The worst noise of cells; None where none is charged."""
-    charged = (cell for cell in cells if cell.calibrated.accountant != NOT_CHARGED)
-    return worst(Noise.of(cell.calibrated, float(cell.entry.epsilon), cell.entry.n) for cell in charged)
 
 
 def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise | None) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
     ELSEWHERE,
@@ -30,16 +31,21 @@ LAW_NEITHER = "not shown to be private, nor is its target law"
 class Noise(Record):
     """Privacy of the noise behind a verdict, which is that of its worst cell.
 
+    Verdict files, tables, records and pages take the privacy of a verdict from here.
+
     Attributes
     ----------
     status : str, ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``
     epsilon_real, epsilon_real_kind : float, str
-        The accountant's value, NaN without one, and ``upper``, ``exact`` or ``lower``.
+        The accountant's value for what the runs released, and ``upper``, ``exact`` or ``lower``; NaN and empty where
+        no accountant covers them, as for a draw without a proof or a minimiser that is not exact enough.
     attained : bool, whether records of the instance are known to attain a lower bound
     pair : str
         Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
         none are known.
     place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
+    epsilon_law : float or None, of a draw: an upper bound on the epsilon of its target law; None for all else
+    delta_large : bool, whether delta >= 1/n in one of the cells, which the papers use and a careful user would not
     """
 
     status: str
@@ -49,37 +55,56 @@ class Noise(Record):
     attained: bool = True
     pair: str = field(default="", metadata=IF_GIVEN)
     place: str = field(default="", metadata=IF_GIVEN)
+    epsilon_law: float | None = field(default=None, metadata=IF_GIVEN)
+    delta_large: bool = field(default=False, metadata=IF_GIVEN)
 
     @classmethod
-    def of(cls, cell: CalibratedCell, epsilon_claimed: float, n: int) -> Noise:
-        """That of one cell; of a draw whose sampler is not proven, it bounds the epsilon of the target law."""
-        place = f"n = {n:,}, d = {cell.dimension:,}"
-        if math.isnan(cell.epsilon_real) and not math.isnan(cell.epsilon_law):
-            return cls(cell.privacy_status, cell.epsilon_law, "upper", epsilon_claimed, place=place)
-        attained = cell.attained or cell.epsilon_real_kind != "lower"
-        status, kind = cell.privacy_status, cell.epsilon_real_kind
-        return cls(status, cell.epsilon_real, kind, epsilon_claimed, attained, place=place)
+    def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
+        """Noise of one cell."""
+        known = not math.isnan(calibrated.epsilon_real)
+        kind = calibrated.epsilon_real_kind if known else ""
+        return cls(
+            calibrated.privacy_status,
+            calibrated.epsilon_real,
+            kind,
+            float(cell.epsilon),
+            attained=calibrated.attained or kind != "lower",
+            place=f"n = {cell.n:,}, d = {calibrated.dimension:,}",
+            epsilon_law=None if math.isnan(calibrated.epsilon_law) else calibrated.epsilon_law,
+            delta_large=float(cell.delta) >= 1.0 / cell.n,
+        )
+
+    @property
+    def bound(self) -> tuple[float, str]:
+        """The real epsilon with its kind; of a draw without one, the bound on its target law."""
+        if math.isnan(self.epsilon_real) and self.epsilon_law is not None:
+            return self.epsilon_law, "upper"
+        return self.epsilon_real, self.epsilon_real_kind
+
+    @property
+    def excess(self) -> float:
+        """Bound over claimed epsilon; NaN without a bound."""
+        return self.bound[0] / self.epsilon_claimed
 
     @property
     def severity(self) -> tuple[int, float]:
-        """Orders noises by status, and then by real over claimed epsilon."""
-        excess = self.epsilon_real / self.epsilon_claimed
-        return SEVERITY.index(self.status), -1.0 if math.isnan(excess) else excess
+        """Order noises by status, and then by bound over claimed epsilon."""
+        return SEVERITY.index(self.status), -1.0 if math.isnan(self.excess) else self.excess
 
     @property
     def shown_severity(self) -> tuple[int, float]:
         """The same from the numbers as they are shown, so that a record and the run that it is of agree in it."""
-        real, claimed = (float(number(value).replace(",", "")) for value in (self.epsilon_real, self.epsilon_claimed))
-        return SEVERITY.index(self.status), -1.0 if math.isnan(real) else real / claimed
+        bound, claimed = (float(number(value).replace(",", "")) for value in (self.bound[0], self.epsilon_claimed))
+        return SEVERITY.index(self.status), -1.0 if math.isnan(bound) else bound / claimed
 
     @property
     def shown_epsilon(self) -> float:
-        """The real epsilon with three digits that bound what it bounds."""
-        return outward(self.epsilon_real, self.epsilon_real_kind)
+        """Round the bound to three digits, outward."""
+        return outward(*self.bound)
 
     @property
     def elsewhere(self) -> str:
-        """Of which records it exceeds the claim, where those of the instance are not known to be such; else empty."""
+        """Records for which it exceeds the claim, where the instance is not known to have such; else empty."""
         return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
 
     @property
@@ -100,9 +125,10 @@ class Noise(Record):
     def _said(self, place: str, elsewhere: str | None = None) -> str:
         where = self.elsewhere if elsewhere is None else elsewhere
         clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + where
-        if math.isnan(self.epsilon_real):
+        bound, kind = self.bound
+        if math.isnan(bound):
             return clause
-        sign = SIGNS.get(self.epsilon_real_kind, "=")
+        sign = SIGNS.get(kind, "=")
         value = f"eps {sign} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
@@ -111,26 +137,28 @@ class Noise(Record):
 
     @property
     def nominal(self) -> bool:
-        """Whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
-        within = self.epsilon_real <= self.epsilon_claimed * (1.0 + ROUNDING)
+        """Check whether nothing but nominal constants stands between a bound and a proof, or a refutation."""
+        bound, kind = self.bound
+        within = bound <= self.epsilon_claimed * (1.0 + ROUNDING)
         decides = ("upper", "exact") if within else ("lower", "exact")
-        known = not math.isnan(self.epsilon_real)
-        return known and self.status == "unproven" and self.epsilon_real_kind in decides
+        return not math.isnan(bound) and self.status == "unproven" and kind in decides
 
     @property
     def _law_exceeds(self) -> bool:
-        """Whether not even the target law is proven, its bound being above the claim."""
-        above = self.epsilon_real > self.epsilon_claimed * (1.0 + ROUNDING)
-        return self.status == "target_law_only" and self.epsilon_real_kind == "upper" and above
+        """Check whether not even the target law is proven, its bound being above the claim."""
+        bound, kind = self.bound
+        above = bound > self.epsilon_claimed * (1.0 + ROUNDING)
+        return self.status == "target_law_only" and kind == "upper" and above
 
     @property
     def _why_unproven(self) -> str:
-        """What stands between the noise and a proof."""
+        """Say what stands between the noise and a proof."""
         if self.nominal:
             return "the constants are nominal"
         if self._law_exceeds:
             return f"of the target law it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
-        if self.status != "unproven" or self.epsilon_real_kind != "upper" or not math.isfinite(self.epsilon_real):
+        bound, kind = self.bound
+        if self.status != "unproven" or kind != "upper" or not math.isfinite(bound):
             return STATUS_WORDS[self.status]
         return f"it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
 
@@ -146,19 +174,28 @@ class Noise(Record):
             return ()
         if self.status != "exceeds_claim":
             return (f"{NOT_SHOWN}: nothing proves the claimed eps ({self._why_unproven})",)
-        if math.isnan(self.epsilon_real):
+        bound, kind = self.bound
+        if math.isnan(bound):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
-        phrase = PHRASES.get(self.epsilon_real_kind, "")
+        phrase = PHRASES.get(kind, "")
         return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.shown_epsilon:.3g}{self.elsewhere}",)
 
 
-def worst(noises: Iterable[Noise]) -> Noise | None:
-    """Of the noises of worst status the one of largest real over claimed epsilon; None of none."""
-    return max(noises, key=lambda noise: noise.severity, default=None)
+NOT_CHARGED = "not charged"
+"""Accountant of a cell that is planned and not run, so that its noise does not matter."""
+
+
+def noise_behind(cells: Iterable[tuple[CalibratedCell, Cell]]) -> Noise | None:
+    """Find the worst noise among charged cells: by status, then by bound over claimed epsilon; None of none."""
+    noises = [Noise.of(*cell) for cell in cells if cell[0].accountant != NOT_CHARGED]
+    if not noises:
+        return None
+    worst = max(noises, key=lambda noise: noise.severity)
+    return replace(worst, delta_large=any(noise.delta_large for noise in noises))
 
 
 def number(value: float) -> str:
-    """Of an epsilon: three digits, whole numbers from 1000 with commas."""
+    """Show an epsilon: three digits, whole numbers from 1000 with commas."""
     if 1000 <= value < 1e6:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")

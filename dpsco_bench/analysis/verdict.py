@@ -125,12 +125,19 @@ class Verdict(Record):
 
     @property
     def skipped(self) -> bool:
-        """Whether it could not be run here."""
+        """Check whether it could not be run here."""
         return self.word == SKIPPED
 
     @property
+    def privacy_status(self) -> str:
+        """Status of the noise behind it: ``none`` where it is off, empty where none is charged."""
+        if self.noise is not None:
+            return self.noise.status
+        return "none" if self.calibration == "none" else ""
+
+    @property
     def rests_on_noise(self) -> bool:
-        """Whether its word says something of runs with noise, if there are such.
+        """Check whether its word says something of runs with noise, if there are such.
 
         What judges the noise itself has its own word for that, in a count noise plays no part, and what is only shown
         says nothing that could be limited.
@@ -178,7 +185,7 @@ class Verdict(Record):
 
     @property
     def meaning(self) -> Word:
-        """What the word says of the claim. Raises InputError for a word that the kind does not have."""
+        """Say what the word says of the claim. Raises InputError for a word that the kind does not have."""
         words = {**COMMON_WORDS, **get_kind(self.kind).words}
         found = words.get(self.verdict) or words.get(self.word)
         if found is None:

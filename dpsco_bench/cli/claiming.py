@@ -9,19 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
-from dpsco_bench.analysis.noise import Noise, worst
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
-from dpsco_bench.cli.output import bounded
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import E, Measured
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import Weigh, make_all
 
@@ -136,19 +132,6 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     rows = judge_claim(entry, measured.load)
     seconds = {place: cost[0] for place, cost in costs.items() if cost}
     return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
-
-
-def privacy_texts(entry: Entry, measured: Measured) -> dict[tuple[str, str], str]:
-    """(part, calibration) -> real epsilon of the part's worst cell, which its verdict is about, with its sign."""
-    texts = {}
-    for job in entry.jobs:
-        pairs = zip(job.cells, measured.calibrations(job) or (), strict=False)
-        known = [(cell, own) for cell, own in pairs if isinstance(own, CalibratedCell)]
-        noises = [Noise.of(own, float(cell.epsilon), cell.n) for cell, own in known if not math.isnan(own.epsilon_real)]
-        found = worst(noises) if job.calibration != "none" else None
-        if found:
-            texts[job.part, job.calibration] = bounded(found.epsilon_real, found.epsilon_real_kind, 3)
-    return texts
 
 
 def say(line: str) -> None:

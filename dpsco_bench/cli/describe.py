@@ -167,12 +167,12 @@ def _table_page(text: TableText) -> TablePage:
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.computed import computed_table
     from dpsco_bench.report.inputs import Inputs
+    from dpsco_bench.report.tables import at
 
     if not text.computed:
         return TablePage(text)
     table = computed_table(text, Inputs(Layout(""), []))
-    raw = {name: value for column in table.columns for name, value in column.raw.items()}
-    rows = tuple({name: value(row) for name, value in raw.items()} for row in table.rows)
+    rows = tuple({name: at(row, path) for name, path in table.fields.items()} for row in table.rows)
     return TablePage(text, table.note, rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from dpsco_bench.analysis.answer import answers
 from dpsco_bench.analysis.verdict import Verdict
@@ -21,20 +21,19 @@ COLUMNS = (
 )
 PLUS_MINUS = " +- "
 PRIVACY = Column("privacy", "real eps", numeric=True)
-NO_PRIVACY: Mapping[tuple[str, str, str], str] = {}
 
 
-def verdict_table(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str] = NO_PRIVACY) -> str:
+def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     """Lay verdict rows out and count the words; what helps skipped rows stands below, each command once.
 
     Parameters
     ----------
-    privacy : mapping, optional, (Claim, part, calibration) -> real epsilon of the runs, shown in a column of its own
+    privacy : bool, whether the real epsilon of the noise behind each row has a column of its own
     """
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
-    columns = (*COLUMNS, PRIVACY) if privacy else COLUMNS
-    shown = table(columns, _cells(rows, privacy))
+    columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
+    shown = table(columns, _cells(rows))
     said = ["+- is half of a slope's 95 % interval"] if PLUS_MINUS in shown else []
     lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
@@ -52,7 +51,7 @@ def _remedy(row: Verdict) -> str:
     return row.reason if row.skipped and ":" in row.reason else ""
 
 
-def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> Sequence[Row]:
+def _cells(rows: Sequence[Verdict]) -> Sequence[Row]:
     """Cells of the table; a claim's id stands on its first row only."""
     cells, last = [], ""
     for row in rows:
@@ -65,11 +64,18 @@ def _cells(rows: Sequence[Verdict], privacy: Mapping[tuple[str, str, str], str])
                 "verdict": row.short,
                 "measured": measured,
                 "against": against,
-                "privacy": privacy.get((row.id, row.part, row.calibration)),
+                "privacy": _real_epsilon(row),
             }
         )
         last = row.id
     return cells
+
+
+def _real_epsilon(row: Verdict) -> str:
+    """Show the real epsilon of a row's noise with its sign; nothing where no accountant covers it."""
+    if row.noise is None or math.isnan(row.noise.epsilon_real):
+        return ""
+    return bounded(row.noise.epsilon_real, row.noise.epsilon_real_kind, 3)
 
 
 def _numbers(row: Verdict) -> tuple[str, str]:

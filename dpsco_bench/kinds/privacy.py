@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.judge import Case, noise_behind
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.noise import noise_behind
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -83,15 +84,16 @@ class PrivacyKind(Kind):
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
-        noise = noise_behind(cells)
+        noise = noise_behind(cell.charged for cell in cells)
         if noise and asked:
             (found,) = asked.values()
             verdict = replace(verdict, noise=replace(noise, pair=found.records))
-        if not (of_the_law and law_only):
+        if not of_the_law or noise is None:
             return verdict
-        law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
-        word = f"unproven (target law {law:.3g})"
-        return replace(verdict, verdict=word, epsilon_real=np.nan, epsilon_real_kind="")
+        if law_only:
+            law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
+            verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
+        return replace(verdict, epsilon_real=noise.epsilon_real, epsilon_real_kind=noise.epsilon_real_kind)
 
 
 def privacy_verdict(

@@ -101,7 +101,7 @@ def audits_figure(scores: Sequence[Score]) -> Figure:
 
 
 def audits_message(scores: Sequence[Score]) -> str:
-    """What the audits refute, by whose noise: ``16 audits refute the claim of printed noise, none that of ours``."""
+    """Say what audits refute, by whose noise: ``16 audits refute the claim of printed noise, none that of ours``."""
     refuted = Counter(score.row.calibration for score in scores if score.verdict == "refuted")
     names = {"paper": "printed noise", "accounted": "accounted noise"}
     runs = Counter(score.row.calibration for score in scores)
@@ -191,7 +191,7 @@ def _inside(epsilon: float) -> float:
 
 
 def _words(figure: Figure, height: float, title: Sequence[str]) -> None:
-    """What the figure shows, above; its symbols, below."""
+    """Say what the figure shows, above; its symbols, below."""
     wide = figure.get_figwidth()
     columns = max(1, round(wide / WIDTH))
     told = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."

@@ -242,7 +242,7 @@ def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: 
 
 
 def beyond_log(values: np.ndarray) -> np.ndarray:
-    """Which values no logarithmic axis shows: 0 and below, and what is lost beside the largest in double precision."""
+    """Find what no logarithmic axis shows: 0 and below, and what is lost beside the largest in double precision."""
     with np.errstate(invalid="ignore"):
         largest = np.max(values, initial=0.0, where=np.isfinite(values))
     return np.asarray(values <= LOST * max(largest, 0.0))

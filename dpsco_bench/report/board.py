@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isnan
-from operator import attrgetter
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.analysis.decided import to_decide
-from dpsco_bench.analysis.ranking import Contender, Ranked, Standing, Unrun
+from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched, Standing, Unrun
 from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.board import Instance
 from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
-from dpsco_bench.report.held_out import held_out_columns, held_out_text
 from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
-from dpsco_bench.report.tables import Column, Raw, Table
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {
@@ -64,7 +64,7 @@ def measured(board: BoardResults) -> list[Standing]:
 
 
 def kind_text(row: Standing) -> str:
-    """Whether risks of a point are ``empirical`` or of the ``population``; all are excess risks."""
+    """Check whether risks of a point are ``empirical`` or of the ``population``; all are excess risks."""
     return row.risk_kind.removeprefix("excess ")
 
 
@@ -88,7 +88,7 @@ def contenders_text(row: Standing) -> str:
 
 
 def cost_text(row: Standing) -> str:
-    """What deciding an undecided point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
+    """Say what deciding a point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
     seconds = to_decide(row)
     return "" if isnan(seconds) else duration(seconds)
 
@@ -105,57 +105,72 @@ def named(item: Ranked | Unrun) -> str:
 
 
 def competing(row: Standing) -> int:
-    """How many methods were run at a point that can win."""
+    """Count how many methods were run at a point that can win."""
     return sum(bool(method.ranked) for method in row.methods)
 
 
-def _margin(row: Standing, part: int | None = None) -> Any:
-    """Margin, or an end of its interval; none where the point is undecided."""
-    if row.contenders:
-        return None
-    return row.margin if part is None else row.margin_ci[part]
+def best(row: Standing) -> Ranked | None:
+    """The method with the least risk; None where that is the starting point."""
+    return next((method for method in row.methods if method.method == row.winner), None)
+
+
+def _risk(row: Standing) -> float:
+    found = best(row)
+    return found.risk if found else row.trivial
+
+
+def _gradients(row: Standing) -> float | None:
+    found = best(row)
+    return found.gradient_evaluations if found else None
+
+
+def held_out(row: Standing, whose: str) -> HeldOut | None:
+    """Numbers on held-out records: of the ``winner``, the ``trivial`` solution, or ``without_privacy``."""
+    if whose != "winner":
+        return row.held_out.get(whose)
+    found = best(row)
+    return found.held_out if found else None
+
+
+def held_out_text(found: HeldOut | None) -> str:
+    """Show loss and accuracy: ``0.647 (61 %)``."""
+    if found is None:
+        return NOTHING
+    return number(found.loss) + ("" if found.accuracy is None else f" ({number(100 * found.accuracy)} %)")
+
+
+def _held_out_column(whose: str, name: str) -> Column:
+    def numbers(row: Standing) -> HeldOut | None:
+        return held_out(row, whose)
+
+    def loss(row: Standing) -> float | None:
+        found = numbers(row)
+        return found.loss if found else None
+
+    return Column(numbers, held_out_text, {name: loss}, numeric=True)
 
 
 def _margin_text(row: Standing) -> str:
     return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci)}".strip()
 
 
-def _bound_cell(row: Standing) -> str:
-    return number(row.lower_bound) + (" (cut)" if row.lower_bound_cut else "")
+def _margin(row: Standing) -> dict[str, float]:
+    """Margin and its interval; nothing where the point is undecided."""
+    return {} if row.contenders else {"margin": row.margin, "low": row.margin_ci[0], "high": row.margin_ci[1]}
 
 
-def _risk(row: Standing) -> Any:
-    return next((m.risk for m in row.methods if m.method == row.winner), row.trivial)
+def _search_text(found: Searched | None) -> str:
+    if found is None:
+        return NOTHING
+    return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})"
 
 
-def _gradients(row: Standing) -> Any:
-    return next((m.gradient_evaluations for m in row.methods if m.method == row.winner), None)
-
-
-def _search(row: Standing) -> str:
-    found = row.search
-    own = options_text(found.options) if found else ""
-    return f"{number(found.risk)} ({found.method}, {own or STATED})" if found else NOTHING
-
-
-def _reference_risk(row: Standing) -> str:
-    found = row.without_privacy
+def _reference_risk(found: Reference) -> str:
     return f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip()
 
 
-def _key(key: str) -> Raw:
-    return {key: attrgetter(key)}
-
-
-PLACE = (
-    Column("n", lambda row: plain(row.n), _key("n"), True),
-    Column("d", lambda row: plain(row.d), _key("d"), True),
-    Column("ε", lambda row: plain(row.epsilon), _key("epsilon"), True),
-)
-
-
 def data_note(board: BoardResults) -> str:
-    """How many data sets stand behind the intervals of a profile."""
+    """Count how many data sets stand behind the intervals of a profile."""
     count_ = board.board.data_sets.get(board.profile)
     if not count_:
         return ""
@@ -171,151 +186,132 @@ def algorithms(board: BoardResults) -> dict[str, str]:
     return {method.method: method.algorithm for row in measured(board) for method in row.methods}
 
 
-def _page(board: BoardResults) -> Callable[[Sequence[Any]], str]:
-    """Of an entry that begins with a method's label, the address of its page; empty where there is none."""
+def _pages(board: BoardResults) -> dict[str, str]:
+    """Label of each method that has a page -> its address."""
     here = set(ALGORITHMS.names())
-    known = {label: id for label, id in algorithms(board).items() if id in here}
-    return lambda entry: address("method", known[entry[0]]) if entry[0] in known else ""
+    return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
+
+
+def place_columns(path: str = "") -> Columns:
+    """Columns of a point, which stands at a path of the row."""
+    return {
+        "n": Column(f"{path}n", plain, numeric=True),
+        "d": Column(f"{path}d", plain, numeric=True),
+        "ε": Column(f"{path}epsilon", plain, numeric=True),
+    }
+
+
+POINTS: Columns = {
+    "Instance": Column("instance", kind="code"),
+    **place_columns(),
+    "Winner": Column(
+        winner_text,
+        raw={
+            "winner": "winner",
+            "tied": "tied",
+            "contenders": lambda row: [one.method for one in row.contenders],
+            "uncompared": "uncompared",
+        },
+    ),
+    "Competing": Column(competing, str, "competing", numeric=True),
+    "Risk": Column(_risk, number, "risk", numeric=True),
+    "Kind": Column(kind_text, raw={"risk_kind": "risk_kind"}),
+    "Margin [95 %]": Column(
+        _margin_text,
+        raw={
+            "margin": lambda row: _margin(row).get("margin"),
+            "margin_low": lambda row: _margin(row).get("low"),
+            "margin_high": lambda row: _margin(row).get("high"),
+        },
+        numeric=True,
+    ),
+    "Gradients": Column(_gradients, count, "gradient_evaluations", numeric=True),
+    "Held out": _held_out_column("winner", "held_out_loss"),
+    "Held out, trivial": _held_out_column("trivial", "held_out_loss_trivial"),
+    "Held out, no privacy": _held_out_column("without_privacy", "held_out_loss_without_privacy"),
+    "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
+    "Without privacy [95 %]": Column(
+        "without_privacy", _reference_risk, {"without_privacy": "without_privacy.risk"}, numeric=True
+    ),
+    "Trivial solution": Column("trivial", number, numeric=True),
+    "Lower bound, order": Column(
+        lambda row: number(row.lower_bound) + " (cut)" * bool(row.lower_bound_cut),
+        raw={"lower_bound": "lower_bound", "lower_bound_cut": "lower_bound_cut"},
+        numeric=True,
+    ),
+}
 
 
 def points_table(board: BoardResults) -> Table:
-    page = _page(board)
-    columns = (
-        Column("Instance", lambda row: row.instance, _key("instance"), kind="code"),
-        *PLACE,
-        Column(
-            "Winner",
-            winner_text,
-            {
-                **_key("winner"),
-                "tied": lambda row: list(row.tied),
-                "contenders": lambda row: [one.method for one in row.contenders],
-                **_key("uncompared"),
-            },
-            link=lambda row: page((row.winner,)) if len(row.tied) == 1 and not row.contenders else "",
-        ),
-        Column("Competing", lambda row: str(competing(row)), {"competing": competing}, True),
-        Column("Risk", lambda row: number(_risk(row)), {"risk": _risk}, True),
-        Column("Kind", kind_text, _key("risk_kind")),
-        Column(
-            "Margin [95 %]",
-            _margin_text,
-            {"margin": _margin, "margin_low": partial(_margin, part=0), "margin_high": partial(_margin, part=1)},
-            True,
-        ),
-        Column("Gradients", lambda row: count(_gradients(row)), {"gradient_evaluations": _gradients}, True),
-        *held_out_columns(),
-        Column(
-            "Public grid search (not private)",
-            _search,
-            {"search_risk": lambda row: row.search.risk if row.search else None},
-        ),
-        Column(
-            "Without privacy [95 %]",
-            _reference_risk,
-            {"without_privacy": lambda row: row.without_privacy.risk},
-            True,
-        ),
-        Column("Trivial solution", lambda row: number(row.trivial), _key("trivial"), True),
-        Column("Lower bound, order", _bound_cell, {**_key("lower_bound"), **_key("lower_bound_cut")}, True),
-    )
-    group = lambda row: (f"{symbols(row.title)}: {row.risk_kind} risks", "")  # noqa: E731
-    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board), group)
+    """Tabulate the winners, point by point."""
+    pages = _pages(board)
+
+    def page(row: Standing) -> str:
+        alone = len(row.tied) == 1 and not row.contenders
+        return pages.get(row.winner, "") if alone else ""
+
+    columns = {**POINTS, "Winner": replace(POINTS["Winner"], link=page)}
+    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board))
 
 
-def _said(pair: Any) -> str:
-    row, method = pair
+def _said(pair: Mapping[str, Any]) -> str:
+    point, method = pair["point"], pair["method"]
     if not method.ranked:
         return f"not ranked: {STATUS_WORDS[method.privacy_status]}"
-    said = ("first" if len(row.tied) == 1 else "tied") if method.tied else ""
-    if said and row.contenders:
+    said = ("first" if len(point.tied) == 1 else "tied") if method.tied else ""
+    if said and point.contenders:
         said = f"{said} of those run"
     return ", ".join(part for part in (said, "stays at the starting point" if method.at_start else "") if part)
 
 
-def _of(key: str) -> Any:
-    return lambda pair: getattr(pair[1], key)
+METHODS: Columns = {
+    "Instance": Column("point.instance", kind="code"),
+    **place_columns("point."),
+    "Method": Column(
+        lambda pair: named(pair["method"]),
+        raw={"algorithm": "method.algorithm", "method": "method.method"},
+        kind="code",
+        link=leads_to("method.algorithm", kind="method"),
+    ),
+    "Risk": Column("method.risk", number, numeric=True),
+    "Kind": Column("point", kind_text, {"risk_kind": "point.risk_kind"}),
+    "95 % interval": Column(
+        "method.ci", partial(interval, digits=3), {"ci_low": "method.ci.0", "ci_high": "method.ci.1"}, numeric=True
+    ),
+    "Gradients": Column("method.gradient_evaluations", count, numeric=True),
+    "Real ε": Column(
+        lambda pair: epsilon_text(pair["method"].epsilon_real, pair["method"].epsilon_real_kind),
+        raw={"epsilon_real": "method.epsilon_real", "privacy_status": "method.privacy_status"},
+        numeric=True,
+    ),
+    "Held out": Column(
+        "method.held_out",
+        held_out_text,
+        {"held_out_loss": "method.held_out_loss", "held_out_accuracy": "method.held_out_accuracy"},
+        numeric=True,
+    ),
+    "Says": Column(_said, raw="says"),
+}
 
 
 def methods_table(board: BoardResults) -> Table:
-    pairs = [(row, method) for row in measured(board) for method in row.methods]
-    columns = (
-        Column("Instance", lambda pair: pair[0].instance, {"instance": lambda pair: pair[0].instance}, kind="code"),
-        *(Column(c.title, _shown_first(c), _first(c.raw), True) for c in PLACE),
-        Column(
-            "Method",
-            lambda pair: named(pair[1]),
-            {"algorithm": _of("algorithm"), "method": _of("method")},
-            kind="code",
-            link=lambda pair: address("method", pair[1].algorithm),
-        ),
-        Column("Risk", lambda pair: number(pair[1].risk), {"risk": _of("risk")}, True),
-        Column("Kind", lambda pair: kind_text(pair[0]), {"risk_kind": lambda pair: pair[0].risk_kind}),
-        Column(
-            "95 % interval",
-            lambda pair: interval(pair[1].ci, 3),
-            {"ci_low": lambda pair: pair[1].ci[0], "ci_high": lambda pair: pair[1].ci[1]},
-            True,
-        ),
-        Column(
-            "Gradients",
-            lambda pair: count(pair[1].gradient_evaluations),
-            {"gradient_evaluations": _of("gradient_evaluations")},
-            True,
-        ),
-        Column(
-            "Real ε",
-            lambda pair: epsilon_text(pair[1].epsilon_real, pair[1].epsilon_real_kind),
-            {"epsilon_real": _of("epsilon_real"), "privacy_status": _of("privacy_status")},
-            True,
-        ),
-        Column(
-            "Held out",
-            lambda pair: held_out_text(pair[1].held_out),
-            {"held_out_loss": _of("held_out_loss"), "held_out_accuracy": _of("held_out_accuracy")},
-            True,
-        ),
-        Column("Says", _said, {"says": _said}),
-    )
-    return Table(f"{board.id}.methods", "All methods at all points", columns, pairs)
+    """Tabulate the frame of standings: a row per point and method."""
+    pairs = [{"point": row, "method": method} for row in measured(board) for method in row.methods]
+    return Table(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
 
 
-def _shown_first(column: Column) -> Any:
-    return lambda pair: column.show(pair[0])
-
-
-def _first(raw: Raw) -> Raw:
-    return {name: partial(_value_first, value) for name, value in raw.items()}
-
-
-def _value_first(value: Any, pair: Any) -> Any:
-    return value(pair[0])
+LEFT_OUT: Columns = {
+    "Instance": Column("instance", kind="code"),
+    "Method": Column("algorithm", kind="code"),
+    "Points": Column("points"),
+    "Status": Column("status", LEFT_OUT_WORDS.__getitem__),
+    "Reason": Column("reason", symbols),
+}
 
 
 def left_out_table(board: BoardResults) -> Table:
-    """What was not run, with the reason; alike points are told once."""
-    columns = (
-        Column("Instance", lambda item: item[0], {"instance": lambda item: item[0]}, kind="code"),
-        Column("Method", lambda item: item[1], {"algorithm": lambda item: item[1]}, kind="code"),
-        Column("Points", lambda item: item[4], {"points": lambda item: item[4]}),
-        Column("Status", lambda item: LEFT_OUT_WORDS[item[2]], {"status": lambda item: item[2]}),
-        Column("Reason", lambda item: symbols(item[3]), {"reason": lambda item: item[3]}),
-    )
-    return Table(f"{board.id}.left_out", "Methods that were not run, and why", columns, list(_left_out(board)))
-
-
-def references_table(board: BoardResults) -> Table:
-    """What stands beside the risks of an instance, and where it comes from."""
-    columns = (
-        Column("Instance", lambda item: item.id, {"instance": lambda item: item.id}, kind="code"),
-        Column("Problem", lambda item: item.problem, _key("problem")),
-        Column("Without privacy", _reference_text, {"without_privacy": _reference_text}),
-        Column("Public grid search", _searches_text, {"search": _searches_text}),
-        Column("Lower bound, order", _bound_text, {"lower_bound": _bound_text}),
-        Column("Note", lambda item: symbols(item.note), _key("note")),
-    )
-    title = "References of each instance, and their sources"
-    return Table(f"{board.id}.references", title, columns, board.board.instances)
+    """Tabulate what was not run, with the reason; alike points are told once."""
+    return Table(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, _left_out(board))
 
 
 def _reference_text(item: Instance) -> str:
@@ -331,7 +327,24 @@ def _bound_text(item: Instance) -> str:
     return symbols(get_bound(item.lower_bound).text) if item.lower_bound else "none stated in the papers"
 
 
-def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
+REFERENCES: Columns = {
+    "Instance": Column("id", raw="instance", kind="code"),
+    "Problem": Column("problem"),
+    "Without privacy": Column(_reference_text, raw="without_privacy"),
+    "Public grid search": Column(_searches_text, raw="search"),
+    "Lower bound, order": Column(_bound_text, raw="lower_bound"),
+    "Note": Column("note", symbols),
+}
+
+
+def references_table(board: BoardResults) -> Table:
+    """Tabulate what stands beside the risks of an instance, and where it comes from."""
+    title = "References of each instance, and their sources"
+    return Table(f"{board.id}.references", title, REFERENCES, board.board.instances)
+
+
+def _left_out(board: BoardResults) -> list[dict[str, str]]:
+    rows = []
     found: dict[tuple[str, str, str], list[str]] = {}
     totals = Counter(row.instance for row in measured(board))
     for row in measured(board):
@@ -340,7 +353,9 @@ def _left_out(board: BoardResults) -> Iterator[tuple[str, str, str, str, str]]:
     for (instance, algorithm, status), reasons in found.items():
         several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
-        yield instance, algorithm, status, reasons[0] + several, share
+        told = {"points": share, "status": status, "reason": reasons[0] + several}
+        rows.append({"instance": instance, "algorithm": algorithm, **told})
+    return rows
 
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
@@ -360,7 +375,7 @@ def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
 
 
 def decided(row: Standing) -> bool:
-    """Whether a method was run at a point, and none is left out that would contend for the first place."""
+    """Check whether a method was run at a point, and none is left out that would contend for the first place."""
     return row.runner_up is not None and not row.contenders
 
 
@@ -380,13 +395,15 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> Table:
+    """Tabulate how many points each method wins."""
     total = sum(map(decided, measured(board)))
     undecided = sum(bool(row.contenders) for row in measured(board))
-    columns = (
-        Column("Method", lambda item: item[0], {"method": lambda item: item[0]}, kind="code", link=_page(board)),
-        Column("Wins alone", lambda item: str(item[1]), {"wins": lambda item: item[1]}, True),
-        Column("Tied for first", lambda item: str(item[2]), {"ties": lambda item: item[2]}, True),
-    )
+    pages = _pages(board)
+    columns = {
+        "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
+        "Wins alone": Column("1", raw="wins", numeric=True),
+        "Tied for first": Column("2", raw="ties", numeric=True),
+    }
     note = (
         f"Of the {total} decided points of all instances; {undecided} more are undecided, since a contender is left "
         "out there as too long, and count for nobody. "

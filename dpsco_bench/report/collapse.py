@@ -66,7 +66,7 @@ def spread(rows: Sequence[Standing]) -> float | None:
 
 
 def spread_text(rows: Sequence[Standing]) -> str:
-    """Whether one number decides, in a sentence."""
+    """Check whether one number decides, in a sentence."""
     found = spread(rows)
     if found is None:
         return "no two points share a value of n ε/√d"

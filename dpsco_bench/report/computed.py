@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from dpsco_bench.claims.tables import TableText
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import failing_as
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.tables import Table
@@ -21,10 +20,7 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 
 def computed_table(text: TableText, inputs: Inputs) -> Table:
-    """The table of a file that names what computes it. Raises InputError for an unknown name, or what is no table."""
-    found = COMPUTED.get(text.computed)(text, inputs)
-    if not isinstance(found, Table):
-        raise InputError(f"computed table {text.computed}", type(found).__name__, "a Table")
-    if found.id != text.id:  # its files have that name
-        raise InputError(f"id of computed table {text.computed}", found.id, f"that of its file, {text.id}")
-    return replace(found, rows=list(found.rows))
+    """Compute the table of a file that names its function. Raises InputError for an unknown name."""
+    compute = COMPUTED.get(text.computed)
+    with failing_as(f"table {text.id}"):
+        return compute(text, inputs)

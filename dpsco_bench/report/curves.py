@@ -131,7 +131,7 @@ def _head(line: Sequence[tuple[Row, float]]) -> float:
 
 
 def _stacked(line: Sequence[tuple[Row, float]]) -> bool:
-    """Whether the noise and the shortest form of the verdict do not fit beside each other above every area."""
+    """Check whether the noise and the shortest form of the verdict do not fit beside each other above every area."""
     return any(
         len(_noise(row, value)) + len(_shortest(row.score)) + 2 > _width(line) / CHARACTER for row, value in line
     )
@@ -158,7 +158,7 @@ def _titles(band: Sequence[Row]) -> list[str]:
 
 
 def band_message(band: Sequence[Row]) -> str:
-    """Which of the pair ends lower, under every noise: ``DP-SVRG ends below DP-GD, T = 1500``."""
+    """Say which of the pair ends lower, under every noise: ``DP-SVRG ends below DP-GD, T = 1500``."""
     said: dict[str, list[str]] = {}
     for row in band:
         pair = row.score.part.pair
@@ -173,7 +173,7 @@ def band_message(band: Sequence[Row]) -> str:
 
 
 def machine(results: ClaimResults) -> str:
-    """Where a claim's times were taken."""
+    """Say where a claim's times were taken."""
     for job in results.jobs:
         found = results.timing(job)
         if found:
@@ -264,7 +264,7 @@ def _thinned(curve: np.ndarray) -> np.ndarray:
 
 
 def _limits(band: Sequence[Row], timed: bool) -> tuple[list[float], list[float]]:
-    """What the axes of a band must hold, the same for all of its noises."""
+    """Say what the axes of a band must hold, the same for all of its noises."""
     curves = [_curve(cell, row, timed) for row in band for cell in row.cells]
     x = [float(v) for c in curves for v in c[0]]
     y = [float(v) for c in curves for v in (*c[1], *c[2, -1:], *c[3, -1:]) if v > 0]

@@ -48,8 +48,6 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
-Drawn = dict[str, str | bytes]
-"""Suffix of a file -> its content."""
 HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 """Of a panel: characters of a line of the figure's header above it, of its title, and of its one line of small text."""
 
@@ -195,13 +193,6 @@ def words_panel(title: str, line: str = "") -> Panel:
     return Panel(title, lambda axes: None, line, blank=True)
 
 
-def in_words(line: str, name: str, header: str = "", source: str = "") -> Figure:
-    """A figure that says why there is no other; whatever the line quotes, nothing in it is a formula."""
-    said, name, header, source = (text.replace("$", "") for text in (line, name, header, source))
-    said = cut(said[:1].upper() + said[1:], 4 * TITLE_CHARACTERS)
-    return compose([words_panel(said, name)], header, source)
-
-
 def svg_text(figure: Figure) -> str:
     """The figure as SVG, without date."""
     stream = io.StringIO()
@@ -222,23 +213,12 @@ def _plain_fonts() -> Iterator[None]:
         Options._drop_tables_default = kept
 
 
-def drawn(figure: Figure) -> Drawn:
-    """The figure as it is to be written, so that whatever fails in it fails before anything is written."""
-    stream = io.BytesIO()
-    svg = svg_text(figure)
-    with _plain_fonts():
-        figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return {".svg": svg, ".pdf": stream.getvalue()}
-
-
-def put(made: Drawn, path: Path) -> list[Path]:
-    """Write what `drawn` gives, by a path without suffix; returns the files."""
-    files = {path.with_name(path.name + suffix): content for suffix, content in made.items()}
-    for file, content in files.items():
-        write_atomic(file, content)
-    return [*files]
-
-
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as SVG and PDF, by a path without suffix; returns the two files."""
-    return put(drawn(figure), path)
+    svg, pdf = (path.with_name(path.name + suffix) for suffix in (".svg", ".pdf"))
+    stream = io.BytesIO()
+    write_atomic(svg, svg_text(figure))
+    with _plain_fonts():
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    write_atomic(pdf, stream.getvalue())
+    return [svg, pdf]

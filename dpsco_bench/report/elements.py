@@ -13,16 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.noise import noise_behind
 from dpsco_bench.claims.model import Part
 from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
 from dpsco_bench.report.inputs import Inputs, Job
-from dpsco_bench.report.ledger import Charged, charged_cells, charged_evidence, noise_options
+from dpsco_bench.report.ledger import Charged, LedgerRow, charged_cells
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
-from dpsco_bench.report.wording import setting
+from dpsco_bench.report.wording import setting, symbols
 
 PALETTE = SHADES
 """Colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`."""
@@ -112,7 +113,8 @@ def calibrations_panel(
 
 def noise_label(calibration: str, found: Sizes) -> EndLabel:
     """Name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
-    remark = "" if calibration == "none" else charged_evidence(found.cells, calibration).remark
+    noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
+    remark = symbols(noise.shortfall) if noise else ""
     colour = TEXT_COLOURS[calibration]
     more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
     name = "noise off" if calibration == "none" else calibration
@@ -148,10 +150,10 @@ def real_epsilon_figure(module: str, name: str) -> None:
 
 
 def excess_message(inputs: Inputs, paper: str) -> str:
-    """How many mechanisms of a paper spend more than they claim."""
+    """Count how many mechanisms of a paper spend more than they claim."""
     found = charged_mechanisms(inputs, paper)
     cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
-    more = sum(any(cell.status == "exceeds_claim" for cell in own) for own in cells)
+    more = sum(any(cell.noise.status == "exceeds_claim" for cell in own) for own in cells)
     if not more:
         return "No mechanism of the paper is shown to spend more than the ε that it claims"
     return f"{more} of {len(found)} mechanisms of the paper spend{'s' * (more == 1)} more than the claimed ε"
@@ -162,8 +164,9 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
     found: dict[str, dict[str, list[Charged]]] = {}
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
-            for cell in charged_cells(claim, job.part, job.calibration).cells if _charged(job) else ():
-                found.setdefault(cell.cell.algorithm, {}).setdefault(_noise(cell), []).append(cell)
+            for cell in charged_cells(claim, job.part, job.calibration) if _charged(job) else ():
+                name = LedgerRow((cell,)).variant
+                found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
     return found
 
 
@@ -180,52 +183,54 @@ def _charged(job: Job) -> bool:
     return job.calibration == "paper" and not job.skipped
 
 
-def _noise(cell: Charged) -> str:
-    return ", ".join(filter(None, (cell.calibrated.variant, noise_options(cell.cell))))
-
-
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
-    return [cell for cell in cells if math.isfinite(cell.real) and cell.real > 0]
+    return [cell for cell in cells if 0 < cell.real < math.inf]
 
 
 def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
     looks = dict(zip(kinds, cycle(zip(SHADES, TEXTS, strict=True)), strict=False))
-    name = algorithm.split(".", 1)[1]
     cells = [cell for own in kinds.values() for cell in _finite(own)]
     bare = any(math.isinf(cell.real) for own in kinds.values() for cell in own)
 
     def draw(axes: Axes) -> None:
         ends, labels = [1.0], [EndLabel(1.0, "claim", FAINT)]
-        for place, (noise, own) in enumerate(kinds.items()):
-            shift = 1.0 + 0.02 * (place - (len(kinds) - 1) / 2)
-            colour, ink = looks[noise]
+        for number_, (name, own) in enumerate(kinds.items()):
+            shift = 1.0 + 0.02 * (number_ - (len(kinds) - 1) / 2)
+            colour, ink = looks[name]
             for cell in _finite(own):
-                axes.plot(cell.claimed * shift, cell.excess, KIND_MARKERS[cell.kind], color=colour, markersize=3.2)
-                ends.append(cell.excess)
+                noise = cell.noise
+                place, marker = noise.epsilon_claimed * shift, KIND_MARKERS[noise.epsilon_real_kind]
+                axes.plot(place, noise.excess, marker, color=colour, markersize=3.2)
+                ends.append(noise.excess)
             if _finite(own):
-                labels.append(_noise_label(noise, _finite(own), ink))
+                labels.append(_noise_label(name, _finite(own), ink))
         sparse_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
         log_y(axes, ends, "real ε / claimed ε", room=0.1)
         axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
         label_ends(axes, labels)
 
     said = "not private at all, something is released without noise" if bare else _spent(cells)
-    return Panel(f"{name}: {said}", draw, symbols=tuple(sorted({cell.kind for cell in cells})))
+    return Panel(
+        f"{algorithm.partition('.')[2]}: {said}",
+        draw,
+        symbols=tuple(sorted({cell.kind for cell in cells})),
+    )
 
 
 def _spent(cells: Sequence[Charged]) -> str:
-    """What a mechanism spends of its claim, at worst."""
-    worst = max(cells, key=lambda cell: cell.excess)
-    if any(cell.status == "exceeds_claim" for cell in cells):
-        over = max((cell for cell in cells if cell.status == "exceeds_claim"), key=lambda cell: cell.excess)
-        return f"real ε up to {PHRASES[over.kind]}{number(over.excess)} times the claim"
-    if all(cell.status == "proven" for cell in cells):
+    """Say what a mechanism spends of its claim, at worst."""
+    noises = [cell.noise for cell in cells]
+    worst = max(noises, key=lambda noise: noise.excess)
+    if any(noise.status == "exceeds_claim" for noise in noises):
+        over = max((noise for noise in noises if noise.status == "exceeds_claim"), key=lambda noise: noise.excess)
+        return f"real ε up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
+    if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(worst.excess)} of its claim"
     return "not shown to be private"
 
 
 def _noise_label(noise: str, cells: Sequence[Charged], ink: str) -> EndLabel:
     """Variant and options beside the last of its points."""
-    last = max(cells, key=lambda cell: cell.claimed)
+    last = max((cell.noise for cell in cells), key=lambda noise: noise.epsilon_claimed)
     lines = textwrap.wrap(noise.replace("_", " ") or "as printed", 20)[:3]
     return EndLabel(last.excess, lines[0], ink, tuple((text, ink) for text in lines[1:]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dpsco_bench.claims.grids import GRID
+from dpsco_bench.errors import failing_as
 from dpsco_bench.report.audits import NAME as AUDITS
 from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
@@ -53,7 +54,7 @@ def _panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
 
 
 def _only_shown(scores: Sequence[Score]) -> bool:
-    """Whether nothing is judged: a panel without a drawing would say nothing."""
+    """Check whether nothing is judged: a panel without a drawing would say nothing."""
     return all(score.row.meaning.outcome == "shown" for score in scores)
 
 
@@ -127,8 +128,8 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
-    """The same for a claim that is at hand."""
-    with style():
+    """Write the figures of a claim that is at hand."""
+    with style(), failing_as(f"figure of {results.id}"):
         return _written(claim_figures(results), results.id, folder)
 
 

@@ -214,16 +214,16 @@ class Results:
     def worst(self, claim: str, part: str, calibration: str = "paper") -> Charged:
         """Find the worst cell behind a verdict's privacy."""
         name = (claim, part, calibration)
-        own = (score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name)
-        found = next((score.privacy.worst for score in own), None)
-        if found is None:
+        own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
+        cells = own[0].charged if own else []
+        if not cells:
             raise self.unmeasured(f"{claim} {part} has no noise in")
-        return found
+        return max(cells, key=lambda cell: cell.noise.severity)
 
     def spent(self, *claims: str) -> float:
         """Compute the largest share of the claimed epsilon that claims' printed noise spends, over all their cells."""
         own = [score for score in self.scores if score.row.id in claims and score.row.calibration == "paper"]
-        shares = [cell.real / cell.claimed for score in own for cell in score.privacy.cells]
+        shares = [cell.real / cell.claimed for score in own for cell in score.charged]
         known = [share for share in shares if not math.isnan(share)]
         if not known:
             raise self.unmeasured(f"{', '.join(claims)} have no noise in")

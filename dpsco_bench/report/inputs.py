@@ -97,7 +97,7 @@ class ClaimResults:
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
-        """What the calibration step gave for a job; none if it has not run or was skipped."""
+        """Say what the calibration step gave for a job; none if it has not run or was skipped."""
         if job.name not in self._calibrations:
             found = None if job.skipped else self.files.measured.calibrations(job)
             self._calibrations[job.name] = found or ()

@@ -1,158 +1,87 @@
-"""The privacy of what was run: one summary per verdict, and the ledger of all calibrated mechanisms."""
+"""The frame of charged mechanisms: what an accountant says of every plan that was calibrated."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
-from dpsco_bench.analysis.evidence import NOT_CHARGED, CellEvidence
-from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS
-from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
-from dpsco_bench.report.tables import Column, Table
-from dpsco_bench.report.wording import epsilon_text, options_text, symbols
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.wording import options_text, symbols
 
 
 @dataclass(frozen=True)
 class Charged:
-    """One calibrated cell: what was claimed and what an accountant says."""
+    """One calibrated cell: what was claimed and what an accountant says of its plan, before anything was run."""
 
     cell: Cell
     calibrated: CalibratedCell
     calibration: str
 
+    @cached_property
+    def noise(self) -> Noise:
+        """Its privacy, as it stands behind verdicts too."""
+        return Noise.of(self.calibrated, self.cell)
+
     @property
     def real(self) -> float:
         """Epsilon of the accountant; NaN where none covers the cell."""
-        return self.calibrated.epsilon_real
-
-    @property
-    def law(self) -> float:
-        """Of a draw: epsilon of its target law; NaN for all others."""
-        return self.calibrated.epsilon_law
+        return self.noise.epsilon_real
 
     @property
     def kind(self) -> str:
-        return self.calibrated.epsilon_real_kind
-
-    @property
-    def status(self) -> str:
-        return self.calibrated.privacy_status
+        """Say what that is to the true one."""
+        return self.noise.epsilon_real_kind
 
     @property
     def claimed(self) -> float:
-        return float(self.cell.epsilon)
-
-    @property
-    def noise(self) -> Noise:
-        """What is said of it."""
-        return Noise.of(self.calibrated, self.claimed, self.cell.n)
-
-    @property
-    def excess(self) -> float:
-        """Real over claimed epsilon; of a draw without a proof that of its target law."""
-        return (self.law if math.isnan(self.real) else self.real) / self.claimed
+        """Claimed epsilon."""
+        return self.noise.epsilon_claimed
 
     @property
     def doubt(self) -> str:
-        """Why a bound that there may be shows nothing; empty for every status but ``unproven``."""
-        if self.status != "unproven":
+        """Say why a bound shows nothing; empty for every status but ``unproven``."""
+        if self.noise.status != "unproven":
             return ""
         if self.calibrated.constants.status == "nominal":
             return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
-        if math.isnan(self.real):
+        if math.isnan(self.noise.epsilon_real):
             return "no accountant covers it"
-        if self.kind == "lower":
+        if self.noise.epsilon_real_kind == "lower":
             return "a lower bound that does not exceed the claim"
         return "an upper bound above the claim"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Conditions of the theorem that the cell does not meet."""
-        return self.calibrated.warnings
 
-    @property
-    def delta_large(self) -> bool:
-        """Whether delta >= 1/n, which the papers use and a careful user would not."""
-        return float(self.cell.delta) >= 1.0 / float(self.cell.n)
-
-
-@dataclass(frozen=True)
-class Privacy:
-    """Privacy behind one verdict: all cells of its jobs, summarised by the worst."""
-
-    cells: tuple[Charged, ...]
-
-    @property
-    def status(self) -> str:
-        """Worst status of the cells; empty where nothing was charged."""
-        return max((cell.status for cell in self.cells), key=SEVERITY.index, default="")
-
-    @property
-    def worst(self) -> Charged | None:
-        """Of the cells with the worst status, the one of largest real over claimed epsilon."""
-        return max(self.cells, key=lambda cell: cell.noise.severity, default=None)
-
-    @property
-    def text(self) -> str:
-        """Such as ``exceeds the claim: ε ≥ 1.46×10⁴, claimed 1``."""
-        cell = self.worst
-        if cell is None:
-            return NOTHING
-        words = STATUS_WORDS[self.status] + cell.noise.elsewhere
-        if self.status == "none":
-            return words
-        if math.isnan(cell.real) and not math.isnan(cell.law):
-            return f"{words}: target law ε\u00a0{epsilon_text(cell.law, 'upper')}, claimed\u00a0{plain(cell.claimed)}"
-        if math.isnan(cell.real):
-            return f"{words}: no accountant covers it"
-        flag = "; δ\u00a0≥\u00a01/n" if any(cell.delta_large for cell in self.cells) else ""
-        real = f"ε {epsilon_text(cell.real, cell.kind)}".replace(" ", "\u00a0")
-        why = " (the constants are nominal)" if cell.noise.nominal else ""
-        return f"{words}: {real}, claimed\u00a0{plain(cell.claimed)}{why}{flag}"
-
-    @property
-    def remark(self) -> str:
-        """In a few words what falls short of the claim; empty where nothing does."""
-        return symbols(self.worst.noise.shortfall) if self.worst else ""
-
-
-def charged_evidence(cells: Iterable[CellEvidence], calibration: str) -> Privacy:
-    charged = (Charged(cell.entry, cell.calibrated, calibration) for cell in cells)
-    return Privacy(tuple(cell for cell in charged if cell.calibrated.accountant != NOT_CHARGED))
-
-
-def charged_cells(claim: ClaimResults, part: str, calibration: str) -> Privacy:
-    """Privacy of what a (part, calibration) judges."""
-    cells = []
+def charged_cells(claim: ClaimResults, part: str, calibration: str) -> list[Charged]:
+    """Find the charged cells that a (part, calibration) judges; of those that differ in a signal alone, one."""
+    found: dict[tuple[Any, ...], Charged] = {}
     for job in claim.sources(part, calibration):
-        pairs = zip(job.cells, claim.calibrations(job), strict=False)
-        cells += [Charged(cell, found, calibration) for cell, found in pairs if isinstance(found, CalibratedCell)]
-    return Privacy(tuple(cell for cell in _distinct(cells) if cell.calibrated.accountant != NOT_CHARGED))
+        for cell, calibrated in zip(job.cells, claim.calibrations(job), strict=False):
+            if isinstance(calibrated, CalibratedCell) and calibrated.accountant != NOT_CHARGED:
+                found.setdefault(_but_for_signal(cell, calibrated), Charged(cell, calibrated, calibration))
+    return list(found.values())
 
 
-def _distinct(cells: Iterable[Charged]) -> Iterator[Charged]:
-    """Cells of which no other differs in nothing but a signal, which the noise rarely depends on."""
-    seen = set()
-    for cell in cells:
-        if cell.cell.signal is not None:
-            told = (cell.cell.method, cell.cell.value, repr(cell.real), cell.kind, cell.status, cell.warnings)
-            if told in seen:
-                continue
-            seen.add(told)
-        yield cell
+def _but_for_signal(cell: Cell, calibrated: CalibratedCell) -> tuple[Any, ...]:
+    """Name a cell; the noise rarely depends on a signal, so that cells of one grid share a name where it does not."""
+    if cell.signal is None:
+        return (id(cell),)
+    real, kind = repr(calibrated.epsilon_real), calibrated.epsilon_real_kind
+    return (cell.method, cell.value, real, kind, calibrated.privacy_status, calibrated.warnings)
 
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Cells that differ in n, d and problem only."""
+    """A row of the frame of charged mechanisms: cells that differ in n, d and problem only."""
 
     cells: tuple[Charged, ...]
 
@@ -161,38 +90,88 @@ class LedgerRow:
         """Any of them, for what they share."""
         return self.cells[0]
 
-    def values(self, key: str) -> list[Any]:
-        """Distinct values of a cell's key, sorted."""
-        return sorted({getattr(cell.cell, key) for cell in self.cells})
+    @property
+    def options(self) -> str:
+        """Options that say how the noise is made."""
+        return noise_options(self.first.cell)
+
+    @property
+    def variant(self) -> str:
+        """Variant and options."""
+        return ", ".join(filter(None, (self.first.calibrated.variant, self.options)))
+
+    @property
+    def sizes(self) -> list[int]:
+        """Distinct numbers of records, sorted."""
+        return sorted({cell.cell.n for cell in self.cells})
+
+    @property
+    def dimensions(self) -> list[int]:
+        """Distinct dimensions, also of problems that have only one."""
+        return sorted({cell.calibrated.dimension for cell in self.cells})
+
+    @property
+    def reals(self) -> list[float]:
+        """Real epsilons, without those that no accountant gives."""
+        return [real for cell in self.cells if not math.isnan(real := cell.noise.epsilon_real)]
+
+    @property
+    def laws(self) -> list[float]:
+        """Epsilons of the target laws of draws."""
+        return [cell.noise.epsilon_law for cell in self.cells if cell.noise.epsilon_law is not None]
+
+    @property
+    def kind(self) -> str:
+        """Say what its real epsilon is to the true one, in words."""
+        kind = self.first.noise.epsilon_real_kind
+        words = {"upper": "upper bound", "lower": "lower bound"}.get(kind, kind)
+        return words + self.first.noise.elsewhere if kind else NOTHING
+
+    @property
+    def real(self) -> str:
+        """Its real epsilons with their sign, rounded outward."""
+        kind = self.first.noise.epsilon_real_kind
+        shown = span((outward(real, kind) for real in self.reals), least=kind == "lower")
+        return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
+
+    @property
+    def charged_on(self) -> str:
+        """Problems in words."""
+        return charged_on(self.cells)
+
+    @property
+    def doubts(self) -> str:
+        """Why it is not shown to be private."""
+        return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
+
+    @property
+    def delta_large(self) -> bool:
+        """Check whether delta >= 1/n in one of the cells."""
+        return any(cell.noise.delta_large for cell in self.cells)
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
-    """Every private mechanism that the profile calibrated, grouped by what its noise is claimed to give."""
+    """Group every private mechanism that the profile calibrated by what its noise is claimed to give."""
     groups: dict[tuple[Any, ...], list[Charged]] = {}
-    for cell in _all_charged(inputs):
-        groups.setdefault(_identity(cell), []).append(cell)
+    for claim, job in inputs.all_jobs():
+        if job.calibration != "none":
+            for cell in charged_cells(claim, job.part, job.calibration):
+                groups.setdefault(_identity(cell), []).append(cell)
     return [LedgerRow(tuple(groups[key])) for key in sorted(groups)]
 
 
-def _all_charged(inputs: Inputs) -> Iterator[Charged]:
-    for claim, job in inputs.all_jobs():
-        if job.calibration == "none":
-            continue
-        yield from (c for c in charged_cells(claim, job.part, job.calibration).cells)
-
-
 def _identity(cell: Charged) -> tuple[Any, ...]:
-    entry = cell.cell
+    entry, noise = cell.cell, cell.noise
     return (
         entry.algorithm,
         cell.calibrated.variant,
         ("paper", "accounted").index(cell.calibration) if cell.calibration in ("paper", "accounted") else 2,
         noise_options(entry),
         float(entry.delta),
-        float(entry.epsilon),
-        SEVERITY.index(cell.status),
-        cell.kind,
-        cell.noise.elsewhere,
+        noise.epsilon_claimed,
+        SEVERITY.index(noise.status),
+        noise.epsilon_real_kind,
+        noise.elsewhere,
         cell.calibrated.accountant,
     )
 
@@ -239,69 +218,6 @@ def _values_text(values: Iterable[Any]) -> str:
     return " or ".join(sorted(map(str, values)))
 
 
-def privacy_table(inputs: Inputs) -> Table:
-
-    def of(key: str) -> Any:
-        return lambda row: getattr(row.first.cell, key)
-
-    def reals(row: LedgerRow) -> list[float]:
-        return [cell.real for cell in row.cells]
-
-    columns = (
-        Column(
-            "Algorithm",
-            of("algorithm"),
-            {"algorithm": of("algorithm")},
-            kind="code",
-            link=lambda row: address("method", row.first.cell.algorithm),
-        ),
-        Column(
-            "Variant, options",
-            lambda row: ", ".join(filter(None, (row.first.calibrated.variant, noise_options(row.first.cell)))),
-            {
-                "variant": lambda row: row.first.calibrated.variant,
-                "options": lambda row: noise_options(row.first.cell),
-            },
-        ),
-        Column("Calibration", _calibration, {"calibration": _calibration}),
-        Column("Charged on", _on, {"charged_on": _on}),
-        Column("n", lambda row: span(row.values("n"), count), {"n": lambda row: row.values("n")}, numeric=True),
-        Column("d", lambda row: span(_sizes(row), count), {"d": _sizes}, numeric=True),
-        Column("δ", lambda row: number(of("delta")(row)), {"delta": of("delta")}, numeric=True),
-        Column("ε claimed", lambda row: plain(row.first.claimed), {"epsilon_claimed": of("epsilon")}, numeric=True),
-        Column(
-            "ε real",
-            _real,
-            {"epsilon_real_min": lambda row: _least(reals(row)), "epsilon_real_max": lambda row: _most(reals(row))},
-            numeric=True,
-        ),
-        Column(
-            LAW_TITLE,
-            lambda row: f"≤ {span(outward(cell.law, 'upper') for cell in row.cells)}" if drawn(row) else "",
-            {"epsilon_law_max": lambda row: _most(cell.law for cell in row.cells)},
-            numeric=True,
-        ),
-        Column("Kind", lambda row: _kind(row.first), {"epsilon_real_kind": lambda row: row.first.kind}),
-        Column(
-            "Status",
-            lambda row: STATUS_WORDS[row.first.status],
-            {"privacy_status": lambda row: row.first.status},
-            kind="verdict",
-            style=lambda row: STATUS_TONES[row.first.status],
-        ),
-        Column("Why not shown", _doubts, {"why_not_shown": _doubts}),
-        Column(
-            "δ ≥ 1/n",
-            lambda row: "yes" if any(cell.delta_large for cell in row.cells) else "",
-            {"delta_large": lambda row: any(cell.delta_large for cell in row.cells)},
-        ),
-        Column("Accountant", _accountant, {"accountant": _accountant}),
-    )
-    return Table(
-        "privacy", "Privacy ledger", columns, ledger_rows(inputs), LEDGER_NOTE, lambda row: (of("algorithm")(row), "")
-    )
-
-
 STATUS_TONES = {
     "proven": "good",
     "exceeds_claim": "bad",
@@ -326,49 +242,43 @@ LAW_MEANING = (
     "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
 )
 """What stands above a table with that column."""
+COLUMNS: Columns = {
+    "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
+    "Variant, options": Column("variant", raw={"variant": "first.calibrated.variant", "options": "options"}),
+    "Calibration": Column("first.calibration"),
+    "Charged on": Column("charged_on"),
+    "n": Column("sizes", partial(span, show=count), "n", numeric=True),
+    "d": Column("dimensions", partial(span, show=count), "d", numeric=True),
+    "δ": Column("first.cell.delta", number, numeric=True),
+    "ε claimed": Column("first.cell.epsilon", plain, "epsilon_claimed", numeric=True),
+    "ε real": Column(
+        "real",
+        raw={
+            "epsilon_real_min": lambda row: min(row.reals, default=None),
+            "epsilon_real_max": lambda row: max(row.reals, default=None),
+        },
+        numeric=True,
+    ),
+    LAW_TITLE: Column(
+        "laws",
+        lambda laws: f"≤ {span(outward(law, 'upper') for law in laws)}" if laws else "",
+        {"epsilon_law_max": lambda row: max(row.laws, default=None)},
+        numeric=True,
+    ),
+    "Kind": Column("kind", raw={"epsilon_real_kind": "first.noise.epsilon_real_kind"}),
+    "Status": Column(
+        "first.noise.status",
+        STATUS_WORDS.__getitem__,
+        "privacy_status",
+        kind="verdict",
+        tone=lambda row: STATUS_TONES[row.first.noise.status],
+    ),
+    "Why not shown": Column("doubts", raw="why_not_shown"),
+    "δ ≥ 1/n": Column("delta_large", lambda large: "yes" if large else ""),
+    "Accountant": Column(lambda row: symbols(row.first.calibrated.accountant), raw="accountant"),
+}
 
 
-def drawn(row: LedgerRow) -> bool:
-    """Whether it is of a draw, which has a target law."""
-    return any(not math.isnan(cell.law) for cell in row.cells)
-
-
-def _calibration(row: LedgerRow) -> str:
-    return row.first.calibration
-
-
-def _accountant(row: LedgerRow) -> str:
-    return symbols(row.first.calibrated.accountant)
-
-
-def _sizes(row: LedgerRow) -> list[int]:
-    """Dimensions, also of problems that have only one."""
-    return sorted({cell.calibrated.dimension for cell in row.cells})
-
-
-def _on(row: LedgerRow) -> str:
-    return charged_on(row.cells)
-
-
-def _doubts(row: LedgerRow) -> str:
-    return "; ".join(dict.fromkeys(cell.doubt for cell in row.cells if cell.doubt))
-
-
-def _kind(cell: Charged) -> str:
-    if math.isnan(cell.real):
-        return NOTHING
-    kind = {"upper": "upper bound", "lower": "lower bound"}.get(cell.kind, cell.kind)
-    return kind + cell.noise.elsewhere
-
-
-def _real(row: LedgerRow) -> str:
-    shown = span((outward(cell.real, cell.kind) for cell in row.cells), least=row.first.kind == "lower")
-    return shown if shown == NOTHING else symbols(f"{SIGNS[row.first.kind]} {shown}")
-
-
-def _least(values: Iterable[float]) -> float:
-    return min((value for value in values if not math.isnan(value)), default=math.nan)
-
-
-def _most(values: Iterable[float]) -> float:
-    return max((value for value in values if not math.isnan(value)), default=math.nan)
+def privacy_table(inputs: Inputs) -> Table:
+    """Tabulate the ledger of all calibrated mechanisms."""
+    return Table("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)

@@ -25,7 +25,7 @@ def claim_message(results: ClaimResults) -> str:
 
 
 def panel_message(scores: Sequence[Score]) -> str:
-    """What the verdicts of one part say, once where all calibrations say it."""
+    """Say what the verdicts of one part say, once where all calibrations say it."""
     first = scores[0]
     said: dict[str, list[str]] = {}
     for score in scores:
@@ -49,7 +49,7 @@ def _name(parameter: str) -> str:
 
 
 def phrase(score: Score) -> str:
-    """What a verdict says, as a clause."""
+    """Say what a verdict says, as a clause."""
     row = score.row
     if row.word in COMMON_WORDS:
         return score.verdict if row.word == SKIPPED or row.skipped else "not measured"
@@ -72,13 +72,13 @@ def phrase(score: Score) -> str:
 
 
 def _is_plural(label: str) -> bool:
-    """Whether a quantity takes a verb in the plural, as ``value queries per call`` does."""
+    """Check whether a quantity takes a verb in the plural, as ``value queries per call`` does."""
     noun = re.split(r",| per | to | of ", label)[0]
     return noun.endswith("s") and not noun.endswith("ss")
 
 
 def _falls(score: Score) -> bool:
-    """Whether the bound falls along the sweep; the measured slope where the bound has none."""
+    """Check whether the bound falls along the sweep; the measured slope where the bound has none."""
     for value in (score.row.bound_slope, score.row.slope, score.row.claimed_exponent):
         if is_number(value) and math.isfinite(value) and value != 0:
             return value < 0

@@ -13,7 +13,7 @@ Dash = Literal["-", "--", "-.", ":"] | tuple[float, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """How the curve of a method is drawn and called.
+    """Say how the curve of a method is drawn and called.
 
     Attributes
     ----------

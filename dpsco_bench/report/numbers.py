@@ -12,7 +12,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number that can be shown (infinity is one, NaN and None are not)."""
+    """Check whether a JSON value is a number that can be shown (infinity is one, NaN and None are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 

@@ -14,11 +14,10 @@ from dpsco_bench.analysis import answer as standings
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import FAINT, INK
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.report.wording import TONES, symbols
 
 COLOURS = {
@@ -110,7 +109,7 @@ class PaperLine:
 
 
 def on_printed_noise(row: Verdict) -> bool:
-    """Whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
+    """Check whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
     rules = get_kind(row.kind)
     return rules.judges_noise and not rules.aside and row.calibration == "paper" and not row.beside
 
@@ -131,41 +130,42 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
     return lines
 
 
-PAPER = Column(
-    "Paper",
-    lambda line: line.name,
-    {"paper": lambda line: line.paper},
-    link=lambda line: address("paper", line.paper),
-)
+PAPER: Columns = {"Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper"))}
 
 
 def papers_table(lines: Sequence[PaperLine]) -> Table:
-    """Claims by standing, and errata, of every paper."""
-    found = standings.counted(claim.standing for line in lines for claim in line.claims)
-    columns = [
-        PAPER,
-        Column("Claims", lambda line: str(len(line.claims)), {"claims": lambda line: len(line.claims)}, True),
-    ]
-    for standing in found:
-        raw = {standing.replace(", ", "_").replace(" ", "_"): partial(_count, standing)}
-        columns.append(Column(standing.capitalize(), partial(_shown_count, standing), raw, True))
-    columns.append(Column("Errata", lambda line: str(line.errata), {"errata": lambda line: line.errata}, True))
+    """Tabulate claims by standing, and errata, of every paper."""
+    columns = {**PAPER, "Claims": Column(lambda line: len(line.claims), str, "claims", numeric=True)}
+    for standing in standings.counted(claim.standing for line in lines for claim in line.claims):
+        name = standing.replace(", ", "_").replace(" ", "_")
+        columns[standing.capitalize()] = Column(partial(_count, standing), _or_dot, name, numeric=True)
+    columns["Errata"] = Column("errata", numeric=True)
     return Table("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
 
 
+def _count(standing: str, line: PaperLine) -> int:
+    return line.counts.get(standing, 0)
+
+
+def _or_dot(found: object) -> str:
+    return str(found or "·")
+
+
 def noise_table(lines: Sequence[PaperLine]) -> Table:
-    """Whether the printed noise of every paper is private."""
-    columns = [PAPER, Column("Printed noise is (ε, δ)-private", _printed_text, {"privacy": _printed_text})]
+    """Tabulate whether the printed noise of every paper is private."""
+    printed = Column(lambda line: _privacy_text(line.privacy) or "no claim of its own", raw="privacy")
+    columns = {**PAPER, "Printed noise is (ε, δ)-private": printed}
     note = "What an accountant says of the theorem’s own noise, by experiment."
     if any(line.recalled for line in lines):
-        columns.append(Column("Noise of cited sources is", _recalled_text, {"recalled": _recalled_text}))
+        recalled = Column(lambda line: _or_dot(_privacy_text(line.recalled)), raw="recalled")
+        columns["Noise of cited sources is"] = recalled
         note += " A paper does not print the noise of methods that it cites: it is recalled of their sources."
     note = f"{note} {accounted_text(lines)}".rstrip()
     return Table("printed_noise", "Printed noise", columns, lines, note)
 
 
 def accounted_text(lines: Sequence[PaperLine]) -> str:
-    """Of how many verdicts with accounted noise that is proven private; empty where a profile has none.
+    """Count verdicts whose accounted noise is proven private; empty where a profile has none.
 
     The accountant that chooses the noise bounds its epsilon by the claim. That is no proof where it speaks of the law
     of an exact draw or minimiser, or where a constant of the objective is nominal.
@@ -182,54 +182,22 @@ def accounted_text(lines: Sequence[PaperLine]) -> str:
     )
 
 
+CLAIMS: Columns = {
+    "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
+    "Standing": Column("standing", kind="verdict", tone="tone"),
+    "What": Column("results.claim.title", symbols),
+    "Answer": Column("answer.text", symbols, "answer", kind="prose"),
+}
+
+
 def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
-    """Every claim with its standing and the sentence that answers it."""
-    columns = (
-        Column(
-            "Claim",
-            lambda line: line.results.id,
-            {"claim": lambda line: line.results.id},
-            kind="code",
-            link=lambda line: address(line.results.id),
-        ),
-        Column(
-            "Standing",
-            lambda line: line.standing,
-            {"standing": lambda line: line.standing},
-            kind="verdict",
-            style=lambda line: line.tone,
-        ),
-        Column("What", _title, {"title": lambda line: line.results.claim.title}),
-        Column("Answer", lambda line: line.text, {"answer": lambda line: line.answer.text}, kind="prose"),
-    )
-    names = {line.paper: line.name for line in lines}
-    group = lambda line: (names[line.results.paper], line.results.paper)  # noqa: E731
+    """Tabulate every claim with its standing and the sentence that answers it."""
     rows = [claim for line in lines for claim in line.claims]
-    return Table("claims", f"All claims, profile {profile}", columns, rows, "", group)
-
-
-def _title(line: ClaimLine) -> str:
-    return symbols(line.results.claim.title)
-
-
-def _count(standing: str, line: PaperLine) -> int:
-    return line.counts.get(standing, 0)
-
-
-def _shown_count(standing: str, line: PaperLine) -> str:
-    return str(_count(standing, line) or "·")
-
-
-def _printed_text(line: PaperLine) -> str:
-    return _privacy_text(line.privacy) or "no claim of its own"
-
-
-def _recalled_text(line: PaperLine) -> str:
-    return _privacy_text(line.recalled) or "·"
+    return Table("claims", f"All claims, profile {profile}", CLAIMS, rows)
 
 
 def _privacy_text(found: Mapping[str, int]) -> str:
-    """How many verdicts on noise have each outcome, in words."""
+    """Count how many verdicts on noise have each outcome, in words."""
     words = {"confirms": "proven", "contradicts": "above the claim", "unproven": "not shown"}
     parts = [f"{found[key]} {word}" for key, word in words.items() if found.get(key)]
     rest = sum(number for key, number in found.items() if key not in words)
@@ -286,6 +254,6 @@ def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
 
 
 def headline(lines: Sequence[PaperLine]) -> str:
-    """What the figure says, in one sentence."""
+    """Say what the figure says, in one sentence."""
     text = standings.headline(claim.standing for line in lines for claim in line.claims)
     return text[:1].upper() + text[1:]

@@ -37,7 +37,7 @@ def commit_of(path: Path) -> str:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """What git says; None where it is not there or fails."""
+    """Say what git says; None where it is not there or fails."""
     own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}  # a hook names other trees
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own, timeout=60)
@@ -56,7 +56,7 @@ def lock_text() -> str:
 
 
 def agreement(lock: str) -> str:
-    """How many of a lock's packages are installed at its versions; those at other versions by name."""
+    """Count how many of a lock's packages are installed at its versions; those at other versions by name."""
     pins = dict(_PIN.findall(lock))
     found = {name: _installed(name) for name in pins}
     same = sum(found[name] == pin for name, pin in pins.items())

@@ -56,7 +56,7 @@ def _is_curve(score: Score) -> bool:
 
 
 def _alike(scores: Sequence[Score]) -> bool:
-    """Whether verdicts are about one instance and one parameter."""
+    """Check whether verdicts are about one instance and one parameter."""
     first = scores[0]
     return all(
         (s.row.parameter, s.part.problem) == (first.row.parameter, first.part.problem)
@@ -71,7 +71,7 @@ def _points(score: Score) -> np.ndarray | None:
     None where not every value can be drawn: such a part has a panel of its own, which says so.
     """
     if score.kind.judges_noise:
-        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.privacy.cells]
+        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
     else:
         found = series(_cells(score))
         rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, failing_as
 from dpsco_bench.registry import Registry
-from dpsco_bench.report.drawing import Panel, compose, in_words, save, style
+from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 
-UNMEASURED = "nothing of it is measured in this profile"
+UNMEASURED = "Nothing of it is measured in this profile"
 Draw = Callable[[Inputs], Sequence[Panel]]
 DrawClaim = Callable[[ClaimResults], Sequence[Panel]]
 Say = Callable[[Inputs], str]
@@ -38,14 +38,17 @@ class PaperFigure:
     draw: Draw
     message: Say | None = None
 
-    def figure(self, inputs: Inputs) -> Figure | None:
-        """The panels under what they say; None without panels."""
+    def figure(self, inputs: Inputs) -> Figure:
+        """The panels under what they say; without panels the words that nothing was measured."""
         panels = self.draw(inputs)
-        return compose(panels, self.says(inputs), self.caption) if panels else None
+        if not panels:
+            return compose([words_panel(UNMEASURED, self.name)], self.title, self.caption)
+        return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
-        """Its message; its title where there is none."""
-        return self.title if self.message is None else self.message(inputs)
+        """Its message, or its title where no result decides it."""
+        with failing_as(f"message of figure {self.name}"):
+            return self.message(inputs) if self.message else self.title
 
 
 FIGURES: Registry[PaperFigure] = Registry("figure", "figures")
@@ -55,13 +58,10 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
     """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
 
-    Raises InputError for a title or a caption that is no text, and a name that is no name of a file.
+    Raises InputError for a name that is no name of a file.
     """
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InputError("figure", name, "letters, digits, dots, hyphens and underscores")
-    for key, value in (("title", title), ("caption", caption)):
-        if not isinstance(value, str):
-            raise InputError(f"figure {name}: {key}", value, "text")
 
     def register(draw: Draw) -> Draw:
         FIGURES.add(name, PaperFigure(name, title, caption, draw, message), draw.__module__)
@@ -100,7 +100,6 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     written = []
     for paper in inputs.papers:
         for own in FIGURES.of(paper).values():
-            with style():
-                figure = own.figure(inputs) or in_words(UNMEASURED, own.name, own.title, own.caption)
-                written += save(figure, folder / own.name)
+            with style(), failing_as(f"figure {own.name}"):  # a style each, since a figure may change it
+                written += save(own.figure(inputs), folder / own.name)
     return written

@@ -72,7 +72,7 @@ def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> S
 
 
 def curve_label(score: Score, y: float) -> EndLabel:
-    """What stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
+    """Say what stands beside the points of a calibration: its slope, that of the bound, and the verdict."""
     row, calibration = score.row, score.row.calibration
     name = "noise off" if calibration == "none" else calibration
     told = is_number(row.slope) and row.meaning.outcome != "shown"
@@ -124,13 +124,13 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
 
 
 def fitted_cells(score: Score, points: Series) -> np.ndarray:
-    """Which points are in the fit; the others are drawn hollow."""
+    """Say which points are in the fit; the others are drawn hollow."""
     fitted = score.row.fitted
     return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
 
 
 def _draws_fit(score: Score, points: Series) -> bool:
-    """Whether a line is fitted: not where values are only shown, which need follow none."""
+    """Check whether a line is fitted: not where values are only shown, which need follow none."""
     fitted = fitted_cells(score, points)
     if not is_number(score.row.slope) or score.row.meaning.outcome == "shown":
         return False
@@ -138,7 +138,7 @@ def _draws_fit(score: Score, points: Series) -> bool:
 
 
 def _draws_bound(score: Score, points: Series) -> bool:
-    """Whether there is a line of the bound: a value for every point, at least two points."""
+    """Check whether there is a line of the bound: a value for every point, at least two points."""
     bound, fitted = score.row.bound or (), score.row.fitted or ()
     if (fitted and not any(fitted)) or beyond_log(points.mean).any():
         return False  # it would pass through points that are not meant to follow it, or are not shown
@@ -180,7 +180,7 @@ def _measured(score: Score) -> Series | None:
 
 
 def _place(score: Score, cell: CellEvidence) -> float:
-    """Where a cell stands on the axis of its part."""
+    """Say where a cell stands on the axis of its part."""
     part = score.part
     return axis_value(part.axis, part.bound, cell.printed) if part.axis else cell.value
 
@@ -200,7 +200,7 @@ def _counted(score: Score) -> Series | None:
 
 
 def _measure_label(score: Score) -> str:
-    """What the part's algorithm is measured by."""
+    """Say what the part's algorithm is measured by."""
     (cell, *_) = _cells(score)
     kind = risk_kind_of(cell.entry)
     return kind + " risk" * kind.startswith("excess")
@@ -234,7 +234,7 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
 
 
 def visible(points: Series) -> np.ndarray:
-    """What an axis has to hold: every mean, and the ends of intervals but those far below the lowest mean."""
+    """Say what an axis has to hold: every mean, and the ends of intervals but those far below the lowest mean."""
     good = np.isfinite(points.mean) & ~beyond_log(points.mean)
     means, ends = points.mean[good], np.concatenate([points.low[good], points.high[good]])
     least = LOWEST_END * means.min() if means.size else 0.0
@@ -322,7 +322,7 @@ def _draw_start(axes: Axes, start: Sequence[tuple[float, float]]) -> list[EndLab
 def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Real against claimed epsilon over the sweep."""
     title = panel_message(scores)
-    shown = [(score, cells) for score in scores if (cells := list(score.privacy.cells))]
+    shown = [(score, cells) for score in scores if (cells := score.charged)]
     if not shown:
         return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}

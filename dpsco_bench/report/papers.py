@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpsco_bench.claims.bounds.glossary import errata_letters
 from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, Erratum
-from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import (
     count,
@@ -20,7 +19,7 @@ from dpsco_bench.report.numbers import (
     with_error,
 )
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 RATE_NOTE = (
@@ -31,199 +30,172 @@ RATE_NOTE = (
 
 @dataclass(frozen=True)
 class Sweep:
-    """Verdicts of one sweep under all its calibrations."""
+    """Verdicts of one sweep by calibration."""
 
-    scores: Sequence[Score]
+    scores: Mapping[str, Score]
 
     @property
     def first(self) -> Score:
         """Any of them, for what they share."""
-        return self.scores[0]
+        return next(iter(self.scores.values()))
 
     @property
     def part(self) -> tuple[str, str]:
         """Claim and part."""
         return self.first.results.id, self.first.row.part
 
-    def under(self, calibration: str) -> Score | None:
-        return next((s for s in self.scores if s.row.calibration == calibration), None)
-
 
 def sweeps(claims: Iterable[ClaimResults]) -> list[Sweep]:
-    found: dict[tuple[str, str], list[Score]] = {}
+    found: dict[tuple[str, str], dict[str, Score]] = {}
     for claim in claims:
         for score in claim_scores(claim):
             if score.kind.measures_slope:
-                found.setdefault((claim.id, score.row.part), []).append(score)
+                found.setdefault((claim.id, score.row.part), {})[score.row.calibration] = score
     return [Sweep(scores) for scores in found.values()]
 
 
+RATES: Columns = {
+    "Claim": Column("first.results.id", raw="claim", kind="code", link=leads_to("first.results.id")),
+    "Part": Column("first.row.part", kind="code", link=leads_to("first.results.id", "first.row.part")),
+    "In": Column("first.row.parameter", parameter_symbol),
+    "Paper": Column("first.row.claimed_exponent", exponent, numeric=True),
+}
+
+
 def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
-    """Exponents of a paper, claimed beside measured."""
-    columns = [
-        Column(
-            "Claim",
-            lambda s: s.first.results.id,
-            {"claim": lambda s: s.first.results.id},
-            kind="code",
-            link=lambda s: address(s.first.results.id),
-        ),
-        Column(
-            "Part",
-            lambda s: s.first.row.part,
-            {"part": lambda s: s.first.row.part},
-            kind="code",
-            link=lambda s: address(*s.part),
-        ),
-        Column("In", lambda s: parameter_symbol(s.first.row.parameter), {"parameter": _of("parameter")}),
-        Column(
-            "Paper", lambda s: exponent(_of("claimed_exponent")(s)), {"claimed_exponent": _of("claimed_exponent")}, True
-        ),
-    ]
+    """Tabulate the exponents of a paper, claimed beside measured."""
     found = sweeps(inputs.of_paper(paper))
+    columns = dict(RATES)
     for calibration in judged_calibrations(found):
-        columns += _calibration_columns(calibration)
-    columns.append(Column("Noise off", lambda s: s.first.noise_off, {"noise_off_slope": _of("noise_off_slope")}, True))
+        columns |= _rate_columns(calibration)
+    columns["Noise off"] = Column("first.noise_off", raw={"noise_off_slope": "first.row.noise_off_slope"}, numeric=True)
     return Table(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
 
 
+def _rate_columns(calibration: str) -> Columns:
+    name, score = calibration_title(calibration), f"scores.{calibration}"
+    return {
+        f"Bound, {name}": Column(f"{score}.row.bound_slope", shown_slope, f"bound_slope_{calibration}", numeric=True),
+        f"Measured, {name}": Column(
+            f"{score}.slope",
+            raw={f"slope_{calibration}": f"{score}.row.slope", f"ci_{calibration}": f"{score}.row.ci"},
+            numeric=True,
+        ),
+        f"Verdict, {name}": verdict_column(calibration),
+    }
+
+
+def verdict_column(calibration: str, sweep: str = "") -> Column:
+    """Make the column of a sweep's verdicts under a calibration; the sweep stands at a path of the row."""
+    score = f"{sweep}scores.{calibration}"
+    raw = {f"verdict_{calibration}": f"{score}.row.verdict"}
+    return Column(f"{score}.verdict", raw=raw, kind="verdict", tone=f"{score}.tone")
+
+
+def shown_slope(value: float | None) -> str:
+    """Show a slope; nothing where there is no verdict."""
+    return "" if value is None else slope(value)
+
+
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
-    return ["paper", "accounted", *(["none"] if any(sweep.under("none") for sweep in found) else [])]
+    return ["paper", "accounted", *(["none"] if any("none" in sweep.scores for sweep in found) else [])]
 
 
 def calibration_title(calibration: str) -> str:
     return "noise off" if calibration == "none" else calibration
 
 
-def _of(key: str) -> Any:
-    return lambda sweep: getattr(sweep.first.row, key)
+def cells_frame(scores: Iterable[Score]) -> list[dict[str, Any]]:
+    """Take the cells out of verdicts: a row per judged cell."""
+    rows = []
+    for score in scores:
+        row = score.row
+        names = row.parameters or (row.parameter,) * len(row.values)
+        for name, value, mean, stderr, bound in zip(names, row.values, row.mean, row.stderr, row.bound, strict=False):
+            known = is_number(mean) and is_number(bound) and bound
+            numbers = {"mean": mean, "stderr": stderr, "bound": bound, "ratio": mean / bound if known else None}
+            rows.append({"score": score, "parameter": name, "value": value, **numbers})
+    return rows
 
 
-def _calibration_columns(calibration: str) -> list[Column]:
-    def value(key: str) -> Any:
-        return lambda sweep: (score := sweep.under(calibration)) and getattr(score.row, key)
+def _mean_text(cell: Mapping[str, Any]) -> str:
+    return count(cell["mean"]) if cell["score"].kind.counts else with_error(cell["mean"], cell["stderr"])
 
-    def text(render: Any) -> Any:
-        return lambda sweep: render(score) if (score := sweep.under(calibration)) else ""
 
-    name = calibration_title(calibration)
-    return [
-        Column(
-            f"Bound, {name}",
-            text(lambda score: slope(score.row.bound_slope)),
-            {f"bound_slope_{calibration}": value("bound_slope")},
-            True,
-        ),
-        Column(
-            f"Measured, {name}",
-            text(lambda score: score.slope),
-            {f"slope_{calibration}": value("slope"), f"ci_{calibration}": value("ci")},
-            True,
-        ),
-        Column(
-            f"Verdict, {name}",
-            text(lambda score: score.verdict),
-            {f"verdict_{calibration}": value("verdict")},
-            kind="verdict",
-            style=text(lambda score: score.tone),
-        ),
-    ]
+PART: Columns = {
+    "Part": Column("score.row.part", kind="code"),
+    "Noise": Column("score.row.calibration"),
+}
+RISK_KIND = Column("score.row.risk_kind")
+CELLS: Columns = {
+    **PART,
+    "In": Column("parameter", parameter_symbol),
+    "Value": Column("value", plain, numeric=True),
+    "Risk": RISK_KIND,
+    "Mean ± s.e.": Column(_mean_text, raw={"mean": "mean", "stderr": "stderr"}, numeric=True),
+    "Bound or reference": Column("bound", number, numeric=True),
+    "Mean / bound": Column("ratio", number, numeric=True),
+}
 
 
 def cells_table(claim: ClaimResults) -> Table:
-    rows = []
-    for score in claim_scores(claim):
-        row = score.row
-        cells = list(zip(row.values, row.mean, row.stderr, row.bound, strict=False))
-        names = row.parameters or (row.parameter,) * len(cells)
-        rows += [(score, *cell, name) for cell, name in zip(cells, names, strict=False)]
-    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", _CELLS, rows)
+    """Tabulate the cells of a claim."""
+    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, cells_frame(claim_scores(claim)))
 
 
-def _ratio(row: Any) -> float | None:
-    _, _, mean, _, bound, _ = row
-    return mean / bound if is_number(mean) and is_number(bound) and bound else None
+def _comparisons(score: Score) -> Iterator[dict[str, Any]]:
+    intervals = score.row.ratio_ci or {}
+    for name, ratio in (score.row.ratio or {}).items():
+        ci = intervals.get(name) or (None, None)
+        pair = " over ".join(score.part.pair).replace("_", " ")
+        said = {"says": score.comparison(name), "pair": pair}
+        yield {"score": score, "comparison": name, "ratio": ratio, "ci": ci, **said}
 
 
-def _mean_text(row: Any) -> str:
-    if row[0].kind.counts:
-        return count(row[2])
-    return with_error(row[2], row[3])
-
-
-_CELLS = (
-    Column("Part", lambda row: row[0].row.part, {"part": lambda row: row[0].row.part}, kind="code"),
-    Column("Noise", lambda row: row[0].row.calibration, {"calibration": lambda row: row[0].row.calibration}),
-    Column(
-        "In",
-        lambda row: parameter_symbol(row[5]),
-        {"parameter": lambda row: row[5]},
+ORDERINGS: Columns = {
+    **PART,
+    "Medians of": Column("pair"),
+    "Where": Column("comparison", symbols),
+    "Ratio": Column("ratio", number, numeric=True),
+    "95 % interval": Column(
+        "ci",
+        lambda ci: f"[{number(ci[0])}, {number(ci[1])}]",
+        {"ci_low": "ci.0", "ci_high": "ci.1"},
+        numeric=True,
     ),
-    Column("Value", lambda row: plain(row[1]), {"value": lambda row: row[1]}, True),
-    Column("Risk", lambda row: row[0].row.risk_kind or "", {"risk_kind": lambda row: row[0].row.risk_kind}),
-    Column("Mean ± s.e.", _mean_text, {"mean": lambda row: row[2], "stderr": lambda row: row[3]}, True),
-    Column("Bound or reference", lambda row: number(row[4]), {"bound": lambda row: row[4]}, True),
-    Column("Mean / bound", lambda row: number(_ratio(row)), {"ratio": _ratio}, True),
-)
-
-
-def orderings_table(claim: ClaimResults) -> Table:
-    """Every comparison of a claim's orderings."""
-    rows = []
-    for score in claim_scores(claim):
-        intervals = score.row.ratio_ci or {}
-        for name, ratio in (score.row.ratio or {}).items():
-            rows.append((score, name, ratio, intervals.get(name) or (None, None)))
-    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", _ORDERINGS, rows, _ORDERING_NOTE)
-
-
-_ORDERING_NOTE = (
+    "Risk": RISK_KIND,
+    "Says": Column("says"),
+}
+ORDERING_NOTE = (
     "Ratio of median excess risks, the first method over the second, with its 95 % interval; below 1 the claim holds."
 )
 
 
-def _pair(row: Any) -> str:
-    return " over ".join(row[0].part.pair).replace("_", " ")
+def orderings_table(claim: ClaimResults) -> Table:
+    """Tabulate every comparison of a claim's orderings."""
+    rows = [row for score in claim_scores(claim) for row in _comparisons(score)]
+    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
 
 
-_ORDERINGS = (
-    Column("Part", lambda row: row[0].row.part, {"part": lambda row: row[0].row.part}, kind="code"),
-    Column("Noise", lambda row: row[0].row.calibration, {"calibration": lambda row: row[0].row.calibration}),
-    Column("Medians of", _pair, {"pair": _pair}),
-    Column("Where", lambda row: symbols(row[1]), {"comparison": lambda row: row[1]}),
-    Column("Ratio", lambda row: number(row[2]), {"ratio": lambda row: row[2]}, True),
-    Column(
-        "95 % interval",
-        lambda row: f"[{number(row[3][0])}, {number(row[3][1])}]",
-        {"ci_low": lambda row: row[3][0], "ci_high": lambda row: row[3][1]},
-        True,
-    ),
-    Column("Risk", lambda row: row[0].row.risk_kind or "", {"risk_kind": lambda row: row[0].row.risk_kind}),
-    Column("Says", lambda row: row[0].comparison(row[1]), {"says": lambda row: row[0].comparison(row[1])}),
-)
+ERRATA: Columns = {
+    "Entry": Column(lambda entry: f"{entry.paper}.{entry.id}", raw="id", link=leads_to("paper", "id")),
+    "What": Column("title", symbols),
+    "Changes": Column("changes", kind="code"),
+    "Printed": Column("printed", symbols),
+    "Calculation": Column("calculation", symbols),
+    "What follows": Column("consequence", symbols),
+    "Check": Column("check", raw={"command": "command"}, kind="code"),
+}
 
 
 def errata_table(errata: Sequence[Erratum]) -> Table:
-    columns = (
-        Column(
-            "Entry",
-            lambda e: f"{e.paper}.{e.id}",
-            {"id": lambda e: f"{e.paper}.{e.id}"},
-            link=lambda e: address(e.paper, e.id),
-        ),
-        Column("What", lambda e: symbols(e.title), {"title": lambda e: e.title}),
-        Column("Changes", lambda e: e.changes, {"changes": lambda e: e.changes}, kind="code"),
-        Column("Printed", lambda e: symbols(e.printed), {"printed": lambda e: e.printed}),
-        Column("Calculation", lambda e: symbols(e.calculation), {"calculation": lambda e: e.calculation}),
-        Column("What follows", lambda e: symbols(e.consequence), {"consequence": lambda e: e.consequence}),
-        Column("Check", lambda e: e.check, {"command": lambda e: e.command}, kind="code"),
-    )
-    words = " ".join(f"{word}: {symbols(change.meaning)}" for word, change in CHANGES.items())
-    return Table("errata", "Errata ledger", columns, errata, f"{errata_note(errata)} {words} {WEIGHTIEST}")
+    """Tabulate the errata ledger."""
+    meanings = " ".join(f"{word}: {symbols(change.meaning)}" for word, change in CHANGES.items())
+    return Table("errata", "Errata ledger", ERRATA, errata, f"{errata_note(errata)} {meanings} {WEIGHTIEST}")
 
 
 def errata_note(errata: Sequence[Erratum]) -> str:
-    """What a reader of the ledger should know, the letters of the papers among it."""
+    """Say what a reader of the ledger should know, the letters of the papers among it."""
     papers = {e.paper: [other for other in errata if other.paper == e.paper] for e in errata}
     letters = [symbols(errata_letters(paper, entries)) for paper, entries in papers.items()]
     return " ".join([ERRATA_NOTE, *filter(None, letters)])

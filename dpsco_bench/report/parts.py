@@ -16,17 +16,26 @@ from dpsco_bench.report.wording import options_text, parameter_symbol, setting, 
 
 
 def parts_table(claim: ClaimResults) -> Table:
-    columns = (
-        Column("Part", lambda part: part.id, kind="code"),
-        Column("Kind", lambda part: part.rules.title),
-        Column("Method", lambda part: _methods(claim, part)),
-        Column("Instance", lambda part: _instance(claim, part)),
-        Column("Swept", lambda part: _swept(claim, part)),
-        Column("Replicates", lambda part: _replicates(claim, part), numeric=True),
-        Column("Bound", _bound),
-        Column("Tolerance", _tolerance, numeric=True),
-    )
-    return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, list(claim.parts.values()))
+    """Tabulate how each part of a claim is measured."""
+    rows = [_row(claim, part) for part in claim.parts.values()]
+    titles = ("Part", "Kind", "Method", "Instance", "Swept", "Replicates", "Bound", "Tolerance")
+    columns = {title: Column(title, raw="", numeric=title in ("Replicates", "Tolerance")) for title in titles}
+    columns["Part"] = Column("Part", raw="", kind="code")
+    return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
+
+
+def _row(claim: ClaimResults, part: Part) -> dict[str, str]:
+    tolerance = part.rules.tolerance_of(part)
+    return {
+        "Part": part.id,
+        "Kind": part.rules.title,
+        "Method": _methods(claim, part),
+        "Instance": _instance(claim, part),
+        "Swept": _swept(claim, part),
+        "Replicates": _replicates(claim, part),
+        "Bound": symbols(get_bound(part.bound).text) if part.bound else NOTHING,
+        "Tolerance": tolerance if isinstance(tolerance, str) else plain(tolerance),
+    }
 
 
 def _methods(claim: ClaimResults, part: Part) -> str:
@@ -92,12 +101,3 @@ def _replicates(claim: ClaimResults, part: Part) -> str:
     if job.evaluation == "closed_form":
         return "exact"
     return count(job.replicates * job.data_sets)
-
-
-def _bound(part: Part) -> str:
-    return symbols(get_bound(part.bound).text) if part.bound else NOTHING
-
-
-def _tolerance(part: Part) -> str:
-    tolerance = part.rules.tolerance_of(part)
-    return tolerance if isinstance(tolerance, str) else plain(tolerance)

@@ -81,7 +81,7 @@ def winners_text(rows: Sequence[Standing]) -> str:
 
 
 def board_message(board: BoardResults) -> str:
-    """How many methods share the first places of a board."""
+    """Count how many methods share the first places of a board."""
     decided = [row for row in measured(board) if row.runner_up is not None and not row.contenders]
     winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
     first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
@@ -96,7 +96,7 @@ def fixed_text(rows: Sequence[Standing]) -> str:
 
 
 def competing_text(rows: Sequence[Standing]) -> str:
-    """How many methods competed at the points of a plane."""
+    """Count how many methods competed at the points of a plane."""
     least, most = min(map(competing, rows)), max(map(competing, rows))
     if most <= 1:
         return "one method runs here, against the start" if least else "one method at most runs here"
@@ -172,7 +172,7 @@ def _drawn(rows: Sequence[Standing]) -> Any:
 
 
 def _middle(places: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """Where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
+    """Say where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
     mean = sum(y for _, y in places) / len(places)
     runs: list[list[tuple[int, int]]] = []
     for x, y in sorted(places, key=lambda place: (place[1], place[0])):
@@ -240,7 +240,7 @@ def _paper(row: Standing) -> str:
 
 
 def name_text(row: Standing) -> str:
-    """What a region is named by: its winner; the candidates where the point is undecided."""
+    """Say what a region is named by: its winner; the candidates where the point is undecided."""
     if row.runner_up is None:
         return "none proven\nprivate ran" if row.methods else "no method\nrun here"
     if row.contenders:

@@ -17,7 +17,7 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
 from dpsco_bench.report.origin import commit_of, commit_text, lock_text
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Columns, Table
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
 
@@ -121,44 +121,29 @@ def job_rows(inputs: Inputs) -> list[JobRow]:
     return [JobRow(job, cost("calibrate", job), cost("run", job) if job.has_run else None) for job in jobs]
 
 
-def jobs_table(inputs: Inputs) -> Table:
-    """Keys, sizes and run times of all jobs."""
-    columns = (
-        Column("Claim", _of("claim"), {"claim": _of("claim")}, kind="code"),
-        Column("Part", _of("part"), {"part": _of("part")}, kind="code"),
-        Column("Noise", _of("calibration"), {"calibration": _of("calibration")}),
-        Column("Cells", lambda row: str(len(row.job.cells)), {"cells": lambda row: len(row.job.cells)}, True),
-        Column("Replicates", _replicates, {"replicates": _of("replicates"), "data_sets": _of("data_sets")}, True),
-        Column("Evaluation", lambda row: row.job.evaluation.replace("_", " "), {"evaluation": _of("evaluation")}),
-        Column(
-            "Calibration (CPU)",
-            lambda row: seconds(_cost(row.calibrate, 0)),
-            {"calibrate_cpu_s": lambda row: _cost(row.calibrate, 0)},
-            True,
-        ),
-        Column("Run (CPU)", lambda row: seconds(_cost(row.run, 0)), {"run_cpu_s": lambda row: _cost(row.run, 0)}, True),
-        Column("Memory (MB)", lambda row: number(_cost(row.run, 1)), {"peak_mb": lambda row: _cost(row.run, 1)}, True),
-        Column(
-            "Key",
-            lambda row: row.job.key,
-            {"key": _of("key"), "calibration_key": _of("calibration_key")},
-            kind="code",
-        ),
-    )
-    note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
-    return Table("jobs", "Jobs", columns, job_rows(inputs), note)
-
-
-def _cost(cost: tuple[float, float] | None, place: int) -> float | None:
-    return cost[place] if cost else None
-
-
-def _of(key: str) -> Any:
-    return lambda row: getattr(row.job, key)
-
-
-def _replicates(row: JobRow) -> str:
-    if row.job.evaluation != "run":
+def _replicates(job: Job) -> str:
+    if job.evaluation != "run":
         return NOTHING
-    sets = row.job.data_sets
-    return count(row.job.replicates) + (f" × {sets} data sets" if sets > 1 else "")
+    return count(job.replicates) + (f" × {job.data_sets} data sets" if job.data_sets > 1 else "")
+
+
+JOBS: Columns = {
+    "Claim": Column("job.claim", kind="code"),
+    "Part": Column("job.part", kind="code"),
+    "Noise": Column("job.calibration"),
+    "Cells": Column(lambda row: len(row.job.cells), str, "cells", numeric=True),
+    "Replicates": Column(
+        "job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}, numeric=True
+    ),
+    "Evaluation": Column("job.evaluation", lambda name: name.replace("_", " ")),
+    "Calibration (CPU)": Column("calibrate.0", seconds, "calibrate_cpu_s", numeric=True),
+    "Run (CPU)": Column("run.0", seconds, "run_cpu_s", numeric=True),
+    "Memory (MB)": Column("run.1", number, "peak_mb", numeric=True),
+    "Key": Column("job.key", raw={"key": "job.key", "calibration_key": "job.calibration_key"}, kind="code"),
+}
+
+
+def jobs_table(inputs: Inputs) -> Table:
+    """Tabulate the frame of jobs: keys, sizes and run times."""
+    note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
+    return Table("jobs", "Jobs", JOBS, job_rows(inputs), note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
 from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
-from dpsco_bench.report.address import address
 from dpsco_bench.report.computed import computed_table
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
-from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps
+from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps, verdict_column
 from dpsco_bench.report.scores import Score, claim_scores, measured_parts
-from dpsco_bench.report.tables import Column, Table
-from dpsco_bench.report.wording import parameter_symbol, symbols
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.wording import parameter_symbol, privacy_text, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
 SPENT = "value_queries"
@@ -32,8 +32,6 @@ COUNTED = ("_queries", "_per_call")
 DOUBTED = " (not certified)"
 UNSPLIT = "unsplit"
 """Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
-POINT = ("n", "d", "epsilon")
-"""Settings that say where a cell lies, whichever of them is swept."""
 
 
 @dataclass(frozen=True)
@@ -60,35 +58,29 @@ class RebuiltRow:
 
     @property
     def claims(self) -> str:
-        """Which of the row's entries the sweep is about."""
+        """Say which of the row's entries the sweep is about."""
         first = self.sweep.first
         counted = first.kind.counts or first.part.quantity.endswith(COUNTED)
         return GRADIENTS if counted else UTILITY
 
     @property
     def claimed(self) -> str:
-        """That entry as printed, and the formula that stands for it here."""
+        """The entry as printed, and the formula that stands for it here."""
         name = self.sweep.first.part.bound
         printed = getattr(self.entry, self.claims) or NOTHING
         return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
     def instance(self) -> str:
-        """Where it was measured."""
+        """Say where it was measured."""
         cells = self.sweep.first.results.job(self.sweep.first.row.part, self.sweep.first.row.calibration)
         return str(cells.cells[0].problem) if cells else str(self.sweep.first.row.part)
 
     @property
-    def heading(self) -> tuple[str, str]:
-        """The row's name and its entries; no anchor."""
-        entries = f"utility {self.entry.utility or NOTHING}, gradients {self.entry.gradients or NOTHING}"
-        return f"{symbols(self.entry.row)} · claimed {symbols(entries)}", ""
-
-    @property
     def privacy(self) -> str:
-        """What the paper's noise of this sweep really gives, on this instance."""
-        score = self.sweep.under("paper")
-        return score.privacy.text if score and score.privacy.worst else NOTHING
+        """Say what the paper's noise of this sweep really gives, on this instance."""
+        score = self.sweep.scores.get("paper")
+        return privacy_text(score.row) if score else NOTHING
 
     @property
     def part(self) -> str:
@@ -102,7 +94,7 @@ class RebuiltRow:
 
     @property
     def schedule(self) -> str:
-        """What the row says of its method's schedule, at the cell that is shown, and its flags."""
+        """Say what the row says of its method's schedule, at the cell that is shown, and its flags."""
         evidence = self._shown_evidence
         if self._shown[0] is None:
             return NOTHING
@@ -122,7 +114,7 @@ class RebuiltRow:
 
     @property
     def _shown_evidence(self) -> Any:
-        """What was measured in the cell that is shown, or None."""
+        """Say what was measured in the cell that is shown, or None."""
         cell, score = self._shown
         found = [e for e in self._evidence(score) if self._mine(e)] if cell and score else []
         return min(found, key=lambda e: abs(e.value - cell[0])) if cell and found else None
@@ -136,7 +128,7 @@ class RebuiltRow:
 
     def chosen(self, calibration: str) -> tuple[float, float, float] | None:
         """(value, mean, standard error) of the cell nearest to the common size, in any other sweep of the last one."""
-        score = self.sweep.under(calibration)
+        score = self.sweep.scores.get(calibration)
         if score is None:
             return None
         row = score.row
@@ -155,7 +147,7 @@ class RebuiltRow:
         """The cell that is shown, and the verdict that it belongs to."""
         for calibration in ("paper", "accounted", "none"):
             if cell := self.chosen(calibration):
-                return cell, self.sweep.under(calibration)
+                return cell, self.sweep.scores[calibration]
         return None, None
 
     @property
@@ -164,18 +156,23 @@ class RebuiltRow:
         if not cell:
             return NOTHING
         swept = str(self.sweep.first.row.parameter)
-        named = {key: value for key in POINT if (value := self.at(key)) is not None}
-        shown = {**({} if swept in named else {swept: cell[0]}), **named}
+        shown = {**({} if swept in self.point else {swept: cell[0]}), **self.point}
         return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
-    def at(self, key: str) -> float | None:
-        """n, d or epsilon of the cell that is shown; None where there is no such cell."""
+    @property
+    def point(self) -> dict[str, float]:
+        """n, d and epsilon of the cell that is shown; empty where there is no such cell."""
         evidence = self._shown_evidence
         if evidence is None:
-            return None
+            return {}
         # a cell leaves out the d of a problem that has only one
-        value = evidence.calibrated.dimension if key == "d" else getattr(evidence.entry, key)
-        return value if is_number(value) else None
+        found = {"n": evidence.entry.n, "d": evidence.calibrated.dimension, "epsilon": evidence.entry.epsilon}
+        return {key: value for key, value in found.items() if is_number(value)}
+
+    @property
+    def cells(self) -> dict[str, tuple[float, float, float] | None]:
+        """By calibration the cell that is shown."""
+        return {calibration: self.chosen(calibration) for calibration in self.sweep.scores}
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
@@ -186,29 +183,51 @@ def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
 
 def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     rows = _rows(inputs, text)
-    columns = [
-        Column("Row", lambda r: symbols(r.entry.row), {"row": lambda r: r.entry.row}),
-        Column("Entry", lambda r: r.claims, {"entry": lambda r: r.claims}),
-        Column("Claimed", lambda r: symbols(r.claimed), {"claimed": lambda r: r.claimed}),
-        Column(
-            "Part",
-            lambda r: r.part_and_method,
-            {"part": lambda r: r.part, "method": lambda r: r.method, "instance": lambda r: r.instance},
-            kind="code",
-            link=lambda r: address(*r.sweep.part),
-        ),
-        Column("At", lambda r: r.where, {"parameter": lambda r: r.sweep.first.row.parameter, **_point()}),
-        Column("Privacy of the paper's noise", lambda r: r.privacy, {"privacy": lambda r: r.privacy}),
-        *([SCHEDULE] if any(row.entry.schedule for row in rows) else []),
-        GRADIENT_EVALUATIONS,
-        *(column for name in judged_calibrations(row.sweep for row in rows) for column in _columns(name)),
-        *_worst_columns(rows),
-        *(_query_columns() if any(row.spent for row in rows) else []),
-    ]
-    note = f"{_NOTE} {text.note_line}".rstrip()
-    return Table(text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(note), _heading)
+    columns = dict(COLUMNS)
+    if any(row.entry.schedule for row in rows):
+        columns["Schedule"] = Column("schedule")
+    columns["Gradients"] = Column(
+        "evaluations", lambda value: "" if value is None else count(round(value)), "gradient_evaluations", numeric=True
+    )
+    for calibration in judged_calibrations(row.sweep for row in rows):
+        columns |= _measured_columns(calibration)
+    columns |= _worst_columns(rows)
+    if any(row.spent for row in rows):
+        columns |= QUERIES
+    note = symbols(f"{_NOTE} {text.note_line}".rstrip())
+    return Table(text.id, f"{text.title or text.id}, rebuilt", columns, rows, note)
 
 
+COLUMNS: Columns = {
+    "Row": Column("entry.row", symbols),
+    "Entry": Column("claims", raw="entry"),
+    "Claimed": Column("claimed", symbols),
+    "Part": Column(
+        "part_and_method",
+        raw={"part": "part", "method": "method", "instance": "instance"},
+        kind="code",
+        link=leads_to("sweep.part.0", "sweep.part.1"),
+    ),
+    "At": Column(
+        "where",
+        raw={"parameter": "sweep.first.row.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"},
+    ),
+    "Privacy of the paper's noise": Column("privacy"),
+}
+
+
+def first_count(values: Sequence[float] | None) -> str:
+    """Show the first of a verdict's values; a dash where there is no verdict."""
+    return count(values[0]) if values else NOTHING
+
+
+QUERIES: Columns = {
+    "Value queries claimed": Column(
+        "spent.bound", first_count, {"value_queries_claimed": "spent.bound.0"}, numeric=True
+    ),
+    "Counted": Column("spent.mean", first_count, {"value_queries_counted": "spent.mean.0"}, numeric=True),
+}
+"""Value queries of the row at the common point: the printed count, and the mean over the draws."""
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
@@ -217,23 +236,6 @@ _NOTE = (
     "over a bound is the largest mean over a bound with its constants, of the row's own cells. Not certified: "
     "drawn by Markov chains that have not settled, or whose code no known law has checked."
 )
-SCHEDULE = Column("Schedule", lambda r: r.schedule, {"schedule": lambda r: r.schedule})
-
-GRADIENT_EVALUATIONS = Column(
-    "Gradients",
-    lambda r: "" if r.evaluations is None else count(round(r.evaluations)),
-    {"gradient_evaluations": lambda r: r.evaluations},
-    True,
-)
-
-
-def _heading(row: RebuiltRow) -> tuple[str, str]:
-    return row.heading
-
-
-def _point() -> dict[str, Any]:
-    """n, d and epsilon of the shown cell, for the CSV."""
-    return {key: lambda row, key=key: row.at(key) for key in POINT}
 
 
 def _rows(inputs: Inputs, text: TableText) -> list[RebuiltRow]:
@@ -255,7 +257,7 @@ def _rows(inputs: Inputs, text: TableText) -> list[RebuiltRow]:
 
 
 def _of_row(entry: TableRow, sweep: Sweep) -> bool:
-    """Whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
+    """Check whether a row is about a part of its claims: ``parts`` names them where another row has the others."""
     part, claim = sweep.first.row.part, sweep.first.results.id
     if sweep.first.part.quantity == SPENT:
         return False
@@ -297,7 +299,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[tuple[s
 
 
 def _cells_by_part(score: Score) -> dict[str, int]:
-    """How many of a row's cells come from each part that it judges, in their order; what is only planned has none."""
+    """Count a row's cells by the part that they come from, in their order; what is only planned has none."""
     found = {}
     for group in measured_parts(score):
         job = score.results.job(group.part, score.row.calibration)
@@ -306,82 +308,49 @@ def _cells_by_part(score: Score) -> dict[str, int]:
     return found
 
 
-def _worst_columns(rows: Sequence[RebuiltRow]) -> list[Column]:
-    """Worst ratios, under the calibrations that have explicit bounds in the table."""
-    keys = [(name, form) for name in ("paper", "accounted", "none") for form in ("", UNSPLIT)]
-
-    def of(key: tuple[str, str]) -> Any:
-        return lambda row: row.worst.get(key)
-
-    return [
-        Column(
-            " ".join(filter(None, ("Worst risk /", form, "bound,", calibration_title(name)))),
-            lambda row, key=(name, form): number(row.worst[key]) if key in row.worst else "",  # type: ignore[misc]
-            {"_".join(filter(None, ("worst_ratio", form, name))): of((name, form))},
-            True,
-        )
-        for name, form in keys
-        if any((name, form) in row.worst for row in rows)
-    ]
+def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
+    """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
+    columns = {}
+    for calibration in ("paper", "accounted", "none"):
+        for form in ("", UNSPLIT):
+            key = calibration, form
+            if any(key in row.worst for row in rows):
+                title = ("Worst risk /", form, "bound,", calibration_title(calibration))
+                columns[" ".join(filter(None, title))] = Column(
+                    partial(_worst, key),
+                    lambda ratio: "" if ratio is None else number(ratio),
+                    "_".join(filter(None, ("worst_ratio", form, calibration))),
+                    numeric=True,
+                )
+    return columns
 
 
-def _query_columns() -> list[Column]:
-    """Value queries of the row at the common point: the printed count, and those of the draws."""
-
-    def value(key: str) -> Any:
-        return lambda row: getattr(row.spent, key)[0] if row.spent else None
-
-    def shown(key: str) -> Any:
-        return lambda row: count(getattr(row.spent, key)[0]) if row.spent else NOTHING
-
-    return [
-        Column("Value queries claimed", shown("bound"), {"value_queries_claimed": value("bound")}, True),
-        Column("Counted", shown("mean"), {"value_queries_counted": value("mean")}, True),
-    ]
+def _worst(key: tuple[str, str], row: RebuiltRow) -> float | None:
+    return row.worst.get(key)
 
 
-def _columns(calibration: str) -> list[Column]:
-    """Value at the common size, slope and verdict under one calibration."""
+def _measured_columns(calibration: str) -> Columns:
+    """Make the columns of value at the common size, slope and verdict under one calibration."""
+    name, score = calibration_title(calibration), f"sweep.scores.{calibration}"
+    keys = ("value", "mean", "stderr")
+    values = {f"{key}_{calibration}": f"cells.{calibration}.{place}" for place, key in enumerate(keys)}
+    return {
+        f"Measured, {name}": Column(lambda row: _mean_text(row, calibration), raw=values, numeric=True),
+        f"Slope, {name}": Column(score, _slope_text, {f"slope_{calibration}": f"{score}.row.slope"}, numeric=True),
+        f"Verdict, {name}": verdict_column(calibration, "sweep."),
+    }
 
-    def value(position: int) -> Any:
-        return lambda row: (cell := row.chosen(calibration)) and cell[position]
 
-    def text(render: Any) -> Any:
-        return lambda row: render(score) if (score := row.sweep.under(calibration)) else ""
+def _mean_text(row: RebuiltRow, calibration: str) -> str:
+    cell = row.chosen(calibration)
+    if cell is None:
+        return ""
+    if row.claims == GRADIENTS:
+        return count(cell[1])
+    return with_error(cell[1], cell[2]) + DOUBTED * uncertified(row.sweep.scores[calibration].row)
 
-    def measured(row: RebuiltRow) -> str:
-        cell = row.chosen(calibration)
-        if cell is None:
-            return ""
-        if row.claims == GRADIENTS:
-            return count(cell[1])
-        score = row.sweep.under(calibration)
-        return with_error(cell[1], cell[2]) + (DOUBTED if score and uncertified(score.row) else "")
 
-    def slope(score: Score) -> str:
-        if uncertified(score.row):
-            return NOTHING
-        return score.slope
-
-    names = {key: f"{key}_{calibration}" for key in ("value", "mean", "stderr")}
-    return [
-        Column(
-            f"Measured, {calibration_title(calibration)}",
-            measured,
-            {name: value(position) for position, name in enumerate(names.values())},
-            True,
-        ),
-        Column(
-            f"Slope, {calibration_title(calibration)}",
-            text(slope),
-            {f"slope_{calibration}": text(lambda score: score.row.slope)},
-            True,
-        ),
-        Column(
-            f"Verdict, {calibration_title(calibration)}",
-            text(lambda score: score.verdict),
-            {f"verdict_{calibration}": text(lambda score: score.row.verdict)},
-            kind="verdict",
-            style=text(lambda score: score.tone),
-        ),
-    ]
+def _slope_text(score: Score | None) -> str:
+    if score is None:
+        return ""
+    return NOTHING if uncertified(score.row) else score.slope

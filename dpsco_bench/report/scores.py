@@ -1,13 +1,12 @@
-"""The scoreboard: one line per (claim, part, calibration), the verdict beside everything that limits it."""
+"""The frame of verdicts, a row per (claim, part, calibration), and the tables made of it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import get_algorithm
@@ -17,17 +16,24 @@ from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
 from dpsco_bench.claims.model import RISK, Part
-from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.ledger import Privacy, charged_cells
+from dpsco_bench.report.ledger import Charged, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
-from dpsco_bench.report.tables import Column, Raw, Table
-from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, quantity_label, symbols
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.wording import (
+    QUALIFIED,
+    TONES,
+    epsilon_text,
+    meanings,
+    privacy_text,
+    quantity_label,
+    symbols,
+)
 
 
 @dataclass(frozen=True)
 class Score:
-    """One verdict with its claim and the privacy of the runs behind it."""
+    """A row of the frame: one verdict with its claim."""
 
     results: ClaimResults
     row: Verdict
@@ -42,12 +48,13 @@ class Score:
         return self.results.parts.get(self.row.part) or Part(self.row.part, self.row.kind, [])
 
     @cached_property
-    def privacy(self) -> Privacy:
+    def charged(self) -> list[Charged]:
+        """Calibrated cells that it judges, as an accountant charges them."""
         return charged_cells(self.results, self.row.part, self.row.calibration)
 
     @property
     def quantity(self) -> str:
-        """What was measured: ``excess risk``, the measure of its methods, or what runs noted."""
+        """Say what was measured: ``excess risk``, the measure of its methods, or what runs noted."""
         if self.part.quantity != RISK:
             return quantity_label(self.part.quantity, self.results.paper)
         known = self.results.parts
@@ -72,12 +79,12 @@ class Score:
 
     @property
     def judged(self) -> bool:
-        """Whether it was measured, and says something for or against, or leaves it open."""
+        """Check whether it was measured, and says something for or against, or leaves it open."""
         return self.row.word not in COMMON_WORDS and not self.row.skipped and self.row.meaning.outcome != "shown"
 
     @property
     def measured(self) -> str:
-        """What was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
+        """Say what was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
 
         Of an audit it is its own lower bound, and not the accountant's epsilon, which it is held against.
         """
@@ -126,7 +133,7 @@ class Score:
 
     @property
     def compared_with(self) -> str:
-        """What it is held against: the slope of the bound, 1, a band or the claimed epsilon."""
+        """Say what it is held against: the slope of the bound, 1, a band or the claimed epsilon."""
         row, slope_of_it = self.row, self.kind.compared_slope(self.row)
         if is_number(slope_of_it):
             return slope(slope_of_it) if self.kind.whose_exponent == "paper" else exponent(slope_of_it)
@@ -160,8 +167,8 @@ class Score:
     def _warnings(self) -> list[str]:
         """Conditions of the theorem that runs do not meet; those that differ in a number are told once."""
         alike: dict[str, list[str]] = {}
-        for cell in self.privacy.cells:
-            for warning in cell.warnings:
+        for cell in self.charged:
+            for warning in cell.calibrated.warnings:
                 alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
         more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}
         said = RANGE if self.kind.judges_noise else "outside the theorem:"
@@ -169,7 +176,7 @@ class Score:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the verdict rests on a slope with a 95 % interval."""
+        """Check whether the verdict rests on a slope with a 95 % interval."""
         return self.kind.has_interval and bool(interval(self.row.ci))
 
 
@@ -213,7 +220,7 @@ def intervals(rows: Iterable[Score]) -> int:
 
 
 def chance_text(rows: Iterable[Score]) -> str:
-    """How many deviations chance alone is expected to cause."""
+    """Count how many deviations chance alone is expected to cause."""
     count = intervals(rows)
     expected = expected_chance_deviations(count)
     return (
@@ -233,129 +240,111 @@ def counts(rows: Iterable[Score]) -> list[tuple[str, str, int]]:
 
 
 def counts_table(rows: Iterable[Score]) -> Table:
+    """Count verdicts by kind and word."""
     rows = list(rows)
-    found = Counter((row.row.kind, row.row.counted_as) for row in rows)
-    kinds = sorted({kind for kind, _ in found})
-    columns = [Column("Kind", lambda kind: get_kind(kind).title, {"kind": lambda kind: kind})]
-    for word, _, _ in counts(rows):
-        columns.append(_count_column(found, word))
-    return Table("counts", "Verdicts by kind", columns, kinds)
+    found: dict[str, Counter[str]] = {}
+    for score in rows:
+        found.setdefault(score.row.kind, Counter())[score.row.counted_as] += 1
+    names = {word: word.replace(", ", "_").replace(" ", "_") for word, _, _ in counts(rows)}
+    columns = {
+        "Kind": Column("kind", lambda kind: get_kind(kind).title),
+        **{word: Column(name, lambda number: str(number or "·"), numeric=True) for word, name in names.items()},
+    }
+    frame = [{"kind": kind, **{name: own[word] for word, name in names.items()}} for kind, own in sorted(found.items())]
+    return Table("counts", "Verdicts by kind", columns, frame)
 
 
-def _count_column(found: Mapping[tuple[str, str], int], word: str) -> Column:
-    name = word.replace(", ", "_").replace(" ", "_")
-    return Column(
-        word, lambda kind: str(found.get((kind, word), "·")), {name: lambda kind: found.get((kind, word), 0)}, True
-    )
+COLUMNS: Columns = {
+    "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
+    "Part": Column("row.part", kind="code", link=leads_to("results.id", "row.part")),
+    "Noise": Column("row.calibration", raw={"calibration": "row.calibration", "profile": "row.profile"}),
+    "Kind": Column("kind.title", raw={"kind": "row.kind"}),
+    "Verdict": Column(
+        "verdict",
+        raw={"verdict": "row.verdict", "qualified": lambda score: bool(score.row.reservations)},
+        kind="verdict",
+        tone="mark",
+    ),
+    "Measured [95 %]": Column(
+        "measured",
+        raw={"slope": "row.slope", "ci_low": "row.ci.0", "ci_high": "row.ci.1", "worst_ratio": "row.worst_ratio"},
+        numeric=True,
+    ),
+    "Bound": Column(
+        "compared_with", raw={"bound_slope": "row.bound_slope", "tolerance": "row.tolerance"}, numeric=True
+    ),
+    "Paper's exponent": Column("row.claimed_exponent", exponent, numeric=True),
+    "Noise off": Column("noise_off", raw={"noise_off_slope": "row.noise_off_slope"}, numeric=True),
+    "Privacy": Column(
+        "row",
+        privacy_text,
+        raw={
+            "privacy_status": "row.privacy_status",
+            "epsilon_claimed": "row.noise.epsilon_claimed",
+            "epsilon_real": "row.noise.epsilon_real",
+            "epsilon_real_kind": "row.noise.epsilon_real_kind",
+        },
+    ),
+    "Expected": Column("row.expected", lambda word: word or NOTHING),
+    "Reason": Column("reason", raw={"reason": "row.reason"}),
+    "Remarks": Column(
+        "remarks",
+        raw={
+            "notes": lambda score: "; ".join((*score.row.reservations, *score.row.notes)),
+            "replicates": "row.replicates",
+            "key": "row.key",
+        },
+    ),
+}
+"""Every column of a table of verdicts but those that only rows of a kind have (`own_columns`)."""
+MEASURED = ("Verdict", "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
 
 
-def _raw(*keys: str) -> Raw:
-    return {key: attrgetter(f"row.{key}") for key in keys}
-
-
-def _end(which: int) -> Any:
-    return lambda score: score.row.ci[which]
-
-
-def _worst(attribute: str) -> Any:
-    return lambda score: getattr(score.privacy.worst, attribute, None)
-
-
-CLAIM = Column(
-    "Claim",
-    lambda score: score.results.id,
-    {"claim": lambda score: score.results.id},
-    kind="code",
-    link=lambda score: address(score.results.id),
-)
-PART = Column(
-    "Part",
-    lambda score: score.row.part,
-    _raw("part"),
-    kind="code",
-    link=lambda score: address(score.results.id, score.row.part),
-)
-CALIBRATION = Column("Noise", lambda score: score.row.calibration, _raw("calibration", "profile"))
-KIND = Column("Kind", lambda score: score.kind.title, _raw("kind"))
-VERDICT = Column(
-    "Verdict",
-    lambda score: score.verdict,
-    {**_raw("verdict"), "qualified": lambda score: bool(score.row.reservations)},
-    kind="verdict",
-    style=lambda score: score.mark,
-)
-MEASURED = Column(
-    "Measured [95 %]",
-    lambda score: score.measured,
-    {**_raw("slope"), "ci_low": _end(0), "ci_high": _end(1), **_raw("worst_ratio")},
-    numeric=True,
-)
-COMPARED = Column("Bound", lambda score: score.compared_with, _raw("bound_slope", "tolerance"), numeric=True)
-CLAIMED = Column(
-    "Paper's exponent",
-    lambda score: exponent(score.row.claimed_exponent),
-    _raw("claimed_exponent"),
-    numeric=True,
-)
-NOISE_OFF = Column("Noise off", lambda score: score.noise_off, _raw("noise_off_slope"), numeric=True)
-PRIVACY = Column(
-    "Privacy",
-    lambda score: score.privacy.text,
-    {
-        "privacy_status": lambda score: score.privacy.status,
-        "epsilon_claimed": _worst("claimed"),
-        "epsilon_real": _worst("real"),
-        "epsilon_real_kind": _worst("kind"),
-    },
-)
-
-
-def own_columns(rows: Iterable[Score]) -> list[Column]:
-    """A column for each field that only the kind of some row has; rows of other kinds leave it empty."""
+def own_columns(rows: Iterable[Score]) -> Columns:
+    """Make a column for each field that only the kind of some row has; rows of other kinds leave it empty."""
     kinds = dict.fromkeys(row.row.kind for row in rows)
     fields = {name: field for kind in kinds for name, field in get_kind(kind).own_fields.items()}
-    return [_own_column(name, field) for name, field in fields.items()]
+    return {field.title: _own_column(name, field) for name, field in fields.items()}
 
 
 def _own_column(name: str, field: Field) -> Column:
-    def show(score: Score) -> str:
-        value = score.own(name)
+    def show(value: Any) -> str:
         items = value if isinstance(value, list | tuple) else [value]
         if name.endswith("_lower"):  # it stays a bound
             items = [outward(item, "lower") if is_number(item) else item for item in items]
         return ", ".join(number(item) if field.is_number else NOTHING if item is None else str(item) for item in items)
 
-    return Column(field.title, show, {name: lambda score: score.own(name)}, field.is_number)
+    return Column(lambda score: score.own(name), show, name, field.is_number)
 
 
-EXPECTED = Column("Expected", lambda score: score.row.expected or NOTHING, _raw("expected"))
-REASON = Column("Reason", lambda score: score.reason, _raw("reason"))
-REMARKS = Column(
-    "Remarks",
-    lambda score: score.remarks,
-    {"notes": lambda score: "; ".join((*score.row.reservations, *score.row.notes)), **_raw("replicates", "key")},
-)
+def chosen(titles: Iterable[str]) -> Columns:
+    """Pick columns of `COLUMNS`, in this order."""
+    return {title: COLUMNS[title] for title in titles}
 
 
 def scoreboard(inputs: Inputs) -> Table:
+    """Tabulate all verdicts of a profile."""
     rows = scores(inputs)
-    columns = (
-        *(CLAIM, PART, CALIBRATION, KIND, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF, PRIVACY),
-        *(*own_columns(rows), EXPECTED, REMARKS),
-    )
-    group = lambda score: (f"{score.results.id} · {symbols(score.results.claim.title)}", score.results.id)  # noqa: E731
-    return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows), group)
-
-
-def claim_file_table(claim: ClaimResults) -> Table:
-    """A claim's verdicts as they are written to files."""
-    shown = claim_table(claim)
-    columns = shown.columns if PRIVACY in shown.columns else (*shown.columns, PRIVACY)
-    return replace(shown, id=f"{claim.id}.verdicts", columns=columns)
+    columns = {
+        **chosen(("Claim", "Part", "Noise", "Kind", *MEASURED, "Privacy")),
+        **own_columns(rows),
+        **chosen(("Expected", "Remarks")),
+    }
+    return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows))
 
 
 def claim_table(claim: ClaimResults) -> Table:
+    """Tabulate the verdicts of a claim."""
     rows = claim_scores(claim)
-    measured = (PART, CALIBRATION, VERDICT, MEASURED, COMPARED, CLAIMED, NOISE_OFF)
-    columns = (*measured, *own_columns(rows), REASON, EXPECTED, REMARKS)
+    columns = {
+        **chosen(("Part", "Noise", *MEASURED)),
+        **own_columns(rows),
+        **chosen(("Reason", "Expected", "Remarks")),
+    }
     return Table(claim.id, f"Verdicts of {claim.id}", columns, rows)
+
+
+def claim_file_table(claim: ClaimResults) -> Table:
+    """Tabulate the verdicts of a claim for files, which have their privacy too."""
+    shown = claim_table(claim)
+    return replace(shown, id=f"{claim.id}.verdicts", columns={**shown.columns, **chosen(("Privacy",))})

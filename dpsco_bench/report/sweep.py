@@ -59,7 +59,7 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
 
 
 def heading(rows: Sequence[SweptRun]) -> str:
-    """What is the same in all runs."""
+    """Say what is the same in all runs."""
     found = []
     for key, name in SETTINGS.items():
         values = {getattr(row.summary, key) for row in rows}

@@ -8,16 +8,17 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path as Folder
 from typing import Any
 
 from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.report.address import address
 
 Row = Any
-Raw = Mapping[str, Callable[[Row], Any]]
-"""Columns of a CSV: name -> (row -> value)."""
+Path = str | Callable[[Row], Any]
+"""Where a value stands in a row: names and numbers joined by dots, such as ``row.ci.0``, or a function of the row."""
 _GREEK = ("delta", "mu", "sigma", "kappa", "lambda", "eta", "gamma", "rho")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -54,62 +55,105 @@ _SUPERSCRIPTS = re.compile(r"(?:\\textsuperscript\{[^}]*\}){2,}")
 _MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
+def at(row: Row, path: Path) -> Any:
+    """Follow a path into a row, through attributes, keys and places; None where it leads into nothing."""
+    if not isinstance(path, str):
+        return path(row)
+    for name in path.split("."):
+        if row is None:
+            return None
+        if isinstance(row, Mapping):
+            row = row.get(name)
+        elif name.isdigit():
+            row = row[int(name)]
+        else:
+            row = getattr(row, name)
+    return row
+
+
+def words(value: Any) -> str:
+    """Show a value as it is; nothing for None."""
+    return "" if value is None else str(value)
+
+
+def leads_to(*paths: Path, kind: str = "") -> Callable[[Row], str]:
+    """Make the link of a column: the address of what the paths name, a ``paper`` or a ``method`` by its kind."""
+    return lambda row: address(*filter(None, [kind]), *(str(at(row, path)) for path in paths))
+
+
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column: where its value stands in a row, and how it is shown.
+
+    A table is written as ``Table(id, title, {"Risk": Column("method.risk", number)}, rows)``.
 
     Attributes
     ----------
-    show : callable, row -> display text
-    raw : mapping of str to callable, CSV columns: name -> (row -> value); empty leaves the column out of the CSV
+    value : str or callable
+        Dotted path into a row (`at`), or a function of the row.
+    show : callable, value -> display text
+    raw : str or mapping of str to path, optional
+        Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.
     kind : str, ``text``, ``verdict`` (a badge in HTML), ``code``, or ``prose``, which has code between backticks
-    style : callable or None, row -> class of the HTML cell's content (the tone of a verdict)
+    tone : str or callable, path of the tone of a verdict
     link : callable or None, row -> address (`report.address`) of what the cell names; empty for none
     """
 
-    title: str
-    show: Callable[[Row], str]
-    raw: Raw = field(default_factory=dict)
+    value: Path
+    show: Callable[[Any], str] = words
+    raw: str | Mapping[str, Path] | None = None
     numeric: bool = False
     kind: str = "text"
-    style: Callable[[Row], str] | None = None
+    tone: Path = ""
     link: Callable[[Row], str] | None = None
+
+    def text(self, row: Row) -> str:
+        """Show the value of a row."""
+        return self.show(at(row, self.value))
+
+    @property
+    def fields(self) -> Mapping[str, Path]:
+        """Names in the files -> paths."""
+        if self.raw is None:
+            return {self.value.rpartition(".")[2]: self.value} if isinstance(self.value, str) else {}
+        if isinstance(self.raw, str):
+            return {self.raw: self.value} if self.raw else {}
+        return self.raw
+
+
+Columns = Mapping[str, Column]
+"""Title -> column."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table.
-
-    Attributes
-    ----------
-    group : callable or None
-        Row -> (heading, anchor) under which consecutive rows stand in HTML; other formats have it as a column.
-    """
+    """A titled table: columns by title, over rows of any kind that their paths lead into."""
 
     id: str
     title: str
-    columns: Sequence[Column]
+    columns: Columns
     rows: Sequence[Row]
     note: str = ""
-    group: Callable[[Row], tuple[str, str]] | None = None
 
     @cached_property
     def shown(self) -> list[list[str]]:
         """Display texts of every row, made once for all formats."""
-        return [[column.show(row) for column in self.columns] for row in self.rows]
+        return [[column.text(row) for column in self.columns.values()] for row in self.rows]
+
+    @property
+    def fields(self) -> dict[str, Path]:
+        """Columns of the files: name -> path."""
+        return {name: path for column in self.columns.values() for name, path in column.fields.items()}
 
 
 def to_markdown(table: Table) -> str:
     """GitHub-flavoured Markdown, columns padded to equal width."""
-    head = [column.title for column in table.columns]
+    head, columns = [*table.columns], [*table.columns.values()]
     body = [[_markdown(text) for text in row] for row in table.shown]
     widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
-    rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, table.columns, strict=True)]
-    lines = [
-        f"**{_markdown(table.title)}**",
-        "",
-        *(_padded(line, widths, table.columns) for line in (head, rules, *body)),
-    ]
+    rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, columns, strict=True)]
+    padded = (_padded(line, widths, columns) for line in (head, rules, *body))
+    lines = [f"**{_markdown(table.title)}**", "", *padded]
     return "\n".join(lines + (["", _markdown(table.note)] if table.note else [])) + "\n"
 
 
@@ -128,12 +172,11 @@ def _markdown(text: str) -> str:
 
 def to_csv(table: Table) -> str:
     """CSV of the raw values: NaN and missing are empty, infinity is ``inf``; lists are joined by blanks."""
-    fields = [(name, value) for column in table.columns for name, value in column.raw.items()]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([name for name, _ in fields])
+    writer.writerow(table.fields)
     for row in table.rows:
-        writer.writerow([_csv(value(row)) for _, value in fields])
+        writer.writerow([_csv(at(row, path)) for path in table.fields.values()])
     return stream.getvalue()
 
 
@@ -153,8 +196,8 @@ def to_parquet(table: Table) -> bytes:
     from pyarrow import parquet
 
     columns: dict[str, Any] = {}
-    for name, value in ((name, value) for column in table.columns for name, value in column.raw.items()):
-        found = [value(row) for row in table.rows]
+    for name, path in table.fields.items():
+        found = [at(row, path) for row in table.rows]
         try:
             columns[name] = pa.array(found, from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -166,9 +209,9 @@ def to_parquet(table: Table) -> bytes:
 
 def to_latex(table: Table) -> str:
     """A plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
-    form = "".join("r" if column.numeric else "l" for column in table.columns)
+    form = "".join("r" if column.numeric else "l" for column in table.columns.values())
     lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
-    lines += [_latex_line([column.title for column in table.columns]), r"\hline"]
+    lines += [_latex_line([*table.columns]), r"\hline"]
     lines += [_latex_line(row) for row in table.shown]
     note = [f"% {latex(table.note)}"] if table.note else []
     return "\n".join([f"% {latex(table.title)}", *lines, r"\hline", r"\end{tabular}", *note]) + "\n"
@@ -188,7 +231,7 @@ def _joined_superscripts(found: re.Match[str]) -> str:
     return r"\textsuperscript{" + "".join(re.findall(r"\\textsuperscript\{([^}]*)\}", found[0])) + "}"
 
 
-def write_table(table: Table, folder: Path) -> list[Path]:
+def write_table(table: Table, folder: Folder) -> list[Folder]:
     """Write a table in every format; returns the files."""
     files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
     for path, render in files.items():

@@ -51,7 +51,7 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
 
 
 def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
-    """What a title speaks of, and what it says of that; nothing is said of audits.
+    """Say what a title speaks of, and what it says of that; nothing is said of audits.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
 
 
 def _on_noise(claim: Claim, judged: Sequence[Row]) -> bool:
-    """Whether it is about the privacy of noise alone, by its parts where none of them ran."""
+    """Check whether it is about the privacy of noise alone, by its parts where none of them ran."""
     if judged:
         return all(row.judges_noise for row in judged)
     kinds = _kinds_stated(claim)
@@ -92,7 +92,7 @@ _WEIGHTY = {standings.FAILS: NO, standings.UNDECIDED: UNDECIDED}
 
 
 def place(claim: Claim) -> str:
-    """Where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
+    """Say where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
     if re.match(r"Table \d|Comparison table", claim.title):
         return claim.title.replace(":", ",").replace("Comparison table", "the comparison table")
     found = re.sub(r"^.*?\b(?:19|20)\d\d\b,?\s*", "", claim.source) or claim.source
@@ -107,7 +107,7 @@ def place(claim: Claim) -> str:
 
 
 def _quantity(claim: Claim, rows: Sequence[Row], standing: str) -> str:
-    """What was judged of the statement: ``empirical risk bound``, ``gradient count``."""
+    """Say what was judged of the statement: ``empirical risk bound``, ``gradient count``."""
     kinds = {row.verdict.kind for row in rows} or _kinds_stated(claim)
     parts = {part.id: part for part in claim.parts}
     of = {part.quantity for row in rows if (part := parts.get(row.verdict.part)) is not None}
@@ -135,7 +135,7 @@ def _slopes(rows: Sequence[Row]) -> str:
 
 
 def _noise_is(judged: Sequence[Row], standing: str) -> str:
-    """What noise is, and in how many parts; also where a constant that the paper leaves open has a value of ours."""
+    """Say what noise is, and in how many parts; also where an open constant of the paper has a value of ours."""
     own = [row for row in judged if row.says == NO]
     open_ = standing == standings.FAILS and all(row.verdict.open_constant for row in own)
     said = NOISE_IS[standing].replace(" as printed", " with its open constant as 1") if open_ else NOISE_IS[standing]
@@ -150,7 +150,7 @@ def _share(rows: Sequence[Row], standing: str) -> str:
 
 
 def _without_noise(rows: Sequence[Row]) -> str:
-    """What holds where noise plays no part: counts, runs without noise, laws, and what the schedule gives."""
+    """Say what holds where noise plays no part: counts, runs without noise, laws, and what the schedule gives."""
     if all(row.counts for row in rows):
         failed = {row.verdict.calibration for row in rows if row.says == NO}
         ran = {row.verdict.calibration for row in rows}

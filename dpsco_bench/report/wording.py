@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.analysis.verdict import CONFIRMING
+from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
-from dpsco_bench.privacy.ledger import SIGNS
+from dpsco_bench.privacy.ledger import SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
@@ -117,7 +118,7 @@ def meanings() -> list[tuple[str, str, str]]:
 
 
 def noise_name(calibration: str) -> str:
-    """What a calibration is called: ``paper noise``, ``noise off``."""
+    """Say what a calibration is called: ``paper noise``, ``noise off``."""
     return "noise off" if calibration == "none" else f"{calibration} noise"
 
 
@@ -140,12 +141,12 @@ def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
 
 
 def parameter_label(parameter: str, paper: str = "") -> str:
-    """What an axis of a paper's figure is called: a formula without a name by its symbols."""
+    """Say what an axis of a paper's figure is called: a formula without a name by its symbols."""
     return _PARAMETERS.get(parameter) or LABELS.find(f"{paper}.{parameter}") or symbols(parameter).replace("_", " ")
 
 
 def quantity_label(quantity: str, paper: str) -> str:
-    """What was measured, as a paper's figures call it."""
+    """Say what was measured, as a paper's figures call it."""
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 
 
@@ -175,6 +176,23 @@ def epsilon_text(value: object, kind: str) -> str:
     """A real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
     shown = number(outward(value, kind) if is_number(value) else value)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
+
+
+def privacy_text(row: Verdict) -> str:
+    """Say what the noise behind a verdict gives, such as ``exceeds the claim: ε ≥ 1.46×10⁴, claimed 1``."""
+    noise = row.noise
+    if noise is None:
+        return STATUS_WORDS.get(row.privacy_status, NOTHING)
+    words = STATUS_WORDS[noise.status] + noise.elsewhere
+    claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
+    bound = epsilon_text(*noise.bound)
+    if bound == NOTHING:
+        return f"{words}: no accountant covers it"
+    if math.isnan(noise.epsilon_real):
+        return f"{words}: target law ε\u00a0{bound}, {claimed}"
+    real = f"ε {bound}".replace(" ", "\u00a0")
+    why = " (the constants are nominal)" if noise.nominal else ""
+    return f"{words}: {real}, {claimed}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
 
 
 def paper_name(source: str, fallback: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,11 +10,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
-from dpsco_bench.claims.slug import slug
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.registry import say_once
-from dpsco_bench.report.address import address
 from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs
@@ -57,7 +53,7 @@ class Content:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """What the claims of each paper come to."""
+        """Say what the claims of each paper come to."""
         return paper_lines(self.inputs, self.scores, self.names)
 
     @cached_property
@@ -92,20 +88,7 @@ class Content:
         jobs = [job for _, job in self.inputs.all_jobs()]
         jobs += [job for board in self.inputs.boards for job in board.entry.jobs]
         used = {cell.algorithm for job in jobs for cell in job.cells}
-        found = [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
-        return _distinct(found)
-
-    @cached_property
-    def addresses(self) -> set[str]:
-        """What tables may link to: papers, claims and their parts, methods, errata."""
-        parts = {(score.results.id, score.row.part) for score in self.scores if score.results.id in self.claims}
-        return {
-            *(address("paper", paper) for paper in self.inputs.papers),
-            *map(address, self.claims),
-            *(address(*names) for names in parts),
-            *(address("method", id) for id in self.algorithms),
-            *(address(paper, entry.id) for paper, entries in self.errata.items() for entry in entries),
-        }
+        return [id for id in list_algorithms() if id in used or id.partition(".")[0] in self.inputs.papers]
 
     @cached_property
     def audits(self) -> list[Score]:
@@ -118,15 +101,5 @@ class Content:
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:
-        """Whether there is a figure of that name."""
+        """Check whether there is a figure of that name."""
         return name in self.coming or (self.figures / f"{name}.svg").is_file()
-
-
-def _distinct(ids: Iterable[str]) -> list[str]:
-    """Of ids with one address the first; a line on stderr names the others, which have no page."""
-    taken: dict[str, str] = {}
-    for id in ids:
-        first = taken.setdefault(slug(id), id)
-        if first != id:
-            say_once(InputError("page of method", id, f"of another address than that of {first}"))
-    return [*taken.values()]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 
-from dpsco_bench.report.ledger import LAW_MEANING, LAW_TITLE, LedgerRow, drawn
+from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, LedgerRow
+from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.markdown import table, text
 
@@ -20,26 +20,24 @@ SELDOM = ("Why not shown", "δ ≥ 1/n")
 
 
 def ledger_table(content: Content, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
-    """Rows of the ledger, the algorithm first; what is of draws alone is there, and told, where there is one.
+    """Show rows of the ledger, the algorithm first; a column for draws is there, and explained, where there is one.
 
     Parameters
     ----------
     hidden : sequence of str, titles of columns that the page has no need of
     """
-    known = {column.title: column for column in content.ledger.columns}
-    draws = any(drawn(row) for row in rows)
-    empty = [title for title in (LAW_TITLE, *SELDOM) if not any(known[title].show(row) for row in rows)]
-    known[VARIANT] = replace(known[VARIANT], show=partial(_variant, content, known[VARIANT].show))
-    columns = [known[title] for title in ORDER if title not in (*hidden, *empty)]
-    shown = table(replace(content.ledger, columns=columns, rows=rows, note=note))
-    return f"{text(LAW_MEANING)}\n\n{shown}" if draws else shown
+    empty = [title for title in (LAW_TITLE, *SELDOM) if not any(COLUMNS[title].text(row) for row in rows)]
+    columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
+    columns[VARIANT] = Column(partial(_variant, content))
+    shown = table(Table("privacy", "Privacy ledger", columns, rows, note))
+    return f"{text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
 
 
-def _variant(content: Content, show: Callable[[LedgerRow], str], row: LedgerRow) -> str:
+def _variant(content: Content, row: LedgerRow) -> str:
     """Variant and options; of the paper's noise also the erratum that corrects it."""
     first = row.first
     erratum = content.corrected.get((first.cell.algorithm, first.calibrated.variant))
-    return corrected_by(show(row), erratum) if erratum and first.calibration == "paper" else show(row)
+    return corrected_by(row.variant, erratum) if erratum and first.calibration == "paper" else row.variant
 
 
 def corrected_by(variant: str, erratum: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from dpsco_bench.report.tables import Column, Row, Table
+from dpsco_bench.report.tables import Column, Row, Table, at
 from dpsco_bench.report.wording import SYMBOLS, symbols
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^&!])")
@@ -104,14 +104,14 @@ def table(found: Table, hidden: Sequence[str] = (), anchored: bool = False) -> s
     hidden : sequence of str, titles of columns that stand in the files only
     anchored : bool, whether cells of the column Part are what links lead to, and no links
     """
-    columns = [column for column in found.columns if column.title not in hidden]
+    columns = {title: column for title, column in found.columns.items() if title not in hidden}
     if not found.rows:
         return ""
     met: set[str] | None = set() if anchored else None
     lines = [
-        _line(text(column.title) for column in columns),
-        _line("--:" if column.numeric else "---" for column in columns),
-        *(_line(_cell(column, row, met) for column in columns) for row in found.rows),
+        _line(map(text, columns)),
+        _line("--:" if column.numeric else "---" for column in columns.values()),
+        *(_line(_cell(title, column, row, met) for title, column in columns.items()) for row in found.rows),
     ]
     kind = "{.sortable}" if len(found.rows) >= SORTABLE else "{.plain}"
     note = f"\n{text(found.note)}\n" if found.note else ""
@@ -128,20 +128,20 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("\n", " ") for cell in cells) + " |"
 
 
-def _cell(column: Column, row: Row, met: set[str] | None) -> str:
+def _cell(title: str, column: Column, row: Row, met: set[str] | None) -> str:
     """A cell; ``met`` are the parts that have their anchor already, None where parts are links."""
-    shown = column.show(row)
+    shown = column.text(row)
     target = column.link(row) if column.link else ""
     if not shown:
         return ""
     if column.kind == "verdict":
-        return badge(shown, column.style(row) if column.style else "")
+        return badge(shown, at(row, column.tone) if column.tone else "")
     words = _code_cell(shown) if column.kind == "code" else _said(shown) if column.kind == "prose" else text(shown)
     if column.numeric:
         words = re.sub(r" (?!\\?\[)", "\N{NO-BREAK SPACE}", words)  # a line ends before an interval, or nowhere
-    if column.title in WIDE and column.kind in ("text", "prose") and len(shown) > LONG and not target:
+    if title in WIDE and column.kind in ("text", "prose") and len(shown) > LONG and not target:
         return f"[{words}]{{.prose}}"
-    if met is not None and target and column.title == "Part":
+    if met is not None and target and title == "Part":
         anchor = words if target in met else f"[{words}]{{#{target}}}"
         met.add(target)
         return anchor

@@ -57,22 +57,20 @@ class Asked:
 
 def queries_table(content: Content, id: str) -> Table:
     """Queries of a method under each noise, at the point nearest to the standard one."""
-    columns = (
-        Column("Noise", lambda asked: asked.charged.calibration),
-        Column("Variant", lambda asked: _variant(content, asked.charged)),
-        Column("Query", lambda asked: asked.query.name, kind="code"),
-        Column("Sees", lambda asked: asked.sees),
-        Column("Releases", lambda asked: count(asked.query.releases), numeric=True),
-        Column("Sensitivity", lambda asked: number(asked.query.sensitivity), numeric=True),
-        Column("In the norm", lambda asked: f"l_{plain(asked.query.norm)}"),
-        Column(
-            "Noise scale", lambda asked: number(asked.charged.calibrated.scales.get(asked.query.name)), numeric=True
+    columns = {
+        "Noise": Column("charged.calibration"),
+        "Variant": Column(lambda asked: _variant(content, asked.charged)),
+        "Query": Column("query.name", kind="code"),
+        "Sees": Column("sees"),
+        "Releases": Column("query.releases", count, numeric=True),
+        "Sensitivity": Column("query.sensitivity", number, numeric=True),
+        "In the norm": Column("query.norm", lambda norm: f"l_{plain(norm)}"),
+        "Noise scale": Column(
+            lambda asked: asked.charged.calibrated.scales.get(asked.query.name), number, numeric=True
         ),
-        Column(
-            "Gradients of the run", lambda asked: count(asked.charged.calibrated.gradient_evaluations), numeric=True
-        ),
-        Column("At", lambda asked: asked.point),
-    )
+        "Gradients of the run": Column("charged.calibrated.gradient_evaluations", count, numeric=True),
+        "At": Column("point"),
+    }
     return Table(f"{id}.queries", "Queries", columns, list(_asked(content, id)))
 
 
@@ -95,16 +93,18 @@ def nearest_point(content: Content, id: str) -> Charged | None:
 def account_table(content: Content, id: str) -> Table:
     """What an accountant says of a method there, under each noise, as `dpsco account` does."""
     found = _nearest(content, id)
-    columns = [
-        Column("Noise", lambda charged: charged.calibration),
-        Column("Variant", lambda charged: _variant(content, charged)),
-        Column("Real ε", lambda charged: epsilon_text(charged.real, charged.kind), numeric=True),
-        Column("Privacy", lambda charged: STATUS_WORDS[charged.status]),
-        Column("Accountant", lambda charged: charged.calibrated.accountant),
-        Column("Gradients of a run", lambda charged: count(charged.calibrated.gradient_evaluations), numeric=True),
-    ]
+    columns = {
+        "Noise": Column("calibration"),
+        "Variant": Column(lambda charged: _variant(content, charged)),
+        "Real ε": Column(
+            "noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind), numeric=True
+        ),
+        "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
+        "Accountant": Column("calibrated.accountant"),
+        "Gradients of a run": Column("calibrated.gradient_evaluations", count, numeric=True),
+    }
     if len({_point_of(charged) for charged in found}) > 1:
-        columns.append(Column("At", place))
+        columns["At"] = Column(place)
     return Table(f"{id}.account", "Account", columns, found)
 
 

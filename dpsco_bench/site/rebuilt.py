@@ -19,7 +19,7 @@ BREAK = "<br>"
 
 
 def entries(found: Table) -> bool:
-    """Whether it is a table of rows that claim utility and gradients; others are computed, and read as they are."""
+    """Check whether a table has rows that claim utility and gradients; others are computed, and read as they are."""
     return bool(found.rows) and all(isinstance(row, RebuiltRow) for row in found.rows)
 
 
@@ -48,7 +48,7 @@ def _judged(rows: Sequence[RebuiltRow]) -> dict[str, list[Score]]:
     """By calibration the verdict of every sweep that was judged under it, each once."""
     sweeps = list({row.sweep.part: row.sweep for row in rows}.values())
     return {
-        calibration: [score for sweep in sweeps if (score := sweep.under(calibration)) is not None]
+        calibration: [sweep.scores[calibration] for sweep in sweeps if calibration in sweep.scores]
         for calibration in judged_calibrations(sweeps)
     }
 
@@ -67,7 +67,7 @@ def _lines(calibration: str, scores: Sequence[Score]) -> list[str]:
 
 
 def _counts(noise: str, scores: Sequence[Score]) -> str:
-    """How many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
+    """Count how many sweeps have each verdict, and the claims behind them; a verdict of one sweep leads to it."""
     words: dict[tuple[str, str, bool], list[Score]] = {}
     for score in scores:
         words.setdefault((score.verdict, score.mark, bool(score.row.beside)), []).append(score)

@@ -6,18 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.evidence import NOT_CHARGED
-from dpsco_bench.analysis.judge import noise_behind
-from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.noise import NOT_CHARGED, Noise, noise_behind
 
 
 def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD", attained=True, n=4):
     said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
     said["attained"] = attained
-    return SimpleNamespace(
-        calibrated=SimpleNamespace(**said, accountant=accountant, dimension=10),
-        entry=SimpleNamespace(epsilon=claimed, n=n),
-    )
+    calibrated = SimpleNamespace(**said, accountant=accountant, dimension=10)
+    return calibrated, SimpleNamespace(epsilon=claimed, n=n, delta=1e-5)
 
 
 NOTHING_PROVES = "not shown private: nothing proves the claimed eps"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.analysis.noise import noise_behind
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
@@ -22,6 +23,7 @@ from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
 from dpsco_bench.report.inputs import read_inputs
+from dpsco_bench.report.ledger import charged_cells
 
 NAN, INF = float("nan"), float("inf")
 GRID = {"parameter": "n", "values": {"smoke": [256, 512, 1024]}}
@@ -338,11 +340,21 @@ def write_results(tmp_path_factory):
             write_job(store, job)
         if job.claim == "wang2017.race" and job.calibration == "paper":
             write_timings(store, job)
-    for claim, rows in VERDICTS.items():
-        identity = {"id": claim, "profile": "smoke"}
-        found = [{**v.to_json(), **identity, "part": part, "calibration": noise} for part, noise, v in rows]
-        write_verdicts(files, claim, found)
+    for results in read_inputs(files).claims:
+        identity = {"id": results.id, "profile": "smoke"}
+        found = [
+            (replace(v, noise=noise_of(results, part, calibration)), part, calibration)
+            for part, calibration, v in VERDICTS.get(results.id, ())
+        ]
+        rows = [{**v.to_json(), **identity, "part": part, "calibration": calibration} for v, part, calibration in found]
+        if rows:
+            write_verdicts(files, results.id, rows)
     return files
+
+
+def noise_of(results, part, calibration):
+    cells = [] if calibration == "none" else charged_cells(results, part, calibration)
+    return noise_behind((cell.calibrated, cell.cell) for cell in cells)
 
 
 def write_verdicts(files, claim, rows):

@@ -118,16 +118,16 @@ def test_wins_and_ties_are_counted_apart(board):
 def test_winners_lead_to_the_pages_of_their_methods(board, monkeypatch):
     """One winner of a decided point; no page of a method that nobody has, nor of the starting point."""
     monkeypatch.setattr(ALGORITHMS, "names", lambda: ["wang2017.dp_gd"])
-    (column,) = (column for column in wins_table(board).columns if column.title == "Method")
+    column = wins_table(board).columns["Method"]
     assert [column.link(item) for item in wins(board)] == ["method--wang2017-dp-gd", "", ""]
-    (winner,) = (column for column in points_table(board).columns if column.title == "Winner")
+    winner = points_table(board).columns["Winner"]
     assert [winner.link(row) for row in measured(board)] == ["method--wang2017-dp-gd"] * 2 + ["", ""]
 
 
 def test_winners_say_what_they_are(board):
     """The starting point too; nothing is said of a method that is not here."""
-    what = explained(board).columns[-1]
-    known, start, unknown = (what.show(item) for item in wins(board))
+    what = explained(board).columns["What it is"]
+    known, start, unknown = (what.text(item) for item in wins(board))
     assert known == describe("wang2017.dp_gd").summary and (start, unknown) == (START, "")
 
 

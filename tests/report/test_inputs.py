@@ -9,9 +9,10 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
-from dpsco_bench.report.ledger import Privacy, charged_cells
+from dpsco_bench.report.ledger import charged_cells
 from dpsco_bench.report.provenance import facts, job_rows
 from dpsco_bench.report.scores import Score
+from dpsco_bench.report.wording import privacy_text
 
 
 def test_a_missing_plan_or_claim_is_one_line(written, tmp_path):
@@ -41,22 +42,11 @@ def test_evidence_is_empty_where_nothing_was_run(inputs):
 
 def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
     claim = inputs.claim("wang2017.kinds")
-    assert len(charged_cells(claim, "explicit", "paper").cells) == 3 + 2
-    assert charged_cells(claim, "count-n", "paper").cells == ()
-    assert charged_cells(claim, "count-n", "paper").text == "—"
-    assert charged_cells(claim, "rate-n", "accounted").text.startswith("proven: ε")
-
-
-def test_the_privacy_of_a_verdict_is_that_of_its_worst_cell(inputs):
-    """By status first, whatever epsilon a proven cell has."""
-    cell = charged_cells(inputs.claim("wang2017.kinds"), "rate-n", "accounted").cells[0]
-    above = replace(cell.calibrated, epsilon_real=1.5, epsilon_real_kind="exact", privacy_status="exceeds_claim")
-    large = replace(cell.calibrated, epsilon_real=3.0, privacy_status="proven")
-    cells = (replace(cell, cell=replace(cell.cell, epsilon=4.0), calibrated=large), replace(cell, calibrated=above))
-    for order in (cells, cells[::-1]):
-        found = Privacy(order)
-        assert found.worst is cells[1] and found.status == "exceeds_claim"
-        assert found.text.startswith("exceeds the claim") and "1.5" in found.text
+    assert len(charged_cells(claim, "explicit", "paper")) == 3 + 2
+    assert charged_cells(claim, "count-n", "paper") == []
+    said = {(row.part, row.calibration): privacy_text(row) for row in claim.rows}
+    assert said["count-n", "paper"] == "—" and said["silent-n", "none"] == "no noise"
+    assert said["rate-n", "accounted"].startswith("proven: ε")
 
 
 def test_jobs_have_the_costs_of_their_cells(inputs):
@@ -91,15 +81,14 @@ def test_verb_site_without_a_plan(written, capsys, monkeypatch):
     assert "results/ci/plan.json" in capsys.readouterr().err
 
 
-def test_conditions_that_runs_do_not_meet_are_told_once(inputs):
+def test_conditions_that_runs_do_not_meet_are_told_once(inputs, monkeypatch):
     claim = inputs.claim("wang2017.kinds")
     row = next(row for row in claim.rows if row.part == "rate-n")
-    cells = charged_cells(claim, "rate-n", "paper").cells
+    cells = charged_cells(claim, "rate-n", "paper")
     texts = ("needs eps <= 0.1", "needs eps <= 2.5e-5", "another one")
     cells = [replace(c, calibrated=replace(c.calibrated, warnings=(t,))) for c, t in zip(cells, texts, strict=True)]
-    score = Score(claim, row)
-    score.__dict__["privacy"] = Privacy(tuple(cells))
-    assert "needs ε ≤ 0.1, and alike in 1 more; another one" in score.remarks
+    monkeypatch.setattr("dpsco_bench.report.scores.charged_cells", lambda *of: cells)
+    assert "needs ε ≤ 0.1, and alike in 1 more; another one" in Score(claim, row).remarks
 
 
 def test_noise_off_without_a_slope_says_what_is_left(inputs):

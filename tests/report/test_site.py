@@ -207,7 +207,7 @@ def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
     counted = [line for line in lines if "sweeps: " in line]
     assert all(line.rstrip(" |").endswith("([`kinds`])") for line in counted)
     for noise, line in zip(("paper", "accounted"), counted, strict=True):
-        own = {row.part for row in table.rows if row.claims == "utility" and row.sweep.under(noise)}
+        own = {row.part for row in table.rows if row.claims == "utility" and noise in row.sweep.scores}
         assert f"{noise} noise, {len(own)} sweeps: " in line and len(own) > 1
         assert sum(map(int, re.findall(r"\] \[?(\d+)", line))) == len(own)
     assert [line for line in lines if "noise off" in line and "in n]" in line]

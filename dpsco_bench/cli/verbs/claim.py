@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
     from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
-    from dpsco_bench.cli.claiming import asked_claims, privacy_texts, run_claim
+    from dpsco_bench.cli.claiming import asked_claims, run_claim
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.results import check_writable
     from dpsco_bench.registry import say_once
@@ -54,22 +53,18 @@ def execute(args: argparse.Namespace) -> int:
         raise unmeasured(args.profile, [entry.id for entry in entries])
     rows: list[Verdict] = []
     drawn: list[Path] = []
-    privacy: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         found = run_claim(entry, measured) if entry.claim.parts else []
         if not found:
             say_once(unmeasured(args.profile, [entry.id]))
         rows += found
         drawn += _drawn(entry, found, args) if args.figures and found else []
-        if not args.json:
-            texts = privacy_texts(entry, measured)
-            privacy |= {(entry.id, *place): text for place, text in texts.items()}
     if args.json:
         from dpsco_bench.analysis.answer import told
 
         print_json(told(rows))
     else:
-        _print(rows, privacy)
+        _print(rows)
         for id in dict.fromkeys(row.id for row in rows):
             others = left_out(id, args.profile, settings)
             if others:
@@ -89,12 +84,12 @@ def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> 
     return write_claim_figures(ClaimResults(files.measured.present(entry), files, rows), args.figures)
 
 
-def _print(rows: list[Verdict], privacy: Mapping[tuple[str, str, str], str]) -> None:
+def _print(rows: list[Verdict]) -> None:
     """The sentence of each claim, its rows, and every row's reasons."""
     from dpsco_bench.cli.verdict_table import answers_text, verdict_table
 
     print(answers_text(rows) + "\n")
-    print(verdict_table(rows, privacy))
+    print(verdict_table(rows, privacy=True))
     (profile,) = {row.profile for row in rows}
     print(f"profile {profile}" + "; --profile full has the complete replication's sizes" * (profile != "full"))
     several = len({row.id for row in rows}) > 1

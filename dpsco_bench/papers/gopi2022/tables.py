@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.evidence import CellEvidence
@@ -17,7 +16,7 @@ from dpsco_bench.report.computed import computed
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Columns, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 CLAIM, COMMON_N = "gopi2022.prop9", 16
@@ -97,9 +96,6 @@ class QueryRow:
         row = self.score.row if self.score and self.parameter else None
         return with_interval(row.slope, row.ci) if row and is_number(row.slope) else ""
 
-    def of(self, key: str) -> Any:
-        return getattr(self.score.row, key) if self.score else None
-
 
 @computed("gopi2022.queries")
 def queries_table(text: TableText, inputs: Inputs) -> Table:
@@ -171,29 +167,22 @@ def _counted(row: QueryRow) -> str:
     return with_error(row.counted, row.error) if is_number(row.counted) else ""
 
 
-def _number(key: str) -> Any:
-    return lambda row: (count if value >= 1e3 else number)(value) if is_number(value := getattr(row, key)) else ""
+def _number(value: float | None) -> str:
+    if not is_number(value):
+        return ""
+    return count(value) if value >= 1e3 else number(value)
 
 
-def _raw(*keys: str) -> dict[str, Any]:
-    return {key: lambda row, key=key: getattr(row, key) for key in keys}
-
-
-_SETTING = {f.name: lambda row, key=f.name: getattr(row.setting, key, None) for f in fields(Setting)}
-_COLUMNS = (
-    Column("Formula", lambda r: symbols(r.formula), _raw("formula")),
-    Column("What is counted", lambda r: symbols(r.counted_is), _raw("counted_is")),
-    Column("At", lambda r: r.where, _SETTING),
-    Column("Exponent claimed", _exponent, _raw("parameter", "claimed")),
-    Column("Measured", lambda r: r.slope, {"slope": lambda r: r.of("slope") if r.parameter else None}, True),
-    Column("Count at most", _number("limit"), _raw("limit"), True),
-    Column("Counted", _counted, _raw("counted", "error"), True),
-    Column("Projected N of a draw", _number("projected"), _raw("projected"), True),
-    Column(
-        "Verdict",
-        lambda r: r.score.verdict if r.score else "",
-        {"verdict": lambda r: r.of("verdict")},
-        kind="verdict",
-        style=lambda r: r.score.tone if r.score else "",
+_COLUMNS: Columns = {
+    "Formula": Column("formula", symbols),
+    "What is counted": Column("counted_is", symbols),
+    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(Setting)}),
+    "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
+    "Measured": Column(
+        "slope", raw={"slope": lambda row: row.score.row.slope if row.score and row.parameter else None}, numeric=True
     ),
-)
+    "Count at most": Column("limit", _number, numeric=True),
+    "Counted": Column(_counted, raw={"counted": "counted", "error": "error"}, numeric=True),
+    "Projected N of a draw": Column("projected", _number, numeric=True),
+    "Verdict": Column("score.verdict", raw={"verdict": "score.row.verdict"}, kind="verdict", tone="score.tone"),
+}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import log, log2, sqrt
 
 from dpsco_bench.claims.tables import TableText
@@ -58,14 +58,14 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
 
 @computed("zhang2022.conversions")
 def _conversions(text: TableText, inputs: Inputs) -> Table:
-    columns = (
-        Column("Claimed ε", lambda r: plain(round(r.epsilon, 4)), {"epsilon": lambda r: r.epsilon}, True),
-        Column("δ", lambda r: plain(r.delta), {"delta": lambda r: r.delta}, True),
-        Column("Paper ρ", lambda r: number(r.rho), {"rho": lambda r: r.rho}, True),
-        Column("Exact m", lambda r: number(r.exact), {"m": lambda r: r.exact}, True),
-        Column("Real ε of the paper's ρ", lambda r: number(r.real, 4), {"epsilon_real": lambda r: r.real}, True),
-        Column("Verdict", lambda r: r.verdict, {"verdict": lambda r: r.verdict}),
-    )
+    columns = {
+        "Claimed ε": Column("epsilon", lambda epsilon: plain(round(epsilon, 4)), numeric=True),
+        "δ": Column("delta", plain, numeric=True),
+        "Paper ρ": Column("rho", number, numeric=True),
+        "Exact m": Column("exact", number, "m", numeric=True),
+        "Real ε of the paper's ρ": Column("real", partial(number, digits=4), "epsilon_real", numeric=True),
+        "Verdict": Column("verdict"),
+    }
     rows = [conversion(*setting) for setting in SETTINGS]
     note = (
         "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
@@ -76,18 +76,16 @@ def _conversions(text: TableText, inputs: Inputs) -> Table:
 
 @computed("zhang2022.levels")
 def _levels(text: TableText, inputs: Inputs) -> Table:
-    def level(condition: float, calibration: str) -> Callable[[float], float]:
-        return lambda k: relative_level(k, condition, calibration)
-
-    columns = [Column("k", plain, {"k": lambda k: k}, True)]
+    columns = {"k": Column("k", plain, numeric=True)}
+    rows = [{"k": k} for k in POWERS]
     for calibration in ("paper", "accounted"):
         for condition in CONDITIONS:
-            found = level(condition, calibration)
-            raw = {f"{calibration}_HD/G_{condition:g}": found}
-            title = f"{calibration}, HD/G = {condition:g}"
-            columns.append(Column(title, lambda k, found=found: number(found(k)), raw, True))  # type: ignore[misc]
+            name = f"{calibration}_HD/G_{condition:g}"
+            columns[f"{calibration}, HD/G = {condition:g}"] = Column(name, number, numeric=True)
+            for row in rows:
+                row[name] = relative_level(row["k"], condition, calibration)
     note = (
         f"n = {ROUNDS}, all radii equal to D, only the last iterate being released: Gaussian-DP level over the target. "
         "Below 1 the noise is larger than its guarantee needs."
     )
-    return Table(text.id, text.title, columns, list(POWERS), note)
+    return Table(text.id, text.title, columns, rows, note)

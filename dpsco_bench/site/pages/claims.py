@@ -107,7 +107,7 @@ def _beyond(standing: str, answer: str) -> str:
 
 
 def _elsewhere(content: Content, results: ClaimResults) -> str:
-    """Which other claims refute the printed noise; empty where none does."""
+    """Say which other claims refute the printed noise; empty where none does."""
     if content.claims[results.id].standing not in NOISE_MATTERS:
         return ""
     found = refuted_elsewhere(results, content.scores)
@@ -118,7 +118,7 @@ def _elsewhere(content: Content, results: ClaimResults) -> str:
 
 
 def _evidence(content: Content, results: ClaimResults) -> list[str]:
-    """What stands behind the verdicts."""
+    """Say what stands behind the verdicts."""
     return [
         _comparisons(results),
         heading("How it is measured", 2),
@@ -142,11 +142,11 @@ def page_title(claim: Claim) -> str:
 def _verdict_table(results: ClaimResults) -> Table:
     """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
-    why = Column("Why", lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
-    columns = [column for column in whole.columns if column.title in first]
-    others = [column for column in whole.columns if column.title not in (*first, *rest)]
-    return replace(whole, columns=[*columns, why, *others])
+    why = Column(lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
+    columns = {title: whole.columns[title] for title in first} | {"Why": why}
+    others = {title: column for title, column in whole.columns.items() if title not in (*first, *rest)}
+    return replace(whole, columns=columns | others)
 
 
 def said(words: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsco_bench.claims.erratum import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
 from dpsco_bench.report.address import address
 from dpsco_bench.report.papers import errata_note
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Table, leads_to
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
 
@@ -16,12 +16,12 @@ def errata_pages(content: Content) -> Pages:
     """The list of all entries, and a page per paper."""
     papers = [paper for paper in content.inputs.papers if content.errata[paper]]
     entries = [entry for paper in papers for entry in content.errata[paper]]
-    columns = (
-        Column("Entry", lambda e: f"{e.paper} {e.id}", link=lambda e: address(e.paper, e.id)),
-        Column("What", lambda e: e.title),
-        Column("Changes", lambda e: e.changes, kind="code"),
-        Column("What follows", lambda e: e.consequence.split(". ")[0].rstrip(".") + "."),
-    )
+    columns = {
+        "Entry": Column(lambda entry: f"{entry.paper} {entry.id}", link=leads_to("paper", "id")),
+        "What": Column("title"),
+        "Changes": Column("changes", kind="code"),
+        "What follows": Column("consequence", lambda words: words.split(". ")[0].rstrip(".") + "."),
+    }
     index = [
         heading("Errata", target="errata"),
         text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
@@ -33,7 +33,7 @@ def errata_pages(content: Content) -> Pages:
 
 
 def legend() -> str:
-    """What the words for changes mean."""
+    """Say what the words for changes mean."""
     return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
 
 

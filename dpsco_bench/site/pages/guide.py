@@ -29,7 +29,7 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def guide_pages(content: Content) -> Pages:
-    """How to read a verdict, then the documentation."""
+    """Say how to read a verdict, then the documentation."""
     docs = {name: path for name, path in shown_documents().items() if not content.short or name in MAILED}
     known = ["reading", *docs, *([] if content.short else ["api"])]
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
@@ -73,7 +73,7 @@ def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") 
 
 
 def api_page() -> str:
-    """What `import dpsco_bench` offers, from its docstrings."""
+    """Say what `import dpsco_bench` offers, from its docstrings."""
     names = "\n\n".join(_documented(name) for name in dpsco_bench.__all__)
     intro = "What `import dpsco_bench` offers. Everything else may change without notice.\n"
     return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{names}\n```\n"])

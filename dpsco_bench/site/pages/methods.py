@@ -12,12 +12,12 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.docstrings import on_others, paragraphs
-from dpsco_bench.cli.pages import AlgorithmPage, OptionText
+from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
 from dpsco_bench.report.board import decided, measured, named
 from dpsco_bench.report.numbers import number
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
@@ -31,12 +31,12 @@ def method_pages(content: Content) -> Pages:
     """A page per method, and the list of them."""
     known = [describe(id) for id in content.algorithms]
     pages = [page for page in known if isinstance(page, AlgorithmPage)]
-    columns = (
-        Column("Method", lambda page: page.id, kind="code", link=lambda page: address("method", page.id)),
-        Column("What it is", lambda page: page.summary, kind="prose"),
-        Column("Source", lambda page: page.source),
-        Column("Claims", lambda page: str(len(_claims(content, page))), numeric=True),
-    )
+    columns = {
+        "Method": Column("id", kind="code", link=leads_to("id", kind="method")),
+        "What it is": Column("summary", kind="prose"),
+        "Source": Column("source"),
+        "Claims": Column(lambda page: len(_claims(content, page)), numeric=True),
+    }
     index = [
         heading("Methods", target="methods"),
         "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
@@ -69,7 +69,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
 
 
 def _details(content: Content, page: AlgorithmPage) -> list[str]:
-    """What it costs, where it stands, and its code."""
+    """Say what it costs, where it stands, and its code."""
     return [
         _account(content, page),
         _queries(content, page.id),
@@ -83,7 +83,7 @@ def _details(content: Content, page: AlgorithmPage) -> list[str]:
 
 
 def _account(content: Content, page: AlgorithmPage) -> str:
-    """What an accountant says at one point, and the command that says it there or at a point of one's own."""
+    """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
     point, problem = nearest_point(content, page.id), _problem(content, page)
     private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
     if point is None and not (problem and private):
@@ -107,7 +107,7 @@ def _problem(content: Content, page: AlgorithmPage) -> str:
 
 
 def _told(page: AlgorithmPage) -> str:
-    """What its docstring says but of options, which have a table."""
+    """Say what its docstring says but of options, which have a table."""
     others = on_others(page.doc, [option.name for option in page.options])
     said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
     return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
@@ -120,7 +120,7 @@ def _code(id: str) -> str:
 
 
 def _queries(content: Content, id: str) -> str:
-    """What it asks of the data at a point that was calibrated; nothing where no claim charges it."""
+    """Say what it asks of the data at a point that was calibrated; nothing where no claim charges it."""
     shown = table(queries_table(content, id))
     return f"{heading('Its queries, and what each is charged for', 2)}\n{shown}" if shown else ""
 
@@ -132,7 +132,7 @@ def _ledger(content: Content, id: str) -> str:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a method stands on one instance of a board, over its points."""
+    """Say where a method stands on one instance of a board, over its points."""
 
     instance: str
     name: str
@@ -148,7 +148,7 @@ class Places:
 
 
 def places(content: Content, id: str) -> list[Places]:
-    """Where a method stands among those of proven privacy, instance by instance."""
+    """Say where a method stands among those of proven privacy, instance by instance."""
     found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
         for row in measured(board):
@@ -164,37 +164,35 @@ def places(content: Content, id: str) -> list[Places]:
     return [*found.values()]
 
 
+PLACES: Columns = {
+    "Instance": Column("instance", kind="code"),
+    "Method": Column("name", kind="code"),
+    "Points": Column("places", lambda found: str(len(found)), numeric=True),
+    "Decided": Column("decided", lambda found: str(len(found)), numeric=True),
+    "First at": Column("decided", lambda found: str(sum(found)), numeric=True),
+    "Places of those run": Column("text", numeric=True),
+    "Risk over the least, median": Column("ratios", lambda found: number(median(found or [nan])), numeric=True),
+}
+
+
 def _standing(content: Content, id: str) -> str:
     """Its places on the boards."""
     found = places(content, id)
     if not found:
         return ""
-    columns = (
-        Column("Instance", lambda own: own.instance, kind="code"),
-        Column("Method", lambda own: own.name, kind="code"),
-        Column("Points", lambda own: str(len(own.places)), numeric=True),
-        Column("Decided", lambda own: str(len(own.decided)), numeric=True),
-        Column("First at", lambda own: str(sum(own.decided)), numeric=True),
-        Column("Places of those run", lambda own: own.text, numeric=True),
-        Column("Risk over the least, median", lambda own: number(median(own.ratios or [nan])), numeric=True),
-    )
-    shown = table(Table(f"{id}.standing", "Standing", columns, found))
+    shown = table(Table(f"{id}.standing", "Standing", PLACES, found))
     return "\n".join([heading("Where it stands at equal accounted privacy", 2), shown])
 
 
 def _options(page: AlgorithmPage) -> str:
     if not page.options:
         return ""
-    columns = (
-        Column("Option", lambda option: option.name, kind="code"),
-        Column("Default", _default, kind="code"),
-        Column("Meaning", lambda option: option.meaning, kind="prose"),
-    )
+    columns = {
+        "Option": Column("name", kind="code"),
+        "Default": Column("default", lambda value: "null" if value is None else str(value), kind="code"),
+        "Meaning": Column("meaning", kind="prose"),
+    }
     return "\n".join([heading("Options", 2), table(Table(f"{page.id}.options", "Options", columns, page.options))])
-
-
-def _default(option: OptionText) -> str:
-    return "null" if option.default is None else str(option.default)
 
 
 def _errata(errata: Sequence[Erratum]) -> str:

@@ -59,7 +59,7 @@ def _paper(content: Content, line: PaperLine) -> str:
 
 
 def _noise(line: PaperLine) -> str:
-    """What is known of its own noise, and of the noise that it cites, a sentence each."""
+    """Say what is known of its own noise, and of the noise that it cites, a sentence each."""
     words = {
         "confirms": "proven private",
         "contradicts": "shown not to be private",
@@ -85,7 +85,7 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
 
 def _told(found: Table) -> list[str]:
     """Titles of a rebuilt table's columns that its entries have told already; they stand in the files."""
-    return [c.title for c in found.columns if c.title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
+    return [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
 
 
 def _figures(content: Content, paper: str) -> list[str]:
@@ -99,7 +99,7 @@ def _figures(content: Content, paper: str) -> list[str]:
 
 
 def _exponents(content: Content, line: PaperLine) -> list[str]:
-    """Where its exponents stand, sweep by sweep; the claims' pages show them one by one."""
+    """Say where its exponents stand, sweep by sweep; the claims' pages show them one by one."""
     found = rates_table(content.inputs, line.paper, line.name)
     files = f"[CSV](../tables/{found.id}.csv), [Parquet](../tables/{found.id}.parquet)"
     return [f"Exponents of all {len(found.rows)} sweeps, claimed beside measured: {files}.\n"] if found.rows else []
@@ -123,15 +123,20 @@ def _ledgers(content: Content, paper: str) -> list[str]:
     return pieces
 
 
+def worst_excess(row: LedgerRow) -> float:
+    """The largest bound over claim among a row's cells."""
+    return max(cell.noise.excess for cell in row.cells)
+
+
 def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     """The paper's noise: of every mechanism and variant the row of largest real over claimed epsilon, by status."""
     worst: dict[tuple[str, str, str], LedgerRow] = {}
     for row in content.ledger.rows:
         cell = row.first
         if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
-            key = cell.cell.algorithm, cell.calibrated.variant, cell.status
+            key = cell.cell.algorithm, cell.calibrated.variant, cell.noise.status
             known = worst.get(key)
-            if known is None or max(c.excess for c in row.cells) > max(c.excess for c in known.cells):
+            if known is None or worst_excess(row) > worst_excess(known):
                 worst[key] = row
     return list(worst.values())
 
@@ -146,7 +151,7 @@ def _errata(content: Content, paper: str) -> list[str]:
 
 def privacy_page(content: Content) -> Pages:
     """The privacy ledger of all papers."""
-    counts = Counter(row.first.status for row in content.ledger.rows)
+    counts = Counter(row.first.noise.status for row in content.ledger.rows)
     said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
         "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "

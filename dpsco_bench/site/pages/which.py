@@ -71,12 +71,12 @@ def _board(content: Content, board: BoardResults) -> str:
 def explained(board: BoardResults) -> Table:
     """Winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
-    what = Column("What it is", lambda won: START if won[0] == TRIVIAL else _summary(known[won[0]]), kind="prose")
-    return replace(found, columns=[*found.columns, what])
+    what = Column("0", lambda label: START if label == TRIVIAL else _summary(known[label]), kind="prose")
+    return replace(found, columns={**found.columns, "What it is": what})
 
 
 def _summary(id: str) -> str:
-    """Of a method in a line; nothing of one whose file or paper is not here."""
+    """Summarise a method in a line; nothing for one whose file or paper is not here."""
     known = describe(id) if id in list_algorithms() else None
     return known.summary if isinstance(known, AlgorithmPage) else ""
 
