@@ -296,12 +296,10 @@ def write_job(store, job):
         unproven = replace(second, epsilon_real=NAN, privacy_status="unproven")
         calibrations = (replace(first, **odd), unproven, *others)
     store.write("calibrations", job.calibration_key, dumps_canonical({"cells": calibrations}))
-    if job.has_run:
-        table = execute(job, calibrations)
-        costs = (
-            [Cost(0, 100.0, 64.0), Cost(1, 23.4, 128.0)] if (job.part, job.calibration) == ("rate-n", "paper") else []
-        )
-        store.write("runs", job.key, table_bytes(without_names(table)), costs)
+    costs = [Cost(0, 100.0, 64.0), Cost(1, 23.4, 128.0)] if (job.part, job.calibration) == ("rate-n", "paper") else []
+    for block in job.blocks if job.has_run else ():
+        table = execute(job, calibrations, block=block)
+        store.write("runs", block.key, table_bytes(without_names(table)), costs)
 
 
 def write_timings(store, job):
