@@ -94,10 +94,9 @@ def test_a_search_is_held_against_the_best_method_and_against_its_own():
 
 
 def charged(*shares, calibration="paper", id="c", part="p"):
-    cells = [SimpleNamespace(real=2 * share, claimed=2.0) for share in shares]
-    worst = max(cells, key=lambda cell: cell.real, default=None)
+    cells = [SimpleNamespace(real=2 * s, claimed=2.0, noise=SimpleNamespace(severity=s)) for s in shares]
     row = SimpleNamespace(id=id, part=part, calibration=calibration)
-    return SimpleNamespace(row=row, privacy=SimpleNamespace(cells=cells, worst=worst))
+    return SimpleNamespace(row=row, charged=cells)
 
 
 def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
