@@ -41,15 +41,6 @@ def test_what_it_says_of_packs_and_stores():
     assert not [name for name, _ in results.RESULT_FIELDS if name.endswith("_s") or "seconds" in name]
 
 
-def test_what_proves_a_dropped_test_now_is_there():
-    section = (ROOT / "docs" / "dropped.md").read_text().partition("## Tests")[2]
-    now = [row.split(" | ")[-1] for row in section.splitlines() if row.startswith("| `")]
-    named = {name for text in now for name in re.findall(r"`([\w/]*test_\w+)`", text)}
-    there = [str(path.relative_to(ROOT / "tests").with_suffix("")) for path in files("tests", "py")]
-    assert len(named) > 20
-    assert not [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in there)]
-
-
 def docstring_lines(source):
     """Lines of bare strings, on modules, classes and functions and below constants."""
     bodies = [body for node in ast.walk(ast.parse(source)) if isinstance(body := getattr(node, "body", None), list)]

@@ -200,8 +200,6 @@ class Kind(ABC):
     evaluations : mapping of str to str
         What a part's file may say of how it is computed -> what its jobs compute, by its name in
         `execution.evaluations` where that is not a run.
-    rules : mapping of str to str
-        Rules of its own that may change a word from one record to the next (`changed_by`), each as a clause.
     """
 
     name = title = ""
@@ -222,7 +220,6 @@ class Kind(ABC):
     against = ""
     whose_exponent = "paper"
     evaluations: ClassVar[Mapping[str, str]] = {"run": "run", "closed_form": "closed_form"}
-    rules: ClassVar[Mapping[str, str]] = {}
 
     def labels_of(self, part: Any) -> Mapping[str, str]:
         """``labels`` of the panel of a part."""
@@ -264,10 +261,6 @@ class Kind(ABC):
     def why(self, row: Any) -> str:
         """Why a row has its word, as the end of its sentence; empty where there is no more to say."""
         return str(row.reason)
-
-    def changed_by(self, old: str, row: Any) -> str:
-        """Which rule gives a row another word than an earlier record had (a name of `analysis.changes.known_rules`)."""
-        return "equivalence"
 
     def panel(self, scores: Sequence[Any]) -> Any:
         """Draw a part's scores, one for each calibration, as a `report.drawing.Panel`; None draws the kind's ``shape``.
@@ -326,20 +319,19 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
 
 
 def _check_types(cls: type[Kind], where: str) -> None:
-    """Refuse a title, words, fields and rules of other types: pages on all kinds read them."""
+    """Refuse a title, words and fields of other types: pages on all kinds read them."""
     allowed = {
         "title": (str, "text"),
         "words": (Mapping, "words by name, each a Word(outcome, meaning)"),
         "own_fields": (Mapping, "fields by name"),
         "labels": (Mapping, "texts by name"),
         "evaluations": (Mapping, "texts by name"),
-        "rules": (Mapping, "clauses by name"),
         **dict.fromkeys(("takes", "quantities", "fields"), (tuple | list, "names")),
     }
     for name, (kind, said) in allowed.items():
         value: Any = getattr(cls, name)
         items = [] if isinstance(value, str) else [*value] if isinstance(value, Iterable) else []
-        if name in ("labels", "evaluations", "rules") and isinstance(value, Mapping):
+        if name in ("labels", "evaluations") and isinstance(value, Mapping):
             items += value.values()
         if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
             raise InputError(f"{where}: {name}", value, said)

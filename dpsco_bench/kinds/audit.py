@@ -52,7 +52,6 @@ class AuditKind(Kind):
         "power": Field(float, "predicted power"),
     }
     evaluations: ClassVar = {"run": AUDIT, "fused": AUDIT_FUSED}
-    rules: ClassVar = {"audit": "how epsilon is bounded from below, and what is predicted of it"}
 
     def check(self, part: Part, where: str) -> None:
         """Noise to audit, one method, and enough runs in every profile."""
@@ -65,9 +64,6 @@ class AuditKind(Kind):
             if part.replicates.get(profile, 0) < FEWEST_RUNS:
                 runs = part.replicates.get(profile, "missing")
                 raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
-
-    def changed_by(self, old: str, row: Verdict) -> str:
-        return "audit"
 
     def judge(self, case: Case) -> Verdict:
         """The cell whose lower bound is the largest part of its claim decides."""

@@ -55,13 +55,6 @@ class Complexity(Kind):
         """Only to measure another count than the plan's."""
         return part.quantity != RISK
 
-    rules: ClassVar = {
-        "smaller count": "an O() is not refuted by a count that grows more slowly",
-    }
-
-    def changed_by(self, old: str, row: Verdict) -> str:
-        return "smaller count" if row.form == "fewer" else "formula"
-
     def tolerance_of(self, part: Any) -> Any:
         """None where counts must be equal."""
         return "equal" if part.exact else part.tolerance

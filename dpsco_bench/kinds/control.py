@@ -48,9 +48,6 @@ class Control(Kind):
         if part.band:
             check_band(part.band, where)
 
-    def changed_by(self, old: str, row: Verdict) -> str:
-        return "joint resampling" if old == "inconclusive" else "equivalence"
-
     def compared_slope(self, row: Verdict) -> float | None:
         return row.claimed_exponent
 

@@ -52,14 +52,6 @@ class Explicit(Kind):
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound", "worst": "at most"}
     against = "≤ 1"
-    rules: ClassVar = {
-        "vacuous bound": "a bound above the starting point's risk confirms nothing",
-        "simultaneous intervals": "intervals, of means and of shares, hold for all cells of a bound together, and "
-        "may leave it open",
-    }
-
-    def changed_by(self, old: str, row: Verdict) -> str:
-        return "vacuous bound" if row.form == "vacuous" else "simultaneous intervals"
 
     def judge(self, case: Case) -> Verdict:
         """The mean with its interval, unless replicates or signals have to be judged one by one."""

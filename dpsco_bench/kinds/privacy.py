@@ -48,12 +48,6 @@ class PrivacyKind(Kind):
     quantities = (RISK, LAW)
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     shape = "privacy"
-    rules: ClassVar = {
-        "privacy": "how the real epsilon is bounded, and what is proven of it",
-    }
-
-    def changed_by(self, old: str, row: Verdict) -> str:
-        return "privacy"
 
     def runs(self, part: Part) -> bool:
         """Never: plans are charged."""

@@ -76,11 +76,6 @@ class Rate(Kind):
     tolerance = None
     fields = ("fitted", "local_slopes", "noise_off_share")
     shape = "slopes"
-    rules: ClassVar = {
-        "asymptotic cells": "sizes at which a run hardly leaves its start, or another term dominates, are not fitted",
-        "signal grid": "a largest risk at the end of a signal grid that could be extended decides nothing",
-        "power law": "means that bend in another way than the formula decide nothing",
-    }
 
     def check(self, part: Part, where: str) -> None:
         """The tolerance is small beside the exponent that it is about."""
@@ -88,17 +83,6 @@ class Rate(Kind):
         for tolerance in (part.tolerance, *part.tolerances.values()):
             if tolerance > limit:
                 raise InputError(f"{where}: tolerance", tolerance, f"at most {limit:g} for exponent {part.exponent}")
-
-    def changed_by(self, old: str, row: Verdict) -> str:
-        """By its word, or by what is not fitted."""
-        steps = {
-            "not_observable": "asymptotic cells",
-            "inconclusive (edge)": "signal grid",
-            "inconclusive (bent)": "power law",
-        }
-        if row.form in steps or not all(row.fitted or (True,)):
-            return steps.get(row.form, "asymptotic cells")
-        return "joint resampling" if old == "inconclusive" else "equivalence"
 
     def needs_slope(self, part: Part) -> bool:
         return True

@@ -71,6 +71,4 @@ def test_every_verb_is_told_of():
 def test_every_page_of_the_documentation_is_reached_from_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     reached = {page for page in PAGES if f"docs/{page.name}" in readme}
-    assert {page.name for page in PAGES if page.parent.name == "docs"} - {page.name for page in reached} == {
-        "dropped.md"
-    }
+    assert [page.name for page in PAGES if page.parent.name == "docs" and page not in reached] == []

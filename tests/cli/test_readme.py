@@ -1,4 +1,4 @@
-"""README, docs/standing.md, docs/verdicts.md and docs/changes.md say what is recorded, and what the code has."""
+"""README, docs/standing.md and docs/verdicts.md say what is recorded, and what the code has."""
 
 import re
 import runpy
@@ -16,7 +16,6 @@ from dpsco_bench.report.findings import all_findings
 
 ROOT = Path(__file__).parents[2]
 STANDING = runpy.run_path(str(ROOT / "docs" / "standing.py"))
-CHANGES = runpy.run_path(str(ROOT / "docs" / "changes.py"))
 VERDICTS = runpy.run_path(str(ROOT / "docs" / "verdicts.py"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FINDINGS = runpy.run_path(str(ROOT / "docs" / "findings.py"))
@@ -24,10 +23,6 @@ FINDINGS = runpy.run_path(str(ROOT / "docs" / "findings.py"))
 
 def test_the_page_of_standings_is_that_of_the_record():
     assert (ROOT / "docs" / "standing.md").read_text(encoding="utf-8") == STANDING["page"](), "python docs/standing.py"
-
-
-def test_the_page_of_changed_words_is_that_of_the_record():
-    assert (ROOT / "docs" / "changes.md").read_text(encoding="utf-8") == CHANGES["page"](), "python docs/changes.py"
 
 
 def test_the_readme_counts_the_claims_as_they_are_recorded():

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpsco_bench.analysis.changes import BECAUSE, BEFORE, known_rules, read_changes, record_changes
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.analysis.judged import JudgedClaim, read_judged
 from dpsco_bench.analysis.record import read_record, record
@@ -51,10 +50,6 @@ class Spread(Kind):
         "spreads": Field((float,), "spread at each value"),
         "calmest": Field(str, "calmest"),
     }
-    rules = {"gusts": "a factor that one replicate alone makes decides nothing"}
-
-    def changed_by(self, old, row):
-        return "gusts"
 
     def check(self, part, where):
         from dpsco_bench.errors import InputError
@@ -167,17 +162,6 @@ def test_verdicts_from_before_a_field_was_renamed_are_judged_again(measured, tmp
     assert read_judged(tmp_path / "verdicts.json") is None
 
 
-def test_its_rules_explain_a_changed_word(measured, tmp_path):
-    rows = measured[1].rows
-    (tmp_path / BEFORE).write_text(
-        "profile,claim,part,calibration,word\nsmoke,mine.spread,kept,paper,wild\nsmoke,mine.spread,lost,paper,wild\n"
-    )
-    record_changes(tmp_path, "smoke", rows)
-    (line,) = read_changes(tmp_path)
-    assert (line.part, line.old, line.new, line.because) == ("kept", "wild", "calm", "gusts")
-    assert "gusts" in known_rules() and "gusts" not in BECAUSE
-
-
 def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
     _, results = measured
     kept, lost = claim_scores(results)
@@ -225,8 +209,8 @@ def test_a_word_that_it_does_not_have_is_refused(files, dpsco):
         ('@kind("spread")', '@kind("a b")', "kind = 'a b': must be a name of letters, digits and _"),
         ("def judge(", "def decide(", "a subclass of Kind with a method judge"),
         ('title = "spread of replicates"', "title = 3", "kind spread: title = 3: must be text"),
-        ("    rules = {", "    rules = None\n    others = {", "kind spread: rules = None: must be clauses by name"),
-        ("    rules = {", "    rules = {'a': 3}\n    others = {", "kind spread: rules = .*must be clauses by name"),
+        ("    tolerant = True", "    labels = None", "kind spread: labels = None: must be texts by name"),
+        ("    tolerant = True", "    labels = {'a': 3}", "kind spread: labels = .*must be texts by name"),
         ('"it is not"', "None", "kind spread: words: wild = .*: must be a Word"),
         ('"confirms"', '"agrees"', "words with an outcome of"),
         ('("worst_ratio",)', '("worst_ration",)', "fields = 'worst_ration': must be .*worst_ratio.*own_fields"),

@@ -44,7 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print every verdict beside the recorded one."""
-    from dpsco_bench.analysis.changes import record_changes
     from dpsco_bench.analysis.record import merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.claims.plan import read_plan
@@ -59,9 +58,7 @@ def execute(args: argparse.Namespace) -> int:
     times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
     rows = compared(read_record(path), fresh, times)
     if args.record:
-        rows_now = merge(read_record(path), fresh)
-        record(path, rows_now)
-        record_changes(path.parent / "changes", args.profile, rows_now)
+        record(path, merge(read_record(path), fresh))
         if jobs:
             record_seconds(recorded_seconds_path(args.profile), jobs, files.measured)
     boards = compare_boards(files, args.record)

@@ -19,7 +19,6 @@ PARTS = {
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "api"),
     "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
-    "Change log": ("changes", "slopes", "dropped"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
 MAILED = (*PARTS["Reading"], "choosing", "accounting")
