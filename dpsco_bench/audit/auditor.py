@@ -52,6 +52,9 @@ MOST_NUMBERS = 1 << 28
 """Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+OWN_NUMBERS = (
+    "Its releases do not explain its outputs: it has random numbers of its own, or keeps something between calls."
+)
 
 Progress = Callable[[int, int], None]
 
@@ -75,6 +78,8 @@ class AuditResult:
         says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
         where the accountant has none.
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
+    remarks : tuple of str
+        A line where outputs are no function of the releases.
     """
 
     algorithm: str
@@ -94,10 +99,11 @@ class AuditResult:
     epsilon_real: float
     epsilon_real_kind: str
     bound: LowerBound
+    remarks: tuple[str, ...] = ()
 
     def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
-        return {key: getattr(self, key) for key in f"{keys} power against".split()}
+        return {key: getattr(self, key) for key in f"{keys} power against".split()} | {"remarks": list(self.remarks)}
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,9 @@ def audit_calibrated(
     factor = FAULT if calibrated.privacy_status == "proven" else 1.0
     choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
     power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
-    scores = [_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)]
+    scores, strays = zip(
+        *(_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)), strict=True
+    )
     there, back = (best_threshold(found, runs, float(cell.epsilon), *target) for found in choice.events)
     bound = lower_bound(scores[0], scores[1], *target, thresholds=(there, -back))
     return AuditResult(
@@ -217,6 +225,7 @@ def audit_calibrated(
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
+        remarks=(OWN_NUMBERS,) if any(strays) else (),
     )
 
 
@@ -368,11 +377,12 @@ def _scores(
     seed: int,
     mechanism: MechanismFactory,
     progress: Progress,
-) -> np.ndarray:
-    """Scores of the runs that count, from a stream that the pilot did not see."""
-    scores, done = np.empty(runs), 0
+) -> tuple[np.ndarray, int]:
+    """Score the runs that count, from a stream that the pilot did not see; with how many outputs no replay explains."""
+    scores, done, unexplained = np.empty(runs), 0, 0
     for features, outputs, strays in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
         scores[done : done + len(features)] = choice.scorer(features, outputs, strays)
         done += len(features)
+        unexplained += int(strays.sum())
         progress(side * runs + done, 2 * runs)
-    return scores
+    return scores, unexplained

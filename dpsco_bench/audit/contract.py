@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import attaining, drawn_constants, hidden, long_run, loss_class, released, seldom
+from dpsco_bench.audit import attaining, drawn_constants, hidden, long_run, loss_class, released
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
-from dpsco_bench.audit.passed_on import passed_on
 from dpsco_bench.audit.search import Found, search
-from dpsco_bench.audit.shuffled import unshuffled
 from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
@@ -200,28 +198,9 @@ class Checks:
         except DpscoError:
             return Found()
 
-    @property
-    def many(self) -> int:
-        """Replicates of the runs that look for what happens seldom."""
-        return seldom.often(self.subject)
-
     @cached_property
     def recorded_often(self) -> Run:
-        return self.subject.run(released.Comparing, replicates=self.many)
-
-    @cached_property
-    def found_seldom(self) -> seldom.Seldom:
-        return seldom.compare(self.subject, self.recorded_often)
-
-    @cached_property
-    def found_seldom_on_canary(self) -> seldom.Seldom:
-        """Nothing where the run fails there: it does not on its own problem."""
-        if self.canary is None:
-            return seldom.Seldom(0)
-        try:
-            return seldom.compare(self.canary, self.canary.run(Recorder, replicates=seldom.often(self.canary)))
-        except DpscoError:
-            return seldom.Seldom(0)
+        return self.subject.run(released.Comparing, replicates=self.subject.many)
 
     def check_output(self) -> Finding:
         """Shape and finiteness."""
@@ -263,7 +242,7 @@ class Checks:
     def _forced(self) -> bool:
         """Whether runs are functions of their data and releases; else neighbours differ by chance too."""
         transcript = self.recorded_often.mechanism.transcript
-        again = self.subject.run(partial(Replay, transcript), replicates=self.many)
+        again = self.subject.run(partial(Replay, transcript), replicates=self.subject.many)
         return np.array_equal(self.recorded_often.output, again.output)
 
     def _differs(self, detail: str) -> Finding:
@@ -294,22 +273,14 @@ class Checks:
         if reason:
             return _finding(None, reason)
         found, there = self.found, self.found_on_canary
-        misplaced = found.misplaced or there.misplaced or unshuffled(self.subject, self.recorded_often)
+        misplaced = found.misplaced or there.misplaced
         if misplaced:
             return _finding(False, "; ".join(f"{name}: {wrong}" for name, wrong in misplaced.items()))
         shown = [", ".join(f"{name} {ratio:.3g}" for name, ratio in each.ratios.items()) for each in (found, there)]
         worst = max((*found.ratios.values(), *there.ratios.values()), default=0.0)
         beside = f"; on {self.canary.problem.name} {shown[1]}" if self.canary and shown[1] else ""
         said = f"largest change in units of the declared: {shown[0]}{beside}"
-        if worst > 1 + TOLERANCE:
-            return self._differs(said)
-        rare = [
-            f"in {many.beyond[name]} of {many.runs} runs {name} {ratio:.3g}"
-            for many in (self.found_seldom, self.found_seldom_on_canary)
-            for name, ratio in many.ratios.items()
-            if ratio > 1 + TOLERANCE
-        ]
-        return self._differs("; ".join([said, *rare])) if rare else _finding(True, said)
+        return self._differs(said) if worst > 1 + TOLERANCE else _finding(True, said)
 
     def check_released(self) -> Finding:
         """Every answer against that of the query's kind, and the noise against the charged scale."""
@@ -329,23 +300,12 @@ class Checks:
             return self._differs(
                 f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
             )
-        if self.found_seldom.leaking > 0:
-            share = f"{self.found_seldom.leaking} of {self.many} runs"
-            return self._differs(
-                f"outputs or shown iterates differ on others, in {share}: the data are used without noise"
-            )
         if not hidden.hides(self.subject.plan):
             return _finding(True, "equal on all neighbours tried")
         told = hidden.told(self.subject, self.recorded_often)
         if told:
-            share = f"{told} of {self.many} runs"
-            return self._differs(
-                f"outputs or shown iterates tell which records were drawn, in {share}: hidden ones are charged"
-            )
-        passed = passed_on(self.subject, self.recorded_often)
-        if passed:
-            where = ", ".join(f"{name} in {count} of {self.many} runs" for name, count in passed.items())
-            return self._differs(f"what is passed to a release tells which records another drew: {where}")
+            share = f"{told} of {self.subject.many} runs"
+            return self._differs(f"outputs tell which records were drawn, in {share}: hidden ones are charged")
         return _finding(True, "equal on all neighbours tried, and with other records drawn")
 
     def check_loss_class(self) -> Finding:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit.shown import Shown, differing
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -18,32 +17,29 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import ObjectiveQuery, Plan
+from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data, Draws, Problem, StreamFactory
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
 REPLICATES = 8
+MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
+"""Replicates where noise is measured; fewer where one is solved or drawn by itself, and where their work, in gradients
+and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)
 """Distances of points from the start, in units of the domain's radius, or of 1."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Output ``(R, d)`` on the host and as it came, the mechanism and the objective of the run, and what it showed."""
+    """Output ``(R, d)`` on the host and as it came, the mechanism and the objective of the run."""
 
     output: np.ndarray
     raw: Any
     mechanism: Any
     objective: Objective
-    shown: Shown = field(default_factory=Shown)
-
-    def differs(self, other: Run) -> np.ndarray:
-        """In which replicates outputs or shown iterates are not those of another run, bit for bit, bool ``(R,)``."""
-        runs = len(self.output)
-        apart = (self.output != other.output).reshape(runs, -1).any(axis=1)
-        return np.asarray(apart | differing(self.shown, other.shown, runs))
 
 
 @dataclass
@@ -90,6 +86,14 @@ class Subject:
         """Why nothing can be learned from neighbouring data sets here, or an empty string."""
         return no_neighbours(self.problem, self.plan, self.constants_status)
 
+    @property
+    def many(self) -> int:
+        """Replicates of the runs whose noise is measured."""
+        slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in self.plan.queries)
+        releases = sum(query.releases for query in self.plan.queries)
+        work = self.plan.gradient_evaluations + releases * self.problem.dimension
+        return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))
+
     def mechanism(
         self,
         factory: Callable[..., Mechanism] = Mechanism,
@@ -128,11 +132,9 @@ class Subject:
     ) -> Run:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
-        shown = Shown()
-        seen = {"observer": shown} if xp is np else {}  # on a device it would wait for every iterate
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, **{**seen, **keys})
+        objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
         raw = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
-        return Run(to_numpy(raw), raw, source, objective, shown)
+        return Run(to_numpy(raw), raw, source, objective)
 
 
 def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:

@@ -63,7 +63,7 @@ def begin(*arguments, **keys):
 
 
 BEGINS = {
-    "audit": "dpsco_bench.audit.by_hand.audit",
+    "audit": "dpsco_bench.audit.auditor.audit_cell",
     "check": "dpsco_bench.audit.contract.check_cell_contract",
     "choose": "dpsco_bench.analysis.choice.choose_at",
     "run": "dpsco_bench.cli.verbs.run._run",

@@ -29,8 +29,7 @@ def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
 
-    from dpsco_bench.audit.auditor import make_audit_cell
-    from dpsco_bench.audit.by_hand import audit
+    from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
     from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
@@ -42,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     pace = AuditPace()
     # exp(epsilon) of a claim above 709 is infinite, and the power it gives is right
     with shown(pace, say, f"audit {algorithm}"), np.errstate(over="ignore"):
-        result = audit(
+        result = audit_cell(
             cell,
             calibration,
             runs=None if args.runs is None else parse_value(args.runs),
