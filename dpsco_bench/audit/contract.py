@@ -215,7 +215,7 @@ class Checks:
         for query in queries:
             sampled = query.releases if query.records.sampled else 0
             found = source.released[query.name], source.sampled[query.name]
-            if undrawn := source.undrawn(query):
+            if undrawn := source.undrawn(query, self.subject.problem.draws_per_replicate):
                 wrong.append(undrawn)
             elif found != (query.releases, sampled):
                 wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")

@@ -57,11 +57,11 @@ def call_run(
         found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
     if counted:
-        check_released(id, plan, mechanism)
+        check_released(id, plan, mechanism, objective.problem.draws_per_replicate)
     return output
 
 
-def check_released(id: str, plan: Plan, mechanism: Any) -> None:
+def check_released(id: str, plan: Plan, mechanism: Any, shuffled: bool) -> None:
     """Check at the end of a run that it released what was charged, and drew the records that were charged for.
 
     Raises AlgorithmError naming the query, how often it was released or drawn, and how often it is declared.
@@ -73,7 +73,7 @@ def check_released(id: str, plan: Plan, mechanism: Any) -> None:
                 f"algorithm {id}: query {query.name} was released {released} times, but its plan declares "
                 f"{query.releases}: its privacy is not that of the plan"
             )
-        if undrawn := mechanism.undrawn(query):
+        if undrawn := mechanism.undrawn(query, shuffled):
             raise AlgorithmError(f"algorithm {id}: query {undrawn}: its privacy is not that of the plan")
 
 
