@@ -22,6 +22,7 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.guarded import undrawn
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.records import Poisson
@@ -215,8 +216,8 @@ class Checks:
         for query in queries:
             sampled = query.releases if query.records.sampled else 0
             found = source.released[query.name], source.sampled[query.name]
-            if undrawn := source.undrawn(query, self.subject.problem.draws_per_replicate):
-                wrong.append(undrawn)
+            if lacking := undrawn(query, source, self.subject.problem):
+                wrong.append(lacking)
             elif found != (query.releases, sampled):
                 wrong.append(f"{query.name}: declared {query.releases} releases of {sampled} batches, made {found}")
         total = sum(query.releases for query in queries)

@@ -9,7 +9,9 @@ from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.fused.registry import run_of
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.records import RandomAllocation
+from dpsco_bench.problems.base import Problem
 
 
 def call_run(
@@ -57,11 +59,20 @@ def call_run(
         found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
     if counted:
-        check_released(id, plan, mechanism, objective.problem.draws_per_replicate)
+        check_released(id, plan, mechanism, objective.problem)
     return output
 
 
-def check_released(id: str, plan: Plan, mechanism: Any, shuffled: bool) -> None:
+def undrawn(query: Query, mechanism: Any, problem: Problem) -> str:
+    """Say which random choice of records a query is charged for and the run never made; empty if it made all.
+
+    Records that every replicate draws anew are in random order already.
+    """
+    shuffled = problem.draws_per_replicate and isinstance(query.records, RandomAllocation)
+    return "" if shuffled else str(mechanism.undrawn(query))
+
+
+def check_released(id: str, plan: Plan, mechanism: Any, problem: Problem) -> None:
     """Check at the end of a run that it released what was charged, and drew the records that were charged for.
 
     Raises AlgorithmError naming the query, how often it was released or drawn, and how often it is declared.
@@ -73,8 +84,8 @@ def check_released(id: str, plan: Plan, mechanism: Any, shuffled: bool) -> None:
                 f"algorithm {id}: query {query.name} was released {released} times, but its plan declares "
                 f"{query.releases}: its privacy is not that of the plan"
             )
-        if undrawn := mechanism.undrawn(query, shuffled):
-            raise AlgorithmError(f"algorithm {id}: query {undrawn}: its privacy is not that of the plan")
+        if found := undrawn(query, mechanism, problem):
+            raise AlgorithmError(f"algorithm {id}: query {found}: its privacy is not that of the plan")
 
 
 def _place(error: BaseException, run: Any) -> str:

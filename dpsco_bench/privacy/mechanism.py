@@ -177,13 +177,9 @@ class Mechanism:
         keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, size)[0]
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
 
-    def undrawn(self, query: Query, shuffled: bool) -> str:
-        """Say which random choice of records a query is charged for and the run never made; empty if it made all.
-
-        Records that every replicate draws anew are ``shuffled``: no order has to be drawn for them.
-        """
-        ordered = shuffled or not isinstance(query.records, RandomAllocation)
-        if not ordered and query.records.population not in self._orders:
+    def undrawn(self, query: Query) -> str:
+        """Say which random choice of records a query is charged for and the run never made; empty if it made all."""
+        if isinstance(query.records, RandomAllocation) and query.records.population not in self._orders:
             return f"{query.name}: the order that is charged for is never drawn"
         drawn = len(self._sampled_steps[query.name]) + self._sampled_at_once[query.name]
         if not query.records.sampled or drawn >= query.releases:
