@@ -36,7 +36,7 @@ include: "workflows/site.smk"
 
 onstart:
     with one_line():
-        LOCK = flow.start()
+        flow.start()
 
 onsuccess:
     shell("{DPSCO} gate --brief --profile {flow.profile}")

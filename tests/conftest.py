@@ -69,6 +69,7 @@ def registries():
 def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
     """Run the command line in an empty working directory."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def call(*arguments: str) -> Outcome:
         capsys.readouterr()

@@ -241,10 +241,10 @@ class Flow:
             "part": parts,
         }
 
-    def start(self) -> Any:
+    def start(self) -> None:
         """Check that everything can be written, and take the results for this run; the lock goes with the process."""
         from dpsco_bench.execution.lock import take
 
         for folder in (self.files.results, self.files.results.parent / "store", self.files.figures):
             check_writable(folder)
-        return take(self.files.lock)
+        self._lock = take(self.files.lock)  # collected, it would be released

@@ -6,12 +6,17 @@ import traceback
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm
+from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.own import is_own
 from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.fused.registry import run_of
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.records import RandomAllocation
 from dpsco_bench.problems.base import Problem
+
+OUTSIDE = 1e-5
+"""Distance from a domain, over the size of the output, that rounding may leave, in float32 too."""
 
 
 def call_run(
@@ -38,7 +43,8 @@ def call_run(
     Raises
     ------
     AlgorithmError
-        For an exception within the run, an output of another shape, or too few releases.
+        For an exception within the run, an output of another shape, or too few releases; for a user's method also for
+        an output outside of the domain.
     InputError
         For an algorithm without a run.
     """
@@ -58,6 +64,8 @@ def call_run(
     if shape is None or tuple(shape) != expected:
         found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
+    if is_own(algorithm.plan_function.__module__):
+        _check_inside(id, objective, output)
     if counted:
         check_released(id, plan, mechanism, objective.problem)
     return output
@@ -86,6 +94,19 @@ def check_released(id: str, plan: Plan, mechanism: Any, problem: Problem) -> Non
             )
         if found := undrawn(query, mechanism, problem):
             raise AlgorithmError(f"algorithm {id}: query {found}: its privacy is not that of the plan")
+
+
+def _check_inside(id: str, objective: Any, output: Any) -> None:
+    """Stop a method whose output leaves the domain: its risk may be below the least of the domain."""
+    if not hasattr(objective.domain, "project"):  # a polytope has none
+        return
+    xp = array_namespace(output)
+    beyond = float(xp.max(xp.abs(output - objective.project(output))))
+    if beyond > OUTSIDE * float(xp.max(xp.abs(output))):
+        raise AlgorithmError(
+            f"algorithm {id}: output: must be in the domain {objective.domain.name} (farthest coordinate {beyond:.3g} "
+            "beyond it): objective.project(x) projects; or it asks for needs=(Trait.UNCONSTRAINED,)"
+        )
 
 
 def _place(error: BaseException, run: Any) -> str:

@@ -110,10 +110,13 @@ def _check_takes(function: Any, where: str, count: int, form: str) -> None:
 
 def own_files() -> list[str]:
     """List the loaded files of plug-ins and of papers that do not ship."""
-    outside = roots() - {"dpsco_bench"}
-    modules = list(sys.modules.items())
-    own = [module for name, module in modules if name.startswith(PLUGIN) or name.split(".")[0] in outside]
-    return [file for module in own if (file := getattr(module, "__file__", None))]
+    modules = [module for name, module in list(sys.modules.items()) if is_own(name)]
+    return [file for module in modules if (file := getattr(module, "__file__", None))]
+
+
+def is_own(module: str) -> bool:
+    """Tell whether a module is of a plug-in, or of a paper that does not ship."""
+    return module.startswith(PLUGIN) or module.split(".")[0] in roots() - {"dpsco_bench"}
 
 
 def own_place(error: BaseException | None) -> tuple[str, int] | None:

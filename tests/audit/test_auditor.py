@@ -15,7 +15,7 @@ from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
 
 JSON_KEYS = ["algorithm", "calibration", "epsilon_claimed", "epsilon_lower", "confidence", "runs"]
-JSON_KEYS += ["neighbours", "statistic", "verdict", "power", "against"]
+JSON_KEYS += ["neighbours", "statistic", "verdict", "power", "against", "remarks"]
 
 
 OWN_KEYS = ("runs", "confidence", "statistic", "seed", "mechanism")
@@ -159,7 +159,7 @@ def test_default_runs_are_fewer_for_longer_plans(monkeypatch):
     )
     monkeypatch.setattr(auditor, "_pilot", lambda *args: choice)
     monkeypatch.setattr(auditor, "_power", lambda *args: (0.0, ""))
-    monkeypatch.setattr(auditor, "_scores", lambda c, s, side, runs, *rest: seen.append(runs) or np.arange(9.0))
+    monkeypatch.setattr(auditor, "_scores", lambda c, s, side, runs, *rest: seen.append(runs) or (np.arange(9.0), 0))
     audit("wang2017.dp_gd_pl")
     audit("wang2017.dp_svrg")
     assert seen[0] == 100_000 and 9_000 <= seen[2] < 20_000
