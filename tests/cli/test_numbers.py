@@ -19,7 +19,7 @@ from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.erratum import CHANGES
 from dpsco_bench.cli import gpu
 from dpsco_bench.cli.main import BAD_INPUT, load_verb
-from dpsco_bench.execution import packs, worker
+from dpsco_bench.execution import worker
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.fused import device, gradients, sparse
 from dpsco_bench.jsonio import loads
@@ -120,7 +120,6 @@ SAID = {
     ],
     "docs/faq.md": [f"decorators that the {WORDS[len(list((ROOT / 'conf' / 'paper').glob('*.yaml')))]} papers use"],
     "docs/cluster.md": [
-        f"of {packs.LEAST_SECONDS:g} to {packs.MOST_SECONDS:g} predicted seconds",
         f"has its processor time, {kept('docs/whole.json')['full']['cpu'] / 3600:.1f} h.",
     ],
 }
