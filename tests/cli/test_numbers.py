@@ -12,7 +12,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis import asymptotic, bootstrap, power_law, standings
 from dpsco_bench.analysis import choice as ranked
 from dpsco_bench.analysis.rates import SCHEDULE_SHARE
-from dpsco_bench.audit import auditor, bounds, canaries, forced, job, released, transcript
+from dpsco_bench.audit import auditor, bounds, canaries, job, transcript
 from dpsco_bench.bench import fused_pairs, products
 from dpsco_bench.claims import board_jobs, choice
 from dpsco_bench.claims.catalogue import read_claims
@@ -82,13 +82,8 @@ SAID = {
         f"Chains take {canaries.SWEEPS} sweeps.",
         f"weights of {WORDS[transcript.BINS]} consecutive parts",
         f"on {bounds.TRAINING:.0%} of the runs".replace("%", " %"),
-        f"It forces the transcripts of {forced.FORCED:,} runs",
-        f"but for a rounding of {released.ROUNDING:.0e}".replace("e-09", "e-9"),
-        f"Each run is then forced up to {forced.REPLAYS} times.",
-        f"runs of up to {forced.FORCED_WORK / forced.FORCED:,.0f} gradients, of which {forced.FORCED:,} are forced",
         {0.25: "the power against a quarter of it"}[auditor.FAULT],
         {0.5: "Below one half the audit says nothing"}[SAYS_SOMETHING],
-        f"Outputs within {released.ROUNDING:.0e} of their size".replace("e-09", "e-9"),
         f"Each audit has the confidence 1 - {1 - job.FAMILY_CONFIDENCE:.3f}/{job.FAMILY}, so that all",
         f"hold together at {job.FAMILY_CONFIDENCE:.1%}".replace("%", " %"),
     ],
@@ -148,14 +143,6 @@ ELSEWHERE = [
         'cupy.__version__, cupy.is_available = np.bool_, "14.',
     ),
     ("docs/fused.md", "for two papers", "Makefile", "$(addprefix dpsco_bench/papers/,wang2017 zhang2022)"),
-    ("docs/audits.md", "one, two and eight steps with 10,000 runs", "tests/audit/test_forced.py", "RUNS = 10_000"),
-    (
-        "docs/audits.md",
-        "one, two and eight steps",
-        "tests/audit/test_forced.py",
-        "[(2, 0), (2, 1), (8, 0), (8, 3), (8, 7)]",
-    ),
-    ("docs/audits.md", "in one run of a hundred", "tests/audit/test_forced.py", "RNG.random(len(y)) < 0.01"),
     ("docs/audits.md", "agree within a tenth", "tests/audit/test_power.py", "- share) <= 0.1 +"),
     ("docs/audits.md", "at least 100,000 runs", "tests/kinds/test_audit.py", "RUNS, SHORT = 100_000, 1e-3"),
     ("docs/audits.md", "takes a millisecond or more", "tests/kinds/test_audit.py", "RUNS, SHORT = 100_000, 1e-3"),
