@@ -50,7 +50,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         file, function = item.nodeid.partition("[")[0].split("::", 1)
         if {file, f"{file}::{function}"} & known:
-            item.add_marker(pytest.mark.xfail(reason="it does not follow the code yet: tests/known_failures.txt"))
+            reason = "it does not follow the code yet: tests/known_failures.txt"
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
     rank = {folder: place for place, folder in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.relative_to(root).parts[0], len(rank)))
 
