@@ -52,9 +52,7 @@ MOST_NUMBERS = 1 << 28
 """Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
-OWN_NUMBERS = (
-    "Its releases do not explain its outputs: it has random numbers of its own, or keeps something between calls."
-)
+OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
 
 Progress = Callable[[int, int], None]
 

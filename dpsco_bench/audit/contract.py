@@ -301,6 +301,10 @@ class Checks:
             return self._differs(
                 f"outputs on neighbours differ by {self.found.leak:.1e}: the data are used without noise"
             )
+        leaking = hidden.leaking(self.subject, self.recorded_often)
+        if leaking:
+            share = f"{leaking} of {self.subject.many} runs"
+            return self._differs(f"outputs differ on others, in {share}: the data are used without noise")
         if not hidden.hides(self.subject.plan):
             return _finding(True, "equal on all neighbours tried")
         told = hidden.told(self.subject, self.recorded_often)

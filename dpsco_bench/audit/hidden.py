@@ -1,7 +1,6 @@
-"""Whether an output tells which records were drawn: what is charged for a hidden batch is charged for no other.
+"""Force the releases of many runs on other data, and with other hidden batches and orders.
 
-The releases of a run are forced, and its hidden batches and orders drawn anew. What is made of releases alone is the
-same again.
+What is made of releases alone is the same again: an output that changes tells of the data, or of who was drawn.
 """
 
 from __future__ import annotations
@@ -9,11 +8,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.audit.subject import Run, Subject
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import RandomAllocation
 from dpsco_bench.privacy.transcript import Replay
-from dpsco_bench.problems.base import Batch
+from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.rng.streams import Stream
 
 Array = Any
@@ -42,7 +45,23 @@ def hides(plan: Any) -> bool:
     return any(query.records.sampled or isinstance(query.records, RandomAllocation) for query in plan.queries)
 
 
+def leaking(subject: Subject, recorded: Run) -> int:
+    """Count the runs whose output is another one under the same releases on data with other records."""
+    domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
+    rows = np.arange(subject.data.n) % domain.n
+    other = Data(subject.data.n, np.asarray(domain.features)[rows], np.asarray(domain.labels)[rows])
+    try:
+        again = subject.run(partial(Replay, recorded.mechanism.transcript), data=other, replicates=len(recorded.output))
+    except DpscoError:  # a solver may fail on what is no sample; neighbours are looked at elsewhere
+        return 0
+    return _differing(recorded, again)
+
+
 def told(subject: Subject, recorded: Run) -> int:
     """Count the runs whose output is another one under the same releases with other batches."""
     again = subject.run(partial(Redrawn, recorded.mechanism.transcript), replicates=len(recorded.output))
-    return int((recorded.output != again.output).any(axis=-1).sum())
+    return _differing(recorded, again)
+
+
+def _differing(one: Run, other: Run) -> int:
+    return int((one.output != other.output).any(axis=-1).sum())

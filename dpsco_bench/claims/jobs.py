@@ -107,9 +107,9 @@ def finished(job: Job) -> Job:
     seconds, sets, charging = _planned(job)
     skipped = job.skipped or _skip_reason(job)
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
-    calibrated = _key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True)
+    job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
     run_key = _key(job, {*RUN_MODULES, *sets})
-    return replace(job, calibration_key=calibrated, run_key=run_key, key=digest([run_key, job.replicates]))
+    return replace(job, run_key=run_key, key=digest([run_key, job.replicates]))
 
 
 def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:

@@ -48,7 +48,9 @@ CALIBRATION_MODULES = tuple(
         "privacy.attained",
         "privacy.calibrate",
         "privacy.fingerprint",
+        "privacy.tree",
         "problems.registry",
+        "rng.keys",
         "rng.streams",
     )
 )

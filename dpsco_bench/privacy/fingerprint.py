@@ -50,7 +50,7 @@ class QueryRecord(Record):
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
         """What a query declares. Raises InputError for an attribute of another type than plain data."""
-        declared = {**vars(query), **{key: getattr(query, key) for key in _DERIVED}}
+        declared = {**_fields(query), **{key: getattr(query, key) for key in _DERIVED}}
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
@@ -137,5 +137,10 @@ def _plain(value: Any, key: str) -> Any:
     if kind and (isinstance(value, type) or not is_dataclass(value)):
         allowed = "a number, text, an array, or a list, mapping or dataclass of these"
         raise InputError(key, f"a {type(value).__name__}", allowed)
-    fields = value if isinstance(value, Mapping) else vars(value)
-    return {**kind, **{str(name): _plain(item, f"{name} of {key}") for name, item in fields.items()}}
+    items = value if isinstance(value, Mapping) else _fields(value)
+    return {**kind, **{str(name): _plain(item, f"{name} of {key}") for name, item in items.items()}}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Values of a dataclass's fields, without what a cached property keeps beside them."""
+    return {f.name: getattr(value, f.name) for f in fields(value)}

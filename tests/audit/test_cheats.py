@@ -182,73 +182,6 @@ def batch_of(order, t, size):
     return Batch(indices, ones, ones.sum(axis=1), size)
 
 
-def in_order(order_of):
-    """Releases of the batches of an order, which is charged as uniform and hidden."""
-
-    def run(objective, plan, mechanism):
-        order, size, answers = order_of(objective, mechanism), plan.queries[0].records.size, []
-        for t in range(STEPS):
-            gradient = objective.batch_gradient(objective.start, batch_of(order, t, size))
-            answers.append(mechanism.release("sum", gradient, t))
-        return np.mean(answers, axis=0)
-
-    run.__name__ = order_of.__name__
-    return run
-
-
-@in_order
-def unshuffled(objective, mechanism):
-    """The shuffle is forgotten."""
-    return np.tile(np.arange(objective.n), (objective.replicates, 1))
-
-
-@in_order
-def half_shuffled(objective, mechanism):
-    """The second half stays where it is."""
-    half = objective.n // 2
-    first = mechanism.permutation("order", half)
-    return np.concatenate([first, np.tile(np.arange(half, objective.n), (len(first), 1))], axis=1)
-
-
-@in_order
-def publicly_turned(objective, mechanism):
-    """A turn by a choice that is public."""
-    return (np.arange(objective.n) + mechanism.choose("turn", objective.n)[:, None]) % objective.n
-
-
-@in_order
-def turned(objective, mechanism):
-    """A hidden turn: where one record stands tells where all others do."""
-    return (np.arange(objective.n) + mechanism.permutation("order", objective.n)[:, :1]) % objective.n
-
-
-def unshuffled_behind_a_constant(objective, plan, mechanism):
-    """The shuffle is forgotten, and a large constant makes every change look like rounding."""
-    order, size, answers = np.tile(np.arange(objective.n), (objective.replicates, 1)), plan.queries[0].records.size, []
-    for t in range(STEPS):
-        gradient = objective.batch_gradient(objective.start, batch_of(order, t, size))
-        answers.append(mechanism.release("sum", gradient + 1e10, t) - 1e10)
-    return np.mean(answers, axis=0)
-
-
-def tells_the_next_release(objective, plan, mechanism):
-    """Whether the first record was drawn is added to the next value, and taken off from what is released."""
-    answers, drawn = [], 0.0
-    for t in range(STEPS):
-        batch = mechanism.sample("sum", t)
-        gradient = objective.batch_gradient(objective.start, batch)
-        answers.append(mechanism.release("sum", gradient + 1e4 * drawn, t))
-        drawn = ((batch.indices == 0) & (batch.mask > 0)).any(axis=1, keepdims=True)
-    return np.mean(answers, axis=0)
-
-
-def shows_the_data(objective, plan, mechanism):
-    """What it returns is made of releases, what it shows to a measure is not."""
-    released = np.mean([mechanism.release("sum", total(objective), t) for t in range(STEPS)], axis=0)
-    objective.observe(total(objective))
-    return released
-
-
 CHEATS = {
     all_records: ((blocks, order, poisson, single), {SENSITIVITY}, True),
     overlapping: ((blocks,), {SENSITIVITY}, False),
@@ -264,13 +197,6 @@ CHEATS = {
     stops_by_the_data: ((full,), {POST}, False),
     stops_unreleased: ((full,), {RELEASES}, False),
     tells_whom: ((poisson, single, replaced, order), {POST}, False),
-    unshuffled: ((order,), {SENSITIVITY}, False),
-    half_shuffled: ((order,), {SENSITIVITY}, False),
-    publicly_turned: ((order,), {SENSITIVITY}, False),
-    turned: ((order,), {SENSITIVITY}, False),
-    unshuffled_behind_a_constant: ((order,), {SENSITIVITY}, False),
-    tells_the_next_release: ((poisson, single, replaced), {POST}, False),
-    shows_the_data: ((full,), {POST}, False),
 }
 """Run -> how records are said to be chosen, the checks of which each must fail, and whether an audit can tell."""
 PAIRS = [(run, records) for run, (choices, _, _) in CHEATS.items() for records in choices]
