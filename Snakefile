@@ -20,8 +20,8 @@ FILES, CLAIMS, BOARDS = flow.files, list(flow.outline.claims), list(flow.outline
 DPSCO = f"{shlex.quote(sys.executable)} -m dpsco_bench"
 
 wildcard_constraints:
-    claim="|".join(map(re.escape, CLAIMS)),
-    board="|".join(map(re.escape, BOARDS)),
+    claim="|".join(map(re.escape, CLAIMS)) or "(?!)",
+    board="|".join(map(re.escape, BOARDS)) or "(?!)",
     id="|".join(map(re.escape, CLAIMS + BOARDS)),
     part="[^/]+",
 
