@@ -140,6 +140,8 @@ class Flow:
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
+        if main and not Path(".snakemake").is_dir():  # Snakemake makes it before any rule
+            check_writable(Path())
         checked = check_config(config)
         self.profile: str = checked["profile"]
         self.files = Layout(self.profile)

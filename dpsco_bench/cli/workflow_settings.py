@@ -101,4 +101,5 @@ def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError("folder", str(there.resolve()), "a folder that can be written to")
+        named = there.resolve() if there == Path() else there  # "." says nothing to who started it elsewhere
+        raise InputError("folder", str(named), "a folder that can be written to")
