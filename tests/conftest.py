@@ -1,5 +1,6 @@
 """What every test leaves as it found it."""
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from dpsco_bench.samplers.keyed import KeyedDraws
 # A slow machine is no defect, and every machine looks at the same examples; `make fuzz` draws others each time.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same")
+os.environ.pop("COLUMNS", None)  # lines are as wide as in a pipe, whatever the terminal
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
@@ -75,7 +77,6 @@ def registries():
 def dpsco(tmp_path, monkeypatch, capsys) -> Dpsco:
     """Run the command line in an empty working directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
 
     def call(*arguments: str) -> Outcome:
         capsys.readouterr()
