@@ -25,7 +25,6 @@ from dpsco_bench.fused import device, gradients, sparse
 from dpsco_bench.jsonio import loads
 from dpsco_bench.kinds import rate
 from dpsco_bench.kinds.audit import SAYS_SOMETHING
-from dpsco_bench.papers.gopi2022.fused import gibbs
 from dpsco_bench.papers.su2023.fused import inner
 from dpsco_bench.rng import counters
 
@@ -95,7 +94,7 @@ SAID = {
     "docs/fused.md": [
         f"where replicates are at most {gradients.MOST_ROWS} and records more than caches hold",
         f"Where at most {sparse.MOST_FILLED:.0%} of the entries are not zero".replace("%", " %"),
-        f"pda_dpmd in more than {inner.WIDEST} dimensions, of {gibbs.MOST_CHAINS} Gibbs chains and more",
+        f"pda_dpmd in more than {inner.WIDEST} dimensions",
         "a warp up to d = 256, 128 threads up to 1,024, 256 threads up to 4,096",
         f"at most 2^{device.NUMBERS.bit_length() - 1} numbers, {device.NUMBERS * 8 >> 20} MB",
         f"A card with less than {int(device.NUMBERS * 8 / device.SHARE) >> 20} MB free takes a quarter of that.",
