@@ -108,7 +108,7 @@ SAID = {
     "docs/choosing.md": [
         f"`--limit` is in seconds of one core, {choice.LIMIT:g} by default",
         f"{WORDS[ranked.CORES]} processes work at a time",
-        f"{ {2.0: 'twice'}[ranked.SLACK] } the limit of work is ended",
+        f"{ {2.0: 'twice'}[ranked.SLACK] } the limit by the clock is ended",
         f"{choice.Point.replicates} replicates were looked at",
         f"half of its {bootstrap.CONFIDENCE:.0%} interval".replace("%", " %"),
         f"unless a cell takes no more than {board_jobs.QUICK:g} seconds",
