@@ -11,7 +11,7 @@ CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_the_version_stands_in_the_change_log_and_in_the_citation():
-    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.search(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     cited = re.search(r"^version: (\S+)", CITATION, re.MULTILINE)
     assert dpsco_bench.__version__ == newest[1] == cited[1]
 

@@ -35,7 +35,7 @@ class JudgedClaim(Record):
 
 
 def read_judged(path: Path) -> JudgedClaim | None:
-    """A verdict file; None where there is none. A damaged one is named, set aside, and counts as absent.
+    """A verdict file; None where there is none. A damaged one is named and counts as absent.
 
     So does one with a field that its kind has no more, without a word: it is of other code than this.
     """

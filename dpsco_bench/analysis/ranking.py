@@ -241,7 +241,7 @@ class RankedBoard(Record):
 
 
 def read_ranked(path: Path) -> RankedBoard | None:
-    """A file of standings; None where there is none, or one of other code; a damaged one is named and set aside."""
+    """A file of standings; None where there is none, or one of other code; a damaged one is named."""
     found = read_sealed(path)
     try:
         return None if found is None else RankedBoard.from_json(restore(found))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from dpsco_bench.analysis.answer import FAILS, NOT_RUN, Answer, answers, counted, headline
+from dpsco_bench.analysis.answer import FAILS, answers, counted, headline
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import labelled
@@ -13,22 +14,20 @@ from dpsco_bench.execution.layout import Layout
 MOST_NAMES = 4
 
 
-def closing(files: Layout, claims: Collection[str], rows: Sequence[Verdict]) -> str:
+def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], recorded: bool) -> str:
     """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the site is.
 
     Parameters
     ----------
     files : Layout
         Of the profile.
-    claims : collection of str
-        Ids.
     rows : sequence of Verdict
-        Of these claims.
+    differences : sequence of Difference
+        From the recorded verdicts.
+    recorded : bool
+        Whether verdicts of the profile are recorded.
     """
-    from dpsco_bench.cli.verbs.gate import differences, recorded_path
-
-    found = differences(files.profile, rows)
-    come_to = {id: Answer(NOT_RUN, "Not run.") for id in claims} | answers(rows)
+    come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     width = max(map(len, papers), default=0)
     total = headline(one.standing for one in come_to.values())
@@ -38,9 +37,9 @@ def closing(files: Layout, claims: Collection[str], rows: Sequence[Verdict]) -> 
         own = {id: one.standing for id, one in come_to.items() if id.startswith(f"{paper}.")}
         lines += _paper(paper.ljust(width), own)
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
-    changed = [str(difference) for difference in found if difference.fails]
+    changed = [str(difference) for difference in differences if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
-    if not recorded_path(files.profile).is_file():
+    if not recorded:
         lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
     else:
         lines.append(f"{len(changed)} of {len(rows)} verdicts changed from the recorded ones")

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
 from dpsco_bench.cli.depends import board_digest, claim_digest, figure_digest, site_digest
+from dpsco_bench.cli.outlined import Outline, Outlined, state
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed, keep
-from dpsco_bench.cli.workflow import Outline, Outlined, state
 from dpsco_bench.execution.jobs import part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take

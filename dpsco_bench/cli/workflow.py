@@ -6,107 +6,24 @@ and read otherwise. Nothing here loads a numerical library, so that a dry run is
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, one_line
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.jsonio import dumps_canonical, loads
-from dpsco_bench.paths import conf_dir, shared_dir
-from dpsco_bench.plain import Plain, Record
-from dpsco_bench.registry import paper_folders
+from dpsco_bench.plain import Plain
 
 __all__ = ["Flow", "one_line", "set_environment"]
-PACKAGE = Path(__file__).resolve().parents[1]
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
 START_SECONDS, CLAIM_SECONDS = 1.5, 3.0
 """What a job takes besides its runs: to start, and to judge and draw a claim too."""
-
-
-@dataclass(frozen=True)
-class Outlined(Record):
-    """A claim or leaderboard of the outline.
-
-    Attributes
-    ----------
-    title : str
-    digest, figure : str, digests of what its verdicts or standings, and its figures, are made from
-    parts : mapping of str to str, parts that are jobs of their own -> digests of what they are measured by
-    timed : str, digest of what is timed; empty if nothing is
-    seconds : mapping of str to float, predicted CPU seconds by part; "" stands for the rest
-    """
-
-    title: str
-    digest: str
-    figure: str
-    parts: Mapping[str, str] = field(default_factory=dict)
-    timed: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Outline(Record):
-    """A profile.
-
-    Attributes
-    ----------
-    made_from : str, state of the files that it was made from
-    watched : tuple of str, the user's files among these
-    claims, boards : mapping of str to Outlined, by id
-    chapters : tuple of str, figures of papers that belong to no claim
-    site : str, digest of what pages show besides results
-    """
-
-    made_from: str
-    watched: tuple[str, ...]
-    claims: Mapping[str, Outlined]
-    boards: Mapping[str, Outlined]
-    chapters: tuple[str, ...]
-    site: str
-
-
-def state(config: Plain, watched: Iterable[str] = ()) -> str:
-    """Digest of the configuration, and of names, sizes and times of all files that a plan is made from."""
-    folders = [conf_dir(), PACKAGE, *paper_folders().values(), Path(config.get("data_root", "data"))]
-    folders += [folder for name in ("docs", "workflows", "requirements") for folder in _shared(name)]
-    files = [*config.get("plugins", ()), *config.get("claims", ()), *config.get("boards", ()), *watched]
-    found = sorted({line for place in (*folders, *map(Path, files)) for line in _stats(place)})
-    return hashlib.sha256(dumps_canonical([config, found]).encode()).hexdigest()
-
-
-def _shared(name: str) -> Iterator[Path]:
-    try:
-        yield shared_dir(name)
-    except InputError:  # a package without it
-        return
-
-
-def _stats(place: Path) -> Iterator[str]:
-    """A line for each file of a folder, or for a file."""
-    if place.is_file():
-        found = place.stat()
-        yield f"{place} {found.st_size} {found.st_mtime_ns}"
-    for folder, folders, names in os.walk(place):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        for name in names:
-            found = os.stat(os.path.join(folder, name))
-            yield f"{folder}/{name} {found.st_size} {found.st_mtime_ns}"
-
-
-def read_outline(path: Path) -> Outline | None:
-    """Read an outline; None where it is absent or of another form."""
-    try:
-        return Outline.from_json(loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, InputError, UnicodeDecodeError, TypeError):
-        return None
 
 
 def set_environment(folder: str) -> None:
@@ -211,7 +128,7 @@ class Flow:
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
         return [
-            path for folder in _shared("workflows") if (path := folder / "recorded" / f"{self.profile}.json").is_file()
+            path for folder in shared("workflows") if (path := folder / "recorded" / f"{self.profile}.json").is_file()
         ]
 
     def measured(self, wildcards: Any) -> list[Path]:

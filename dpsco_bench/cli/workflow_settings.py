@@ -78,6 +78,8 @@ def check_config(config: Plain) -> Plain:
 
 def config_overrides(config: Plain) -> list[str]:
     """Hydra overrides that a checked configuration asks for."""
+    from dpsco_bench.cli.overrides import file_list
+
     overrides = config.get("overrides", "")
     try:
         result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
@@ -85,9 +87,7 @@ def config_overrides(config: Plain) -> list[str]:
         raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
     if "backend" in config:
         result.append(f"backend={config['backend']}")
-    for key in FILES:
-        if key in config:
-            result.append(f"{key}=[" + ",".join(f"'{file}'" for file in config[key]) + "]")
+    result += [file_list(key, config[key]) for key in FILES if key in config]
     if "data_root" in config:
         result.append("data.root='" + config["data_root"].replace("'", "\\'") + "'")
     keys = [text.partition("=")[0] for text in result]

@@ -210,7 +210,7 @@ BAD = [
     ("choose problem=data_file path=table.csv label=y data_sets=2", "data_sets = 2", "1 for data_file"),
     ("worker", "worker: ", "claim|part|time|rank"),
     ("worker jump", "jump", "calibrate"),
-    ("worker run --profile huge", "profile = 'huge'", "smoke"),
+    ("worker run --profile huge", "--profile: invalid choice: 'huge'", "smoke"),
     ("worker run --profile smoke", "results/smoke/plan.json", "dpsco_bench plan"),
     ("worker run --profile full", "results/full/plan.json", "undamaged"),
     ("worker claim", "claim: ", "id"),

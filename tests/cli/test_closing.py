@@ -11,7 +11,6 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli import terminal, workflow
 from dpsco_bench.cli.closing import closing
 from dpsco_bench.cli.terminal import LogHandler, TimeLeft
-from dpsco_bench.cli.verbs import gate
 from dpsco_bench.execution.layout import Layout
 
 
@@ -83,13 +82,11 @@ def verdict(claim, part, word, **more):
     return Verdict(word, kind, "r", id=claim, part=part, calibration="paper", profile="smoke", **more)
 
 
-def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(monkeypatch, tmp_path):
+def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(tmp_path):
     rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
     rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
     changed = [SimpleNamespace(fails=True) for _ in range(40)]
-    monkeypatch.setattr(gate, "differences", lambda profile, rows: changed)
-    files = Layout("smoke", tmp_path)
-    lines = closing(files, list(dict.fromkeys(row.id for row in rows)), rows).splitlines()
+    lines = closing(Layout("smoke", tmp_path), rows, changed, True).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
     assert lines[0].startswith("profile smoke: of 306 theorems, rows and figures ")
     assert "(330 verdicts)" in " ".join(" ".join(lines[:4]).split())

@@ -104,14 +104,14 @@ def test_json_summarises_the_rows(dpsco):
     assert row["epsilon_real"] == pytest.approx(1) and row["replicates"] == 4
 
 
-def test_a_damaged_file_of_an_earlier_run_is_set_aside(dpsco):
+def test_a_damaged_file_of_an_earlier_run_is_replaced(dpsco):
     (row,) = rows(dpsco, *SMALL)
     path = Path(row["out"])
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     outcome = dpsco(*SMALL)
-    assert outcome.code == 0 and f"dpsco: {path} is damaged (it is no result table): set aside" in outcome.err
-    assert read_metadata(path)["schema"] and path.with_name(f"{path.name}.damaged").is_file()
+    assert outcome.code == 0 and f"dpsco: {path} is damaged (it is no result table): it counts as absent" in outcome.err
+    assert read_metadata(path)["schema"]
     path.with_name("mine.parquet").write_bytes(content[:100])
     outcome = dpsco(*SMALL, f"out={path.with_name('mine.parquet')}")
     assert outcome.code == 2 and "this is another file" in outcome.err
@@ -177,7 +177,7 @@ def test_info_shows_what_hydra_has_found_and_runs_nothing(tmp_path):
 
 def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
-    monkeypatch.setattr(progress, "TICKER_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "SPACING", 0.01)
     keys = (
         "run",
         "n=4096",
@@ -189,7 +189,7 @@ def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     )
     assert dpsco(*keys, "out=whole.parquet").code == 0
     shutil.rmtree("results/store")
-    monkeypatch.setattr("dpsco_bench.cli.sweeps.shares", lambda job, seconds: 4)
+    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 4)
     outcome = dpsco(*keys, "out=shares.parquet")
     assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
     assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
@@ -241,7 +241,7 @@ def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
             raise KeyboardInterrupt
         return execute(job, calibrations, shard=shard, **more)
 
-    monkeypatch.setattr("dpsco_bench.cli.sweeps.shares", lambda job, seconds: 3)
+    monkeypatch.setattr("dpsco_bench.execution.worker.shares", lambda job, seconds: 3)
     monkeypatch.setattr("dpsco_bench.execution.worker.executed", once)
     interrupted = dpsco(*SMALL, "out=b.parquet")
     assert (interrupted.code, interrupted.err) == (130, "dpsco: interrupted\n")

@@ -46,7 +46,8 @@ def execute(args: argparse.Namespace) -> int:
     if args.brief:
         from dpsco_bench.cli.closing import closing
 
-        print("\n" + closing(files, dict.fromkeys(row.id for row in rows), rows), flush=True)
+        recorded = recorded_path(files.profile).is_file()
+        print("\n" + closing(files, rows, differences(files.profile, rows), recorded), flush=True)
         return 0
     text, failed = summary(files, rows, claims)
     if args.out is None:
