@@ -99,6 +99,8 @@ def tables(files, keep):
     if keep:
         TABLES.write_text(json.dumps(now, indent=1) + "\n")
         return []
+    if not TABLES.is_file():
+        return ["not recorded: make same ARGS=--record, after a finished run of ci that changed no word"]
     was = json.loads(TABLES.read_text())
     if was["machine"] != now["machine"]:
         print(f"  recorded on another machine ({was['machine']}): not compared")
