@@ -19,8 +19,10 @@ from pathlib import Path
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
 from dpsco_bench.claims.plan import read_plan
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import without_names
+from dpsco_bench.jsonio import dumps_canonical, loads
 
 from . import cells
 
@@ -51,8 +53,9 @@ def words(files, folder):
                 yield f"{' '.join(name)}: {field} {one.get(field)} -> {other.get(field)}"
 
 
-def anew(job):
-    """Run a job without the store."""
+def anew(text):
+    """Run a job, given as JSON, without the store."""
+    job = Job.from_json(loads(text))
     return job.title, cells.digested(job)
 
 
@@ -61,7 +64,7 @@ def every_job(files):
     jobs = [job for job in read_plan(files.plan).jobs() if job.has_run and not job.skipped]
     jobs = list({job.key: job for job in jobs}.values())
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for job, (title, now) in zip(jobs, pool.map(anew, jobs), strict=True):
+        for job, (title, now) in zip(jobs, pool.map(anew, map(dumps_canonical, jobs)), strict=True):
             stored = files.measured.table(job)
             if stored is None:
                 yield f"{title}: not in the store"
@@ -76,7 +79,7 @@ def smoke(keep):
 
     jobs = [job for id in claim_ids() for job in claim_plan(id, "smoke").jobs if job.has_run and not job.skipped]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = dict(pool.map(anew, jobs))
+        found = dict(pool.map(anew, map(dumps_canonical, jobs)))
     now = {"format": cells.RUN_FORMAT, "machine": cells.machine(), "cells": found}
     print(f"  {len(found)} jobs run anew")
     return kept(SMOKE, now, keep)
