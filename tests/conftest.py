@@ -48,12 +48,6 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("long"):
             item.add_marker("slow")
     root = Path(__file__).parent
-    known = {line for line in (root / "known_failures.txt").read_text().splitlines() if not line.startswith("#")}
-    for item in items:
-        file, function = item.nodeid.partition("[")[0].split("::", 1)
-        if {file, f"{file}::{function}"} & known:
-            reason = "it does not follow the code yet: tests/known_failures.txt"
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
     rank = {folder: place for place, folder in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.relative_to(root).parts[0], len(rank)))
 
