@@ -9,12 +9,12 @@ __version__ = "1.0.0"
 
 if TYPE_CHECKING:
     from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
-    from dpsco_bench.analysis.choice import Choice, choose
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.execution.library import Result, run
+    from dpsco_bench.leaderboard.choose import Choice, choose
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
     from dpsco_bench.privacy.spec import PrivacySpec
@@ -35,8 +35,8 @@ _HOMES = {
     "Word": "claims.kinds",
     "kind": "claims.kinds",
     "Verdict": "analysis.verdict",
-    "Choice": "analysis.choice",
-    "choose": "analysis.choice",
+    "Choice": "leaderboard.choose",
+    "choose": "leaderboard.choose",
     "Result": "execution.library",
     "run": "execution.library",
     "Full": "privacy.records",

@@ -24,7 +24,7 @@ LAYERS = (
     ("claims",),
     ("analysis",),
     ("kinds",),
-    ("report", "audit", "bench"),
+    ("report", "audit", "bench", "leaderboard"),
     ("papers",),
     ("cli", "site"),
     ("__init__", "__main__"),

@@ -5,7 +5,6 @@ The plan is written only when its stamp (configuration files, overrides, package
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,37 +12,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.claims.board import board_ids, load_board
-from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import (
     check_id,
     claim_file,
     claim_files,
     claim_ids,
-    conf_files,
     find_errata,
     load_errata,
-    profile_claims,
     read_claim,
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import Claim, Part, check_profile
-from dpsco_bench.claims.own_boards import naming_file, own_boards
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, restored
+from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, nearest
-from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
-from dpsco_bench.execution.store import read_sealed
-from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.paths import conf_dir
-from dpsco_bench.plain import Options
-from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
-from dpsco_bench.registry import paper_folders, say_once
 
 CLAIM_SUFFIXES = (".yaml", ".yml")
 
@@ -188,7 +176,7 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
 
 def _check_names(claim: Claim, part: Part) -> None:
     """The formula and the check that a part names exist."""
-    with _errors_of_part(claim, part):
+    with errors_of_part(claim, part):
         for formula in filter(None, (part.bound, part.closed_form)):
             get_bound(formula)
         if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
@@ -197,12 +185,12 @@ def _check_names(claim: Claim, part: Part) -> None:
 
 def _part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of a part that can be run."""
-    with _errors_of_part(claim, part):
+    with errors_of_part(claim, part):
         return [checked_job(job) for job in part_jobs(claim, part, profile, settings)]
 
 
 @contextmanager
-def _errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
+def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
     """What a part asks for is named with the part."""
     try:
         yield
@@ -215,82 +203,6 @@ def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
     return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
 
 
-def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
-    """The whole plan of a profile: claims with at least one part in it, and their jobs."""
-    settings = plan_settings(profile, overrides)
-    ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
-    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
-    wanted = [*map(load_board, board_ids()), *own_boards(settings.boards).values()] if claims is None else []
-    boards = []
-    for board in wanted:
-        with naming_file(board.id, settings.boards):
-            boards.append(board_plan(board, profile, settings))
-    return WorkPlan(
-        profile,
-        tuple(entry for entry in entries if entry.claim.parts),
-        tuple(entry for entry in boards if entry.jobs),
-    )
-
-
-def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
-    """The plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
-
-    Claims of one's own that it does not measure are named in a line each on stderr.
-    """
-    settings = plan_settings(profile, overrides)
-    stamp, known = _stamp(profile, settings), read_sealed(path)
-    if known is None or known.get("stamp") != stamp:
-        plan = make_plan(profile, overrides)
-        known = to_jsonable(replace(plan, stamp=stamp))
-    plan = restored(known)
-    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
-        say_once(unmeasured(profile, [id]))
-    return plan
-
-
 def unmeasured(profile: str, ids: Sequence[str]) -> InputError:
     """What is said of claims no part of which has values for a profile."""
     return InputError("profile", profile, f"one in whose grid {', '.join(ids)} has values")
-
-
-def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
-    """Digest of everything that the plan is made from."""
-    return _stamp(profile, plan_settings(profile, overrides))
-
-
-def _stamp(profile: str, settings: Settings) -> str:
-    load_plugins(settings.plugins)
-    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
-    contents = list(_own_contents(settings))
-    made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
-    for path in (
-        *conf_files("**/*.yaml"),
-        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in code_files(folder)),
-        *plugin_files(settings.plugins),
-        *map(Path, (*settings.claims, *settings.boards)),
-    ):
-        made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-    return made_from.hexdigest()
-
-
-def _own_contents(settings: Settings) -> Iterator[Options]:
-    """Digests of the files that own claims and leaderboards take their data from."""
-    for id, entry in own_claims(settings.claims).items():
-        with errors_of(id, settings.claims):
-            claim = parse_claim(entry)
-            for part in claim.parts:
-                with _errors_of_part(claim, part):
-                    pins = _pins(part.problem, part.problem_options, settings.data_root)
-                if pins:
-                    yield pins
-    for board in own_boards(settings.boards).values():
-        for instance in board.instances:
-            if pins := _pins(instance.problem, instance.problem_options, settings.data_root):
-                yield pins
-
-
-def _pins(problem: str, options: Options, data_root: str) -> Options:
-    """Digests of the files that a part or an instance takes its data from."""
-    if not problem or not problem_class(problem).file_options:
-        return {}
-    return get_problem(problem, **{"root": data_root, **options}).pins

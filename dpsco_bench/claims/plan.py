@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsco_bench.claims.board import Board
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.execution.cell import Cell, Draft
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
@@ -48,6 +48,13 @@ class LeftOut(Record):
     status: str
     reason: str
 
+    @classmethod
+    def of(cls, cell: Cell | Draft, status: str, reason: str) -> LeftOut:
+        """Leave out a cell, whose method is ``<instance>/<method>``."""
+        instance, _, method = cell.method.partition("/")
+        place = (cell.n, cell.d, cell.epsilon, float(cell.value))
+        return cls(instance, method, cell.algorithm, *place, status, reason)
+
 
 @dataclass(frozen=True)
 class ClaimEntry(Entry):
@@ -63,9 +70,9 @@ class ClaimEntry(Entry):
 
 @dataclass(frozen=True)
 class BoardEntry(Entry):
-    """A leaderboard of a plan, and what it does not run."""
+    """A leaderboard of a plan as JSON has it, which `leaderboard.board.Board.of` reads, and what it does not run."""
 
-    board: Board
+    board: Plain
     left_out: tuple[LeftOut, ...] = ()
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
-from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
@@ -20,6 +19,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import Weigh, make_all
+from dpsco_bench.leaderboard.board import own_boards
 
 LEAST_SECONDS = 0.02
 """What a cell takes beside its steps."""

@@ -78,10 +78,11 @@ def claim_digest(entry: ClaimEntry) -> str:
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
     from dpsco_bench.claims.bounds.registry import bound_modules
+    from dpsco_bench.leaderboard.board import Board
 
-    names = {instance.lower_bound for instance in entry.board.instances} - {""}
+    names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
     bounds = {module for name in names for module in bound_modules(name)}
-    code = code_digest(["dpsco_bench.analysis.standings", *sorted(bounds)])
+    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
 

@@ -33,8 +33,7 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
 
 def rank(files: Layout, entry: BoardEntry, digest: str) -> None:
     """Write the standings of a leaderboard, and draw its phase diagrams."""
-    from dpsco_bench.analysis.ranking import RankedBoard, Standing
-    from dpsco_bench.analysis.standings import standings
+    from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 

@@ -77,15 +77,16 @@ def constants_text(constants: Constants) -> str:
 
 def held_out_text(found: HeldOutBeside) -> str:
     """Held-out loss and accuracy in words, with those of the starting point and of the minimiser."""
-    return f"held out: {_held(found.own)} ({beside_text(found)})"
+    return f"held out: {held_text(found.own)} ({beside_text(found)})"
 
 
 def beside_text(found: HeldOutBeside) -> str:
     """What held-out numbers are to be held against, in words."""
-    return f"trivial: {_held(found.trivial)}; without privacy: {_held(found.without_privacy)}"
+    return f"trivial: {held_text(found.trivial)}; without privacy: {held_text(found.without_privacy)}"
 
 
-def _held(values: HeldOut) -> str:
+def held_text(values: HeldOut) -> str:
+    """Tell held-out numbers: ``loss 0.647, accuracy 0.61``."""
     accuracy = "" if values.accuracy is None else f", accuracy {number(values.accuracy, 3)}"
     return f"loss {number(values.loss, 3)}{accuracy}"
 

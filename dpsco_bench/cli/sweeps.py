@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from dpsco_bench.claims.choice import OVERHEAD
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
@@ -32,6 +31,7 @@ from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import is_draft, write_atomic
+from dpsco_bench.leaderboard.choose import OVERHEAD
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
 

@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import RANKING, Job
 from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
-
-REFUSALS_ARE_RESULTS = ("leaderboard",)
 
 
 def calibrate_job(job: Job) -> Calibrations:
@@ -30,7 +28,7 @@ def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
     try:
         return calibrate_cell(cell, job.calibration, job.seed, job.charged)
     except Refusal as refusal:
-        if job.kind not in REFUSALS_ARE_RESULTS:
+        if job.kind != RANKING:
             raise
         return RefusedCell(str(refusal))
 

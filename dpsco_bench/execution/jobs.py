@@ -15,6 +15,8 @@ from dpsco_bench.plain import Plain, Record
 RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
 STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
+RANKING, OF = "ranking", "+"
+"""Kind of a leaderboard's jobs, and what stands between an instance and a method in their names."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
@@ -51,7 +53,7 @@ class Job(Record):
     Attributes
     ----------
     claim, part, kind, calibration, profile : str
-        Whose numbers these are; ``kind`` is the part's, ``leaderboard`` or ``run``.
+        Whose numbers these are; ``kind`` is the part's, ``ranking`` (of a leaderboard) or ``run``.
     fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
     calibration_key, run_key, key : str
@@ -118,4 +120,4 @@ class Job(Record):
 
 def part_of(job: Job) -> str:
     """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
-    return job.part.partition("+")[0] if job.kind == "leaderboard" else job.part
+    return job.part.partition(OF)[0] if job.kind == RANKING else job.part

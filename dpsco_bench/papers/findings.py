@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from statistics import median
 
-from dpsco_bench.analysis.standings import TRIVIAL
-from dpsco_bench.report.board import cost_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, cost_text
 from dpsco_bench.report.findings import (
     Point,
     Results,

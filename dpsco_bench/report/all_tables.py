@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsco_bench.claims.catalogue import load_errata
-from dpsco_bench.report.board import board_tables
+from dpsco_bench.leaderboard.tables import board_tables
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import claims_table, noise_table, paper_lines, papers_table

@@ -13,7 +13,7 @@ from dpsco_bench.report.audits import NAME as AUDITS
 from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
-from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.labels import worded_panel
 from dpsco_bench.report.messages import claim_message
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
@@ -123,8 +123,10 @@ def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
     board = next((board for board in inputs.boards if board.id == claim), None)
     if board is None:
         return write_claim_figures(inputs.claim(claim), folder)
+    from dpsco_bench.leaderboard.phases import board_figures  # brings the accountants, which no claim's figure needs
+
     with style():
-        return _written(_board_figures(board), claim, folder)
+        return _written(board_figures(board), claim, folder)
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
@@ -136,11 +138,3 @@ def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
 def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     return [path for suffix, figure in figures.items() for path in save(figure, folder / f"{id}{suffix}")]
-
-
-def _board_figures(board: BoardResults) -> dict[str, Figure]:
-    from dpsco_bench.report.collapse import collapse_figure
-    from dpsco_bench.report.phases import board_figure  # brings the accountants, which no claim's figure needs
-
-    collapse = collapse_figure(board)
-    return {"": board_figure(board)} | ({".collapse": collapse} if collapse is not None else {})

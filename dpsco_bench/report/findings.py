@@ -24,12 +24,11 @@ from types import CodeType, FrameType
 from typing import Any, Literal
 
 from dpsco_bench.analysis.outward import outward
-from dpsco_bench.analysis.ranking import Standing
-from dpsco_bench.analysis.standings import RANKED, TRIVIAL
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.leaderboard.standings import RANKED, TRIVIAL, Standing
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import NOT_MEASURED, Inputs
 from dpsco_bench.report.ledger import Charged
@@ -248,8 +247,8 @@ class Results:
 
     def standings(self, *instances: str) -> list[Standing]:
         """List the points of a board that were run: of all instances, or of those named."""
-        rows = [row for found in self.inputs.boards if found.id == COMMON for row in found.rows]
-        return [row for row in rows if isinstance(row, Standing) and (not instances or row.instance in instances)]
+        rows = [row for found in self.inputs.boards if found.id == COMMON for row in found.points]
+        return [row for row in rows if not instances or row.instance in instances]
 
     def point(self, instance: str, **at: float) -> Standing:
         """Find the one point of an instance at given n, d and epsilon."""
@@ -261,8 +260,7 @@ class Results:
 
     def decided(self, *instances: str, epsilon: Collection[float] = ()) -> list[Standing]:
         """List the decided points of a board: of all instances or of those named, at all or some epsilons."""
-        rows = [row for row in self.standings(*instances) if row.runner_up is not None]
-        rows = [row for row in rows if not row.contenders]
+        rows = [row for row in self.standings(*instances) if row.decided]
         if not rows or not set(instances) <= {row.instance for row in rows}:
             raise self.unmeasured(f"{COMMON} has not all of these instances in")
         return [row for row in rows if not epsilon or row.epsilon in epsilon]

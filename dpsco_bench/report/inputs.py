@@ -10,18 +10,17 @@ import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judged import read_judged
-from dpsco_bench.analysis.ranking import Skipped, Standing, read_ranked
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.board import Board
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK, Claim, Part
-from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
+from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.times import Timings
+from dpsco_bench.leaderboard.standings import BoardResults
 
 NOT_MEASURED = "not measured"
 
@@ -130,41 +129,6 @@ class ClaimResults:
         judged = job.calibration in part.calibrations and not get_kind(job.kind).quantities
         quantity = part.quantity if judged and table is not None else RISK
         return job_evidence(job, table, calibrations, quantity, part.requires)
-
-
-@dataclass(frozen=True)
-class BoardResults:
-    """One leaderboard of the plan with whatever has been measured of it.
-
-    Attributes
-    ----------
-    entry : BoardEntry, the board and its jobs
-    files : Layout, where the standings lie
-    """
-
-    entry: BoardEntry
-    files: Layout
-
-    @property
-    def id(self) -> str:
-        """Id of the board."""
-        return self.entry.id
-
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self.entry.board
-
-    @property
-    def profile(self) -> str:
-        """Whose grids were run."""
-        return self.files.profile
-
-    @cached_property
-    def rows(self) -> list[Standing | Skipped]:
-        """Standings, a row per (instance, point); empty where nothing has been ranked."""
-        found = read_ranked(self.files.standings(self.id))
-        return list(found.standings) if found else []
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims import compose
 from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.cli import planning
 from dpsco_bench.jsonio import dumps_canonical, sealed
+from dpsco_bench.leaderboard import board
 
 PLAN = Path("results/smoke/plan.json")
 OWN = """
@@ -43,8 +44,8 @@ def test_every_verb_names_it_in_one_line(dpsco, verb):
 @pytest.fixture
 def small(monkeypatch):
     """Plans of one shipped claim, so that planning is short."""
-    monkeypatch.setattr(compose, "profile_claims", lambda profile: ["su2023.thm1.privacy"])
-    monkeypatch.setattr(compose, "board_ids", lambda: [])
+    monkeypatch.setattr(planning, "profile_claims", lambda profile: ["su2023.thm1.privacy"])
+    monkeypatch.setattr(board, "board_ids", lambda: [])
 
 
 def test_planning_mends_it(dpsco, small):

@@ -14,12 +14,12 @@ import pytest
 from omegaconf import OmegaConf
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.analysis.choice import Choice
 from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
 from dpsco_bench.cli.workflow_settings import CONFIG
 from dpsco_bench.jsonio import loads
+from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def begin(*arguments, **keys):
 BEGINS = {
     "audit": "dpsco_bench.audit.auditor.audit_cell",
     "check": "dpsco_bench.audit.contract.check_cell_contract",
-    "choose": "dpsco_bench.analysis.choice.choose_at",
+    "choose": "dpsco_bench.leaderboard.choose.choose_at",
     "run": "dpsco_bench.cli.verbs.run._run",
     "run -m": "dpsco_bench.cli.verbs.run._sweep",
 }

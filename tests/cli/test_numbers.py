@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.analysis import asymptotic, bootstrap, power_law, standings
-from dpsco_bench.analysis import choice as ranked
+from dpsco_bench.analysis import asymptotic, bootstrap, power_law
 from dpsco_bench.analysis.rates import SCHEDULE_SHARE
 from dpsco_bench.audit import auditor, bounds, canaries, job, transcript
 from dpsco_bench.bench import fused_pairs, products
-from dpsco_bench.claims import board_jobs, choice
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.erratum import CHANGES
 from dpsco_bench.cli import gpu
@@ -25,6 +23,7 @@ from dpsco_bench.fused import device, gradients, sparse
 from dpsco_bench.jsonio import loads
 from dpsco_bench.kinds import rate
 from dpsco_bench.kinds.audit import SAYS_SOMETHING
+from dpsco_bench.leaderboard import board, choose, standings
 from dpsco_bench.papers.su2023.fused import inner
 from dpsco_bench.rng import counters
 
@@ -101,12 +100,12 @@ SAID = {
         f"{WORDS[products.PART_ROWS[2] // products.PART_ROWS[1]]} cells of profile `full` stacked",
     ],
     "docs/choosing.md": [
-        f"`--limit` is in seconds of one core, {choice.LIMIT:g} by default",
-        f"{WORDS[ranked.CORES]} processes work at a time",
-        f"{ {2.0: 'twice'}[ranked.SLACK] } the limit by the clock is ended",
-        f"{choice.Point.replicates} replicates were looked at",
+        f"`--limit` is in seconds of one core, {choose.LIMIT:g} by default",
+        f"{WORDS[choose.CORES]} processes work at a time",
+        f"{ {2.0: 'twice'}[choose.SLACK] } the limit by the clock is ended",
+        f"{choose.Point.replicates} replicates were looked at",
         f"half of its {bootstrap.CONFIDENCE:.0%} interval".replace("%", " %"),
-        f"unless a cell takes no more than {board_jobs.QUICK:g} seconds",
+        f"unless a cell takes no more than {board.QUICK:g} seconds",
     ],
     "docs/verbs.md": [
         f"a share is predicted to take { {30.0: 'half a minute'}[worker.SHARE_SECONDS] }",
@@ -180,7 +179,7 @@ def test_the_kernels_with_the_fewest_and_the_most_registers_are_those_told():
 
 
 def test_the_choice_has_the_defaults_that_are_told():
-    assert default("choose", "limit") == choice.LIMIT
+    assert default("choose", "limit") == choose.LIMIT
     assert f"with {standings.RESAMPLES:,} resamples of the risks alone" in said_by("docs/choosing.md")
 
 

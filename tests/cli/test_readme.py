@@ -4,14 +4,14 @@ import re
 import runpy
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.analysis.board_record import read_boards
 from dpsco_bench.analysis.record import read_record
-from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.jsonio import loads
+from dpsco_bench.leaderboard.standings import TRIVIAL, read_boards
 from dpsco_bench.report.findings import all_findings
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,8 @@ def test_the_page_has_every_finding_and_says_of_which_profile():
 def test_the_numbers_of_the_full_board_are_those_of_its_record():
     """The page is written from a run, and the record of that run is kept beside it."""
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    points = read_boards(ROOT / "workflows" / "recorded" / "boards" / "full.json")
+    recorded = read_boards(ROOT / "workflows" / "recorded" / "boards" / "full.json")
+    points = [SimpleNamespace(**point) for point in recorded]
     decided = [point for point in points if point.tied]
     assert f"Of {len(decided)} decided points the start has the least mean risk at" in page, "python docs/findings.py"
     shared = sum(TRIVIAL in point.tied for point in decided)

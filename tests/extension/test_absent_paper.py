@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench import registry
-from dpsco_bench.claims.board import load_board
 from dpsco_bench.claims.bounds.registry import BOUNDS
 from dpsco_bench.claims.catalogue import profile_claims
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import InputError
+from dpsco_bench.leaderboard.board import load_board
 from dpsco_bench.paths import conf_dir
 
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
@@ -39,8 +39,8 @@ def gone(tmp_path, monkeypatch):
 def conf(tmp_path, monkeypatch):
     """A copy of the configuration tree that may be changed."""
     shutil.copytree(conf_dir(), tmp_path / "conf", ignore=shutil.ignore_patterns("__pycache__"))
-    for module in ("board", "catalogue"):
-        monkeypatch.setattr(f"dpsco_bench.claims.{module}.conf_dir", lambda: tmp_path / "conf")
+    for module in ("leaderboard.board", "claims.catalogue"):
+        monkeypatch.setattr(f"dpsco_bench.{module}.conf_dir", lambda: tmp_path / "conf")
     return tmp_path / "conf"
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.analysis import choice
-from dpsco_bench.analysis.choice import NotRun
-from dpsco_bench.cli.choosing import not_run
+from dpsco_bench.cli.verbs.choose import not_run
+from dpsco_bench.leaderboard import choose as choice
+from dpsco_bench.leaderboard.standings import Unrun
 from tests.marks import rest_at_night
 
 pytestmark = pytest.mark.slow
@@ -132,7 +132,7 @@ def test_the_twin_of_a_file_is_that_of_its_shape(dpsco, examples):
 def test_a_reason_has_numbers_of_four_digits():
     """A message names a computed value in full; what is read beside a ranking does not."""
     reason = "tau = 1.3447071068499755e-07: must be at least 0.25 of 4294967296 steps, or 12.3456789"
-    (line,) = not_run([NotRun("m", "p.m", "refused", reason)])
+    (line,) = not_run([Unrun("m", "p.m", "refused", reason)])
     assert " ".join(line.split()) == "m tau = 1.345e-07: must be at least 0.25 of 4294967296 steps, or 12.35"
 
 

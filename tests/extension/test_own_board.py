@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.choice import contestants
-from dpsco_bench.claims.own_boards import own_boards
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.leaderboard.board import contestants, own_boards
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD, BOARD = "examples/own_method.py", "examples/own_board.yaml"
@@ -101,17 +100,18 @@ def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):
 
 
 def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
-    from dpsco_bench.claims import compose
+    from dpsco_bench.cli import planning
+    from dpsco_bench.leaderboard import board
 
-    monkeypatch.setattr(compose, "profile_claims", lambda profile: [])
-    monkeypatch.setattr(compose, "board_ids", list)
+    monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
+    monkeypatch.setattr(board, "board_ids", list)
     file = written()
-    stamp = compose.plan_stamp("smoke", [f"boards=[{file}]"])
-    plan = compose.make_plan("smoke", [f"boards=[{file}]"])
+    stamp = planning.plan_stamp("smoke", [f"boards=[{file}]"])
+    plan = planning.make_plan("smoke", [f"boards=[{file}]"])
     assert [entry.id for entry in plan.boards] == ["leaderboard.mine"]
     assert [len(job.cells) for job in plan.boards[0].jobs] == [1]
     written(delta=1e-5)
-    assert compose.plan_stamp("smoke", [f"boards=[{file}]"]) != stamp
+    assert planning.plan_stamp("smoke", [f"boards=[{file}]"]) != stamp
 
 
 def test_the_page_shows_the_example_as_it_is():
@@ -138,7 +138,7 @@ def test_all_methods_are_one_word(dpsco):
         ({"most_seconds": -5}, "mine.yaml: leaderboard.mine: most_seconds = -5: must be a number > 0"),
         (
             {"grids": [{"n": [64.5], "d": [2], "epsilon": [1]}]},
-            "leaderboard.mine, ridge, grid: n = 64.5: must be an integer >= 1",
+            "leaderboard.mine, ridge, grid of smoke: n = 64.5: must be an integer >= 1",
         ),
         ({"instances": [{"id": "x"}]}, "instance x: problem = 'missing'"),
         ({"instances": [{"id": "x", "problem": "ridge_logistic", "problem_options": {"rigde": 1}}]}, "'rigde'"),

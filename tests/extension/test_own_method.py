@@ -107,11 +107,13 @@ def test_claimed(dpsco):
 def test_reported(dpsco, monkeypatch):
     """The workflow's jobs, one by one, on a plan that holds this claim alone."""
     from dpsco_bench.claims import compose
+    from dpsco_bench.cli import planning
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.leaderboard import board
 
     monkeypatch.setattr(compose, "claim_ids", list)
-    monkeypatch.setattr(compose, "profile_claims", lambda profile: [])
-    monkeypatch.setattr(compose, "board_ids", list)
+    monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
+    monkeypatch.setattr(board, "board_ids", list)
     done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
     files = Layout("smoke")
     done(dpsco("worker", "claim", "mine.noisy_gd", "--profile", "smoke", "--plugin", METHOD))
@@ -128,7 +130,7 @@ def test_reported(dpsco, monkeypatch):
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
-    from dpsco_bench.claims.compose import plan_stamp
+    from dpsco_bench.cli.planning import plan_stamp
 
     overrides = [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"]
     beside = Path(METHOD).with_name("beside.py")

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 import dpsco_bench
-from dpsco_bench.claims.board import parse_board
 from dpsco_bench.claims.files import read_yaml
-from dpsco_bench.claims.own_boards import complete
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.depends import claim_digest
@@ -26,6 +24,7 @@ from dpsco_bench.datasets.store import DataCorrupt
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import check_given, load_plugins
+from dpsco_bench.leaderboard.board import parse_board
 
 PACKAGE = Path(dpsco_bench.__file__).parent
 EVALUATED = {"problems/options.py": ["eval"]}
@@ -177,4 +176,4 @@ def test_grids_of_boards_are_increasing_numbers(values):
     board = {"methods": ["wang2017.dp_gd_pl"], "instances": [{"id": "ridge", "problem": "ridge_logistic"}]}
     grid = {"n": values, "d": [3], "epsilon": [1.0]}
     with pytest.raises(InputError, match=r"n = .*: must be increasing numbers > 0"):
-        parse_board(complete({**board, "delta": 1e-5, "grids": [grid]}, "mine"))
+        parse_board({**board, "delta": 1e-5, "grids": [grid]}, "mine")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.choice import make_point, twin_of
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.leaderboard.choose import make_point, twin_of
 from dpsco_bench.problems.registry import get_problem
 
 SETTINGS = [

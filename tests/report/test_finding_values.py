@@ -5,11 +5,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.report.test_board import ROWS, UNDECIDED
 
-from dpsco_bench.analysis.ranking import Searched, Skipped
-from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
+from dpsco_bench.leaderboard.standings import TRIVIAL, Searched, Skipped, Standing
 from dpsco_bench.papers.findings import REAL, families
 from dpsco_bench.report.findings import (
     COMMON,
@@ -23,11 +23,11 @@ from dpsco_bench.report.findings import (
     ties,
     won,
 )
-from tests.report.test_board import ROWS, UNDECIDED
 
 
 def of_board(*rows):
-    boards = [SimpleNamespace(id="leaderboard.other", rows=[ROWS[0]]), SimpleNamespace(id=COMMON, rows=rows)]
+    points = [row for row in rows if isinstance(row, Standing)]
+    boards = [SimpleNamespace(id="leaderboard.other", points=ROWS[:1]), SimpleNamespace(id=COMMON, points=points)]
     return Results(SimpleNamespace(boards=boards, profile="ci"), [], {})
 
 

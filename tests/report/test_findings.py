@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.analysis.answer_text import words
-from dpsco_bench.analysis.board_record import read_boards
-from dpsco_bench.analysis.ranking import Reference, Standing
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import load_errata, read_claims
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
+from dpsco_bench.leaderboard.standings import Reference, Standing, read_boards
 from dpsco_bench.papers.findings import CONSTANT_CLAIMS, CONSTANT_PARTS
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
@@ -167,8 +166,9 @@ def recorded(profile):
     rows = [replace(row, epsilon_claimed=row.noise.epsilon_claimed if row.noise else None) for row in rows]
     ids = list(dict.fromkeys(row.id for row in rows))
     claims = [SimpleNamespace(id=id, rows=[row for row in rows if row.id == id]) for id in ids]
-    found = [standing(point) for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")]
-    boards = [SimpleNamespace(id=COMMON, rows=found)]
+    recorded = read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
+    found = [standing(SimpleNamespace(**point)) for point in recorded]
+    boards = [SimpleNamespace(id=COMMON, points=found)]
     inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
     scores = [SimpleNamespace(row=row) for row in rows]
     return Results(inputs, scores, {paper: load_errata(paper) for paper in papers()})

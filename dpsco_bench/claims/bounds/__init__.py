@@ -1,1 +1,1 @@
-"""What bounds of papers are: their registry and notation, what they may look at, and those of the leaderboard."""
+"""What bounds of papers are: their registry and notation, and what they may look at."""

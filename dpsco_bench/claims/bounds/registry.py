@@ -47,7 +47,7 @@ class Symbol:
 
 
 Glossary = Mapping[str, Symbol]
-GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="claims.bounds")
+GLOSSARIES: Registry[Glossary] = Registry("glossary", "bounds", core="leaderboard.bounds")
 COMMON: Glossary = {
     "n": Symbol("number of records", "n"),
     "d": Symbol("dimension, the problem's effective one", "d"),
@@ -134,7 +134,7 @@ class Bound:
         return lambda context: max(whole(context), least(context))
 
 
-BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="claims.bounds")
+BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="leaderboard.bounds")
 
 
 def bound(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import re
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
-    from dpsco_bench.analysis.choice import Choice
+    from dpsco_bench.claims.plan import BoardEntry
+    from dpsco_bench.claims.settings import Settings
+    from dpsco_bench.execution.progress import Pace
+    from dpsco_bench.leaderboard.choose import Choice, Chosen, Point
+    from dpsco_bench.leaderboard.standings import Unrun
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-6 replicates=16 data_sets=1, options and constants of the problem, and
@@ -21,6 +30,32 @@ Every method has the parameters of its theorem, and the noise that its accountan
 Finished methods are kept in results/store: a second call, with another --limit too, runs only what is missing."""
 RESULTS = Path("results/choose")
 ENDINGS = (".parquet", ".pq")
+SPACING = 5.0
+"""Least seconds between two lines of progress."""
+MUCH = 0.5
+"""Where more of the rows are clipped, little but their directions is left of them."""
+STATUSES = {
+    "too_long": "too long here: ",
+    "stopped": "",
+    "failed": "failed: ",
+    "refused": "",
+    "incomparable": "",
+    "not_run": "never run here: ",
+}
+"""Why a method has no risk, in the order in which they are told, and what stands before the reason."""
+HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
+COLUMNS = (
+    Column("method", "method"),
+    Column("risk", "risk", numeric=True),
+    Column("ci", "+- (95 %)", numeric=True),
+    *HELD_OUT,
+    Column("says", ""),
+    Column("privacy", "privacy"),
+    Column("gradients", "gradients", numeric=True),
+    Column("seconds", "seconds", numeric=True),
+)
+_LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
+"""A number with more digits than a reader wants."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,41 +73,86 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    from dpsco_bench.analysis.choice import choose_at
-    from dpsco_bench.cli.choosing import Teller, asked_point, printed, say_what_is_clipped
-    from dpsco_bench.errors import InputError
+    from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.progress import duration
+    from dpsco_bench.leaderboard.choose import choose_at
 
     if args.cores is not None and args.cores < 1:
         raise InputError("--cores", args.cores, "an integer >= 1")
     if args.out is not None:
         _check_files(Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
-    say_what_is_clipped(point)
-    teller = Teller(args.limit)
-    measured = Layout("").measured
-    found = choose_at(point, settings, measured, args.limit, args.cores, teller.tell, teller.begin)
+    _say_what_is_clipped(point)
+    shown = time.monotonic()
+
+    def begin(entry: BoardEntry) -> None:
+        count = sum(job.calibration != "none" for job in entry.jobs)
+        seconds = sum(sum(job.seconds) for job in entry.jobs)
+        say(f"{count} methods, about {duration(seconds)} of work (limit {duration(args.limit)} on one core)")
+
+    def tell(pace: Pace) -> None:
+        nonlocal shown
+        if pace.done < pace.all and time.monotonic() - shown >= SPACING:
+            shown = time.monotonic()
+            say(str(pace))
+
+    found = choose_at(point, settings, Layout("").measured, args.limit, args.cores, tell, begin)
     files = _write(found, args.out)
     if args.json:
-        print_json({**found.to_json(), **{name: str(path) for name, path in files.items()}})
+        print_json({**found.to_json(), **files})
     else:
         print(printed(found))
-        teller.files(files)
+        for name, path in files.items():
+            say(f"{name}: {path}")
     return 0
 
 
+def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Point, Settings]:
+    """Sort arguments into a point (or its public twin) and settings, checked, their plugins loaded.
+
+    Raises InputError for an unknown key, or a value out of range.
+    """
+    from dpsco_bench.claims.compose import plan_settings
+    from dpsco_bench.cli.claiming import SETTINGS, check_settings
+    from dpsco_bench.cli.options import parse_keys
+    from dpsco_bench.cli.overrides import extended
+    from dpsco_bench.leaderboard.choose import make_point, twin_of
+
+    kept = SETTINGS.keys() - {"claims", "boards"}
+    mine = [text for text in arguments if text.partition("=")[0] in kept]
+    settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
+    point = make_point(parse_keys(text for text in arguments if text not in mine), settings.data_root)
+    return (twin_of(point, settings.data_root) if twin else point), settings
+
+
+def _say_what_is_clipped(point: Point) -> None:
+    """Print a line where the clip shortens most rows of one's own file."""
+    from dpsco_bench.cli.claiming import say
+    from dpsco_bench.problems.registry import get_problem, problem_class
+
+    clip = point.options.get("clip")
+    if not problem_class(point.problem).file_options or not clip or point.options.get("scale"):
+        return
+    own: Any = get_problem(point.problem, **point.options)
+    share = float((own.row_norms(own.table.features) > clip).mean())
+    if share > MUCH:
+        told = f"clip = {clip:g} shortens {share:.0%} of the rows (a number that is not private): little but their "
+        say(told + "directions is left. Divide columns by public constants first, or take a larger clip.")
+
+
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    """The rows, and a figure beside them."""
+    """Write the rows, and a figure beside them."""
     from dpsco_bench.cli.composing import set_damaged_aside
     from dpsco_bench.execution.results import write_table
-    from dpsco_bench.report.choice import write_figure
+    from dpsco_bench.leaderboard.phases import write_choice
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
     if not out:
         set_damaged_aside(rows)
     _check_files(rows, figure=bool(out))
     write_table(found.rows, rows)
-    return {"rows": rows, "figure": write_figure(found, rows.with_suffix(".svg"))}
+    return {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
 
 
 def _check_files(rows: Path, figure: bool = True) -> None:
@@ -80,7 +160,6 @@ def _check_files(rows: Path, figure: bool = True) -> None:
 
     Below ``results`` all figures are those of this program, older ones without their mark too.
     """
-    from dpsco_bench.errors import InputError
     from dpsco_bench.execution.results import check_writable
     from dpsco_bench.report.marks import check_figure
 
@@ -89,3 +168,98 @@ def _check_files(rows: Path, figure: bool = True) -> None:
     check_writable("--out", rows)
     if figure:
         check_figure("--out", rows.with_suffix(".svg"))
+
+
+def printed(found: Choice) -> str:
+    """Lay out the answer, the ranking, what stands beside it, and what was not run."""
+    point = found.point
+    options = ", ".join(f"{key} = {value}" for key, value in sorted(point.options.items()) if key != "sha256")
+    where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
+    lines = [_line(found, method) for method in found.methods]
+    shown = [one for one in COLUMNS if one not in HELD_OUT or any(line[one.key] != "-" for line in lines)]
+    parts = [
+        f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
+        found.answer,
+        table(shown, lines),
+        "\n".join(_references(found)),
+    ]
+    refused = "\n".join(not_run(found.refused))
+    parts += [f"not run, and why:\n{refused}"] if refused else []
+    return "\n\n".join([*parts, "\n".join(labelled("*", note, 2) for note in _notes(found))])
+
+
+def _line(found: Choice, method: Chosen) -> Row:
+    (low, high), held = method.ci, method.held_out
+    says = "best" if len(found.tied) == 1 else "tied"
+    if not (method.ranked and method.tied):
+        says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
+    return {
+        "method": method.method,
+        "risk": number(method.risk, 3),
+        "ci": number((high - low) / 2, 2),
+        "loss": number(held and held.loss, 3),
+        "accuracy": number(held and held.accuracy, 3),
+        "says": says,
+        "privacy": STATUS_WORDS[method.privacy_status],
+        "gradients": number(method.gradient_evaluations, 3),
+        "seconds": number(method.seconds, 2),
+    }
+
+
+def _references(found: Choice) -> Iterator[str]:
+    """Tell the trivial solution, the run without privacy and the lower bound."""
+    low, high = found.without_privacy.ci
+    risk, own = number(found.without_privacy.risk, 3), found.risk_kind == "excess empirical"
+    spread = "the minimum of the sample's risk" if own else f"[{number(low, 3)}, {number(high, 3)}]"
+    known = "not known: no method without noise has run here" if risk == "-" else f"{risk}, {spread}"
+    told = {"trivial": f"{number(found.trivial, 3)}, the starting point", "without_privacy": known}
+    for key, text in told.items():
+        held = f"; held out: {held_text(found.held_out[key])}" if key in found.held_out else ""
+        yield labelled("trivial solution" if key == "trivial" else "without privacy", text + held, 18)
+    bound = found.lower_bound
+    cut = "cut at the trivial solution, " * (bound.value is not None and bound.value >= found.trivial)
+    value = f"{number(bound.value, 3)}, {cut}{bound.kind}: " if bound.value is not None else "none: "
+    yield labelled("lower bound", value + bound.source, 18)
+
+
+def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
+    """Print a line for each method that has no risk here."""
+    room = 2 + max((len(item.method) for item in refused), default=0)
+    for status, before in STATUSES.items():
+        for item in (item for item in refused if item.status == status):
+            reason = _LONG.sub(lambda found: f"{float(found[0]):.4g}", item.reason)
+            yield labelled(item.method, before + reason, room)
+
+
+def _notes(found: Choice) -> Iterator[str]:
+    """Tell what a reader has to know."""
+    from dpsco_bench.algorithms.registry import ALGORITHMS
+    from dpsco_bench.problems.registry import list_problems, problem_class
+
+    point, cls = found.point, problem_class(found.point.problem)
+    if not cls.draws_per_replicate:
+        sets, one = point.data_sets, point.data_sets == 1
+        data = (
+            "this one data set: they speak of the noise alone"
+            if one
+            else f"{sets} data sets: they speak of data and noise"
+        )
+        yield f"Intervals are of {point.replicates} replicates on {data}."
+    if point.delta >= 1 / point.n:
+        yield f"delta = {point.delta:g} is not below 1/n: publishing a record at random would be as private."
+    for warning in found.warnings:
+        yield f"Of every run here: {warning}."
+    if cls.file_options:
+        yield "These numbers were made from your data: choosing by them costs privacy, which is not charged here."
+    if cls.twin:
+        yield "At no such cost, --twin runs on synthetic records of the same n, d, clip, loss and domain."
+    if point.problem in {problem_class(name).twin for name in list_problems()}:
+        yield "Synthetic records, made from public facts alone: ranks on your data can differ."
+    if any(method.held_out for method in found.methods):
+        yield "The held-out numbers, and those of the starting point and without privacy, are not private either."
+    modules = ALGORITHMS.registered()
+    for id in (m.algorithm for m in found.methods if not modules[m.algorithm].startswith("dpsco_bench.")):
+        yield f"{id} is charged for what it declares: `dpsco check {id} --plugin FILE` tries whether it keeps to that."
+    if found.late:
+        names = ", ".join(item.method for item in found.late)
+        yield f"Not within the limit, and perhaps better: {names}; --limit SECONDS gives more time."

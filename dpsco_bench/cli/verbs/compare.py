@@ -75,14 +75,13 @@ def execute(args: argparse.Namespace) -> int:
 
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
-    from dpsco_bench.analysis.board_record import changed, read_boards, record_board
-    from dpsco_bench.analysis.ranking import read_ranked
     from dpsco_bench.cli.verbs.gate import recorded_path
+    from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
 
     path = recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
     found, points, lines = read_boards(path), 0, []
     for file in sorted(files.standings("*").parent.glob("*.json")):
-        ranked = read_ranked(file)
+        ranked = RankedBoard.read(file)
         rows = ranked.standings if ranked else ()
         lines += changed(found, file.stem, rows)
         points += len(rows)

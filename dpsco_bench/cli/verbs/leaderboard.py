@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, Row, labelled, number, print_json, table
+from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
-    from dpsco_bench.analysis.ranking import Skipped, Standing, Unrun
-    from dpsco_bench.execution.summary import HeldOut
+    from dpsco_bench.claims.plan import BoardEntry
+    from dpsco_bench.execution.jobs import Job
+    from dpsco_bench.execution.measured import Measured
+    from dpsco_bench.leaderboard.standings import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
@@ -33,17 +37,16 @@ COLUMNS = (
     Column("search", "search", numeric=True),
     Column("trivial", "trivial", numeric=True),
 )
+HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
+"""Columns that a table has where a point of it has such numbers."""
 ALL_COLUMNS = (
     *POINT,
     Column("method", "method"),
     Column("risk", "risk [95 %]", numeric=True),
-    Column("loss", "held out: loss", numeric=True),
-    Column("accuracy", "accuracy", numeric=True),
+    *HELD_OUT,
     Column("gradients", "gradients", numeric=True),
     Column("says", ""),
 )
-HELD_OUT = ("loss", "accuracy")
-"""Columns that a table has where a point of it has such numbers."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,14 +62,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
-    from dpsco_bench.claims.compose import check_profile
-    from dpsco_bench.cli.boards import asked_boards, board_entries, run_board
+    from dpsco_bench.claims.compose import plan_settings
+    from dpsco_bench.claims.model import check_profile
     from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.leaderboard.board import plan_boards
 
     check_profile(args.profile)
-    ids, settings = asked_boards(args.arguments, args.plugin)
+    ids, overrides = asked_boards(args.arguments, args.plugin)
+    entries = plan_boards(args.profile, plan_settings(args.profile, overrides), ids)
     measured = Layout(args.profile).measured
-    rows = [row for entry in board_entries(ids, args.profile, settings) for row in run_board(entry, measured)]
+    rows = [row for entry in entries for row in run_board(entry, measured)]
     if args.json:
         print_json(rows)
     else:
@@ -74,29 +79,86 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
-    from dpsco_bench.analysis.decided import decided_text
-    from dpsco_bench.analysis.ranking import Standing
+def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Sort ids of boards, files of one's own (``.yaml``) and settings ``key=value`` into ids and settings.
 
-    measured = [row for row in rows if isinstance(row, Standing)]
-    if not measured:
+    Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
+    """
+    from dpsco_bench.claims.compose import CLAIM_SUFFIXES
+    from dpsco_bench.cli.claiming import check_settings
+    from dpsco_bench.cli.overrides import extended, listed_by
+    from dpsco_bench.leaderboard.board import PREFIX, all_boards, own_boards
+
+    names = [text for text in arguments if "=" not in text]
+    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
+    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
+    check_settings(settings)  # plugins come first: boards may name what they register
+    settings = check_settings(extended(settings, "boards", files))
+    known = list(all_boards(listed_by(settings, "boards")))
+    ids: list[str] = []
+    for name in names:
+        id = name if name.startswith(PREFIX) else PREFIX + name
+        if name not in files and id not in known:
+            raise InputError("leaderboard", name, nearest(name, known))
+        ids += own_boards([name]) if name in files else [id]
+    return list(dict.fromkeys(ids)) or known, settings
+
+
+def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
+    """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
+
+    Raises
+    ------
+    DpscoError
+        As the first method fails, where all do.
+    """
+    from dpsco_bench.claims.plan import LeftOut
+    from dpsco_bench.cli.claiming import measure, say
+    from dpsco_bench.leaderboard.standings import standings
+
+    failed: dict[str, DpscoError] = {}
+
+    def lost(job: Job, error: DpscoError) -> None:
+        say(f"{job.title}: failed: {error}")
+        failed.setdefault(job.key, error)  # jobs with one key are made once
+
+    entry = measure(entry, measured, lost)
+    jobs = tuple(job for job in entry.jobs if job.key not in failed)
+    if failed and not jobs:
+        raise next(iter(failed.values()))
+    gone = {}  # each method at a point once: of a grid of signals each is a cell
+    for job in (job for job in entry.jobs if job.key in failed):
+        reason = " ".join(str(failed[job.key]).split())
+        gone |= {(cell.method, cell.value): LeftOut.of(cell, "failed", reason) for cell in job.cells}
+    return standings(replace(entry, jobs=jobs, left_out=(*entry.left_out, *gone.values())), measured.load)
+
+
+def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
+    from dpsco_bench.leaderboard.standings import Standing, decided_text
+
+    points = [row for row in rows if isinstance(row, Standing)]
+    if not points:
         print("no method ran at any point")
     elif everything:
         notes: dict[str, int] = {}
-        lines = [line for row in measured for line in _lines(row, notes)]
-        print(table([one for one in ALL_COLUMNS if one.key not in HELD_OUT or _has(lines, one.key)], lines))
+        lines = [line for row in points for line in _lines(row, notes)]
+        shown = [
+            one for one in ALL_COLUMNS if one not in HELD_OUT or any(line.get(one.key, "-") != "-" for line in lines)
+        ]
+        print(table(shown, lines))
         for reason, place in notes.items():
             print(labelled(f"({place})", reason, 5))
     else:
-        print(table(COLUMNS, [_winner(row) for row in measured]))
-    for told in [*(line for row in measured for line in _told(row)), *(_held_out(measured) if everything else ())]:
+        print(table(COLUMNS, map(_winner, points)))
+    for told in (*(line for row in points for line in _told(row)), *(_held_out(points) if everything else ())):
         print(told)
-    for failed in dict.fromkeys((item.method, item.reason) for row in measured for item in _failures(row)):
-        print(labelled(f"{failed[0]} failed:", failed[1], len(failed[0]) + 9))
-    for said in filter(None, [decided_text(measured)]):
+    failed = ((item.method, item.reason) for row in points for item in row.left_out if item.status == "failed")
+    for method, reason in dict.fromkeys(failed):
+        print(labelled(f"{method} failed:", reason, len(method) + 9))
+    if said := decided_text(points):
         print(labelled("*", said, 2))
-    for kind in dict.fromkeys(row.risk_kind for row in measured):
-        of = dict.fromkeys(row.instance for row in measured if row.risk_kind == kind)
+    for kind in dict.fromkeys(row.risk_kind for row in points):
+        of = dict.fromkeys(row.instance for row in points if row.risk_kind == kind)
         print(labelled(f"{kind} risks:", ", ".join(of), len(kind) + 8))
     for row in rows:
         if row.skipped:
@@ -108,30 +170,21 @@ def _place(row: Standing) -> Row:
 
 
 def _winner(row: Standing) -> Row:
-    risks = {method.method: method.risk for method in row.methods}
     low, high = row.margin_ci
-    decided = row.runner_up is not None and not row.contenders
+    first = row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
+    first = "none proven private" if row.runner_up is None else first
     return {
         **_place(row),
-        "first": _first(row),
-        "risk": number(risks.get(row.winner, row.trivial), 3),
-        "margin": f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]" if decided else "-",
+        "first": "undecided" if row.contenders else first,
+        "risk": number(row.least, 3),
+        "margin": f"{number(row.margin, 2)} [{number(low, 2)}, {number(high, 2)}]" if row.decided else "-",
         "search": number(row.search.risk, 3) if row.search else "-",
         "trivial": number(row.trivial, 3),
     }
 
 
-def _first(row: Standing) -> str:
-    """The winner and how many are tied with it; the names of all stand below the table."""
-    if row.contenders:
-        return "undecided"
-    if row.runner_up is None:
-        return "none proven private"
-    return row.tied[0] if len(row.tied) == 1 else f"{row.tied[0]} = {len(row.tied) - 1} more"
-
-
 def _told(row: Standing) -> list[str]:
-    """Who is tied, and what it takes to decide where contenders are left out as too long; nothing of a sole winner."""
+    """Say who is tied, and what deciding takes where contenders are left out as too long; nothing of a sole winner."""
     place = f"{row.instance}, n = {row.n}, d = {row.d}, epsilon = {number(row.epsilon)}:"
     if row.contenders:
         left = "; ".join(f"{one.method} takes {one.cost}" for one in row.contenders)
@@ -142,60 +195,34 @@ def _told(row: Standing) -> list[str]:
     return [place, labelled("  tied", " = ".join(row.tied))] if len(row.tied) > 1 else []
 
 
-def _has(lines: Sequence[Row], key: str) -> bool:
-    return any(line.get(key, "-") != "-" for line in lines)
+def _held_out(rows: Sequence[Standing]) -> Iterator[str]:
+    """Tell what held-out numbers are to be held against; points on the same records have the same."""
+    for place, row in {f"{row.instance}, n = {row.n}, d = {row.d}:": row for row in rows if row.held_out}.items():
+        yield place
+        for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy")):
+            yield labelled(f"  {name}", f"held out: {held_text(row.held_out[key])}", 20)
 
 
-def _held_out(rows: Sequence[Standing]) -> list[str]:
-    """What the held-out numbers of methods are to be held against; points on the same records have the same."""
-    places: dict[str, list[str]] = {}
-    for row in rows:
-        told = [
-            labelled(f"  {name}", f"held out: loss {number(found.loss, 3)}{_accuracy(found)}", 20)
-            for key, name in (("trivial", "trivial solution"), ("without_privacy", "without privacy"))
-            if (found := row.held_out.get(key))
-        ]
-        if told:
-            places[f"{row.instance}, n = {row.n}, d = {row.d}:"] = told
-    return [line for place, told in places.items() for line in (place, *told)]
+def _lines(row: Standing, notes: dict[str, int]) -> Iterator[Row]:
+    """Make a line per method; reasons are numbered in ``notes``, each once."""
 
+    def note(reason: str) -> int:
+        return notes.setdefault(reason, len(notes) + 1)
 
-def _accuracy(found: HeldOut) -> str:
-    return "" if found.accuracy is None else f", accuracy {number(found.accuracy, 3)}"
-
-
-def _failures(row: Standing) -> list[Unrun]:
-    return [item for item in row.left_out if item.status == "failed"]
-
-
-def _lines(row: Standing, notes: dict[str, int]) -> list[Row]:
-    """A line per method; reasons are numbered in ``notes``, each once."""
-    lines: list[Row] = []
     for method in row.methods:
         low, high = method.ci
-        says = "" if method.ranked else f"not ranked ({_note(notes, STATUS_WORDS[method.privacy_status])})"
-        says = ("first" if len(row.tied) == 1 else "tied") if method.tied else says
-        if method.tied and row.contenders:
-            says += f" ({_note(notes, 'first of those that were run')})"
-        risk = f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]"
-        gradients = number(float(method.gradient_evaluations), 3)
-        held = method.held_out
-        lines.append(
-            {
-                **_place(row),
-                "method": method.method,
-                "risk": risk,
-                "loss": number(held and held.loss, 3),
-                "accuracy": number(held and held.accuracy, 3),
-                "gradients": gradients,
-                "says": says,
-            }
-        )
+        says = "" if method.ranked else f"not ranked ({note(STATUS_WORDS[method.privacy_status])})"
+        if method.tied:
+            says = "first" if len(row.tied) == 1 else "tied"
+            says += f" ({note('first of those that were run')})" if row.contenders else ""
+        yield {
+            **_place(row),
+            "method": method.method,
+            "risk": f"{number(method.risk, 3)} [{number(low, 2)}, {number(high, 2)}]",
+            "loss": number(method.held_out_loss, 3),
+            "accuracy": number(method.held_out_accuracy, 3),
+            "gradients": number(method.gradient_evaluations, 3),
+            "says": says,
+        }
     for item in row.left_out:
-        says = f"{item.status.replace('_', ' ')} ({_note(notes, item.reason)})"
-        lines.append({**_place(row), "method": item.method, "says": says})
-    return lines
-
-
-def _note(notes: dict[str, int], reason: str) -> int:
-    return notes.setdefault(reason, len(notes) + 1)
+        yield {**_place(row), "method": item.method, "says": f"{item.status.replace('_', ' ')} ({note(item.reason)})"}

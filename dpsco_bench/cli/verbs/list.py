@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
 from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
@@ -42,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the list."""
-    from dpsco_bench.errors import DpscoError, InputError, nearest
+    from dpsco_bench.errors import DpscoError, nearest
 
     if not args.what:
         raise DpscoError(f"list: needs one of {', '.join(_LISTS)}, as in `dpsco list claims`")
@@ -85,8 +86,58 @@ def _has(entry: Any, words: Sequence[str]) -> bool:
     return all(word.lower() in told for word in words)
 
 
+@dataclass(frozen=True)
+class Accepting:
+    """Whether a method accepts a point.
+
+    Attributes
+    ----------
+    id, label, summary : str
+        Of the algorithm; what a leaderboard calls it where it has several settings, else empty.
+    reason : str
+        Why not, in a line; empty where it does.
+    """
+
+    id: str
+    label: str
+    summary: str
+    accepts: bool
+    reason: str
+
+
+def accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Accepting]:
+    """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it.
+
+    Raises InputError as `asked_point`.
+    """
+    from dpsco_bench.algorithms.registry import get_algorithm
+    from dpsco_bench.cli.verbs.choose import asked_point
+    from dpsco_bench.execution.single import DEFAULT_RECORDS
+    from dpsco_bench.leaderboard.choose import candidates, contestants
+    from dpsco_bench.problems.registry import problem_class
+
+    keys = {text.partition("=")[0]: text.partition("=")[2] for text in arguments}
+    cls = problem_class(keys["problem"]) if "problem" in keys else None
+    own = cls is not None and cls.file_options and "path" in keys
+    more = [] if own or "n" in keys else [f"n={DEFAULT_RECORDS}"]
+    twin = bool(cls and cls.twin and not own)  # the same losses and constants, without a file
+    try:
+        point, settings = asked_point([*arguments, *more], plugins, twin)
+    except InputError as error:
+        if not twin or error.key in keys:
+            raise
+        raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
+    _, left_out = candidates(point, settings)
+    refused = {item.method: item.reason for item in left_out if item.status != "not_run"}
+    told = [
+        Accepting(entry.id, method.label, entry.summary, method.name not in refused, refused.get(method.name, ""))
+        for method in contestants()
+        for entry in [get_algorithm(method.algorithm)]
+    ]
+    return sorted(told, key=lambda one: (not one.accepts, one.id, one.label))
+
+
 def _print_accepting(args: argparse.Namespace) -> int:
-    from dpsco_bench.cli.choosing import accepting
     from dpsco_bench.cli.output import labelled
 
     entries = accepting(args.point, args.plugin)

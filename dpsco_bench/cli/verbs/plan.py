@@ -66,7 +66,7 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
     InputError
         For overrides that Hydra refuses, or that do not belong to a plan.
     """
-    from dpsco_bench.claims.compose import fresh_plan
+    from dpsco_bench.cli.planning import fresh_plan
 
     if overrides:
         from dpsco_bench.cli.claiming import check_settings

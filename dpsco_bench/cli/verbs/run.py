@@ -218,7 +218,7 @@ def _with_config(table: pa.Table, asked: Asked, kind: str) -> pa.Table:
 
 def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
-    from dpsco_bench.analysis.choice import NOMINAL
+    from dpsco_bench.leaderboard.choose import NOMINAL
 
     real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")

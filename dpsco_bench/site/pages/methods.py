@@ -13,9 +13,9 @@ from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.pages import AlgorithmPage
+from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
-from dpsco_bench.report.board import decided, measured, named
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.site.content import Content, Pages
@@ -151,16 +151,15 @@ def places(content: Content, id: str) -> list[Places]:
     """Say where a method stands among those of proven privacy, instance by instance."""
     found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
-        for row in measured(board):
-            order = sorted((method for method in row.methods if method.ranked), key=lambda method: method.risk)
-            for position, method in enumerate(order, start=1):
+        for row in board.points:
+            for position, method in enumerate(row.order, start=1):
                 if method.algorithm == id:
                     key = row.instance, named(method)
                     own = found.setdefault(key, Places(*key, [], [], []))
                     own.places.append(position)
-                    own.decided.extend([method.method == row.winner] * decided(row))
-                    if order[0].risk > 0:
-                        own.ratios.append(method.risk / order[0].risk)
+                    own.decided.extend([method.method == row.winner] * row.decided)
+                    if row.order[0].risk > 0:
+                        own.ratios.append(method.risk / row.order[0].risk)
     return [*found.values()]
 
 

@@ -5,21 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.analysis.decided import decided_text
-from dpsco_bench.analysis.standings import TRIVIAL
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.pages import AlgorithmPage
+from dpsco_bench.leaderboard.phases import uncompared_text
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
+from dpsco_bench.leaderboard.tables import algorithms, nowhere_run, points_table, references_table, wins_table
 from dpsco_bench.report.address import address
-from dpsco_bench.report.board import (
-    algorithms,
-    measured,
-    nowhere_run,
-    points_table,
-    references_table,
-    wins_table,
-)
-from dpsco_bench.report.inputs import BoardResults
-from dpsco_bench.report.phases import uncompared_texts
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
@@ -45,12 +36,13 @@ def which_pages(content: Content) -> Pages:
 
 def _board(content: Content, board: BoardResults) -> str:
     delta = symbols(f"{board.board.delta:g}")
+    slow = ((code(one.id), uncompared_text(rows)) for one, rows in board.by_instance)
     pieces = [
         heading(board.board.title, 2),
         f"All points have δ = {delta}.\n",
-        text(decided_text(measured(board))) + "\n",
+        text(decided_text(board.points)) + "\n",
         figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
-        bullets(f"{code(instance)}: {text(words)}" for instance, words in uncompared_texts(board)),
+        bullets(f"{instance}: {text(words)}" for instance, words in slow if words),
         table(explained(board)),
         _collapse(content, board),
         heading("Winners, point by point", 2, address("board", board.id, "points")),

@@ -1,4 +1,4 @@
-"""The leaderboard's tables: winners with their margins, all methods, and what was not run."""
+"""What is shown of a leaderboard: tables of the site, a column a fact of the frame of standings."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isnan
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
-from dpsco_bench.analysis.decided import to_decide
-from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Searched, Standing, Unrun
-from dpsco_bench.analysis.standings import TRIVIAL
-from dpsco_bench.claims.board import Instance
-from dpsco_bench.claims.board_jobs import REFERENCE
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.summary import HeldOut
+from dpsco_bench.leaderboard.board import REFERENCE, Instance
+from dpsco_bench.leaderboard.standings import (
+    TRIVIAL,
+    BoardResults,
+    Ranked,
+    Searched,
+    Standing,
+    Unrun,
+)
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.address import address
-from dpsco_bench.report.inputs import BoardResults
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
@@ -54,82 +55,38 @@ POINTS_NOTE = (
 
 
 def interval(pair: Sequence[object], digits: int = 2) -> str:
+    """Show ``[low, high]``, or nothing where either end is unknown."""
     low, high = pair
     return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
 
 
-def measured(board: BoardResults) -> list[Standing]:
-    """Rows of the points that were run."""
-    return [row for row in board.rows if isinstance(row, Standing)]
-
-
-def kind_text(row: Standing) -> str:
-    """Check whether risks of a point are ``empirical`` or of the ``population``; all are excess risks."""
-    return row.risk_kind.removeprefix("excess ")
+def kind_text(kind: str) -> str:
+    """Shorten a kind of risk to ``empirical`` or ``population``; all are excess risks."""
+    return kind.removeprefix("excess ")
 
 
 def winner_text(row: Standing) -> str:
-    """The winner, or those that cannot be told apart from it."""
+    """Name the winner, or those that cannot be told apart from it."""
     if row.runner_up is None:
         return "no method whose privacy is proven was run" if row.methods else "no method was run"
     if row.contenders:
         return f"undecided; least of those run: {row.winner}; {contenders_text(row)}"
-    if len(row.tied) == 1:
-        return str(row.winner)
-    return "tie: " + ", ".join(row.tied)
+    return row.winner if len(row.tied) == 1 else "tie: " + ", ".join(row.tied)
 
 
 def contenders_text(row: Standing) -> str:
-    """Each contender that is left out, and where it was how good."""
-    told = [
-        f"{c.method} (no. {c.place} at {_point_text(row, c)}{c.cost and f'; here {c.cost}'})" for c in row.contenders
-    ]
-    return ("contenders left out: " if len(told) > 1 else "contender left out: ") + ", ".join(told) + ", too long here"
-
-
-def cost_text(row: Standing) -> str:
-    """Say what deciding a point would take, all its contenders together: ``3 min 52 s``; empty if unknown."""
-    seconds = to_decide(row)
-    return "" if isnan(seconds) else duration(seconds)
-
-
-def _point_text(row: Standing, other: Contender) -> str:
-    """Another point, by n and by what differs."""
-    pairs = (("n", other.n, None), ("d", other.d, row.d), ("ε", other.epsilon, row.epsilon))
-    return ", ".join(f"{name} = {plain(there)}" for name, there, here in pairs if there != here)
+    """Name each contender that is left out, and where it was how good."""
+    told = []
+    for one in row.contenders:
+        pairs = (("n", one.n, None), ("d", one.d, row.d), ("ε", one.epsilon, row.epsilon))
+        place = ", ".join(f"{name} = {plain(there)}" for name, there, here in pairs if there != here)
+        told.append(f"{one.method} (no. {one.place} at {place}{one.cost and f'; here {one.cost}'})")
+    return f"contender{'s' * (len(told) > 1)} left out: {', '.join(told)}, too long here"
 
 
 def named(item: Ranked | Unrun) -> str:
-    """Id of a method's algorithm, with its label where the board has several of that algorithm."""
+    """Name a method by the id of its algorithm, with its label where the board has several of that algorithm."""
     return item.algorithm if item.algorithm.endswith(f".{item.method}") else f"{item.algorithm} ({item.method})"
-
-
-def competing(row: Standing) -> int:
-    """Count how many methods were run at a point that can win."""
-    return sum(bool(method.ranked) for method in row.methods)
-
-
-def best(row: Standing) -> Ranked | None:
-    """The method with the least risk; None where that is the starting point."""
-    return next((method for method in row.methods if method.method == row.winner), None)
-
-
-def _risk(row: Standing) -> float:
-    found = best(row)
-    return found.risk if found else row.trivial
-
-
-def _gradients(row: Standing) -> float | None:
-    found = best(row)
-    return found.gradient_evaluations if found else None
-
-
-def held_out(row: Standing, whose: str) -> HeldOut | None:
-    """Numbers on held-out records: of the ``winner``, the ``trivial`` solution, or ``without_privacy``."""
-    if whose != "winner":
-        return row.held_out.get(whose)
-    found = best(row)
-    return found.held_out if found else None
 
 
 def held_out_text(found: HeldOut | None) -> str:
@@ -139,24 +96,8 @@ def held_out_text(found: HeldOut | None) -> str:
     return number(found.loss) + ("" if found.accuracy is None else f" ({number(100 * found.accuracy)} %)")
 
 
-def _held_out_column(whose: str, name: str) -> Column:
-    def numbers(row: Standing) -> HeldOut | None:
-        return held_out(row, whose)
-
-    def loss(row: Standing) -> float | None:
-        found = numbers(row)
-        return found.loss if found else None
-
-    return Column(numbers, held_out_text, {name: loss}, numeric=True)
-
-
 def _margin_text(row: Standing) -> str:
     return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci)}".strip()
-
-
-def _margin(row: Standing) -> dict[str, float]:
-    """Margin and its interval; nothing where the point is undecided."""
-    return {} if row.contenders else {"margin": row.margin, "low": row.margin_ci[0], "high": row.margin_ci[1]}
 
 
 def _search_text(found: Searched | None) -> str:
@@ -165,45 +106,36 @@ def _search_text(found: Searched | None) -> str:
     return f"{number(found.risk)} ({found.method}, {options_text(found.options) or STATED})"
 
 
-def _reference_risk(found: Reference) -> str:
-    return f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip()
-
-
 def data_note(board: BoardResults) -> str:
     """Count how many data sets stand behind the intervals of a profile."""
-    count_ = board.board.data_sets.get(board.profile)
-    if not count_:
+    sets = board.board.data_sets.get(board.profile)
+    if not sets:
         return ""
-    several = f"{count_} data sets" if count_ > 1 else "one data set"
-    return (
-        " Where replicates share their data (all instances but linear, heavy-tailed and noisy quadratic losses), this "
-        f"profile has {several}{'' if count_ > 1 else ', so that intervals there speak of the noise alone'}."
-    )
+    told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
+    which = "all instances but linear, heavy-tailed and noisy quadratic losses"
+    return f" Where replicates share their data ({which}), this profile has {told}."
 
 
 def algorithms(board: BoardResults) -> dict[str, str]:
-    """Label of each method that was run -> id of its algorithm."""
-    return {method.method: method.algorithm for row in measured(board) for method in row.methods}
+    """Collect the label of each method that was run -> id of its algorithm."""
+    return {method.method: method.algorithm for row in board.points for method in row.methods}
 
 
 def _pages(board: BoardResults) -> dict[str, str]:
-    """Label of each method that has a page -> its address."""
+    """Collect the label of each method that has a page -> its address."""
     here = set(ALGORITHMS.names())
     return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
 
 
-def place_columns(path: str = "") -> Columns:
-    """Columns of a point, which stands at a path of the row."""
-    return {
-        "n": Column(f"{path}n", plain, numeric=True),
-        "d": Column(f"{path}d", plain, numeric=True),
-        "ε": Column(f"{path}epsilon", plain, numeric=True),
-    }
+def _place(path: str = "") -> Columns:
+    """Make the columns of a point, which stands at a path of the row."""
+    keys = {"n": "n", "d": "d", "ε": "epsilon"}
+    return {title: Column(f"{path}{key}", plain, numeric=True) for title, key in keys.items()}
 
 
 POINTS: Columns = {
     "Instance": Column("instance", kind="code"),
-    **place_columns(),
+    **_place(),
     "Winner": Column(
         winner_text,
         raw={
@@ -213,25 +145,31 @@ POINTS: Columns = {
             "uncompared": "uncompared",
         },
     ),
-    "Competing": Column(competing, str, "competing", numeric=True),
-    "Risk": Column(_risk, number, "risk", numeric=True),
-    "Kind": Column(kind_text, raw={"risk_kind": "risk_kind"}),
+    "Competing": Column(lambda row: len(row.order), raw="competing", numeric=True),
+    "Risk": Column("least", number, "risk", numeric=True),
+    "Kind": Column("risk_kind", kind_text),
     "Margin [95 %]": Column(
         _margin_text,
-        raw={
-            "margin": lambda row: _margin(row).get("margin"),
-            "margin_low": lambda row: _margin(row).get("low"),
-            "margin_high": lambda row: _margin(row).get("high"),
-        },
+        raw={"margin": "told_margin.0", "margin_low": "told_margin.1", "margin_high": "told_margin.2"},
         numeric=True,
     ),
-    "Gradients": Column(_gradients, count, "gradient_evaluations", numeric=True),
-    "Held out": _held_out_column("winner", "held_out_loss"),
-    "Held out, trivial": _held_out_column("trivial", "held_out_loss_trivial"),
-    "Held out, no privacy": _held_out_column("without_privacy", "held_out_loss_without_privacy"),
+    "Gradients": Column("best.gradient_evaluations", count, numeric=True),
+    "Held out": Column("best.held_out", held_out_text, {"held_out_loss": "best.held_out.loss"}, numeric=True),
+    "Held out, trivial": Column(
+        "held_out.trivial", held_out_text, {"held_out_loss_trivial": "held_out.trivial.loss"}, numeric=True
+    ),
+    "Held out, no privacy": Column(
+        "held_out.without_privacy",
+        held_out_text,
+        {"held_out_loss_without_privacy": "held_out.without_privacy.loss"},
+        numeric=True,
+    ),
     "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
     "Without privacy [95 %]": Column(
-        "without_privacy", _reference_risk, {"without_privacy": "without_privacy.risk"}, numeric=True
+        "without_privacy",
+        lambda found: f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip(),
+        {"without_privacy": "without_privacy.risk"},
+        numeric=True,
     ),
     "Trivial solution": Column("trivial", number, numeric=True),
     "Lower bound, order": Column(
@@ -247,11 +185,10 @@ def points_table(board: BoardResults) -> Table:
     pages = _pages(board)
 
     def page(row: Standing) -> str:
-        alone = len(row.tied) == 1 and not row.contenders
-        return pages.get(row.winner, "") if alone else ""
+        return pages.get(row.winner, "") if len(row.tied) == 1 and not row.contenders else ""
 
     columns = {**POINTS, "Winner": replace(POINTS["Winner"], link=page)}
-    return Table(board.id, "Winners, point by point", columns, measured(board), POINTS_NOTE + data_note(board))
+    return Table(board.id, "Winners, point by point", columns, board.points, POINTS_NOTE + data_note(board))
 
 
 def _said(pair: Mapping[str, Any]) -> str:
@@ -259,14 +196,13 @@ def _said(pair: Mapping[str, Any]) -> str:
     if not method.ranked:
         return f"not ranked: {STATUS_WORDS[method.privacy_status]}"
     said = ("first" if len(point.tied) == 1 else "tied") if method.tied else ""
-    if said and point.contenders:
-        said = f"{said} of those run"
+    said += " of those run" * bool(said and point.contenders)
     return ", ".join(part for part in (said, "stays at the starting point" if method.at_start else "") if part)
 
 
 METHODS: Columns = {
     "Instance": Column("point.instance", kind="code"),
-    **place_columns("point."),
+    **_place("point."),
     "Method": Column(
         lambda pair: named(pair["method"]),
         raw={"algorithm": "method.algorithm", "method": "method.method"},
@@ -274,7 +210,7 @@ METHODS: Columns = {
         link=leads_to("method.algorithm", kind="method"),
     ),
     "Risk": Column("method.risk", number, numeric=True),
-    "Kind": Column("point", kind_text, {"risk_kind": "point.risk_kind"}),
+    "Kind": Column("point.risk_kind", kind_text),
     "95 % interval": Column(
         "method.ci", partial(interval, digits=3), {"ci_low": "method.ci.0", "ci_high": "method.ci.1"}, numeric=True
     ),
@@ -296,7 +232,7 @@ METHODS: Columns = {
 
 def methods_table(board: BoardResults) -> Table:
     """Tabulate the frame of standings: a row per point and method."""
-    pairs = [{"point": row, "method": method} for row in measured(board) for method in row.methods]
+    pairs = [{"point": row, "method": method} for row in board.points for method in row.methods]
     return Table(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
 
 
@@ -311,7 +247,17 @@ LEFT_OUT: Columns = {
 
 def left_out_table(board: BoardResults) -> Table:
     """Tabulate what was not run, with the reason; alike points are told once."""
-    return Table(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, _left_out(board))
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in board.points:
+        for item in row.left_out:
+            found.setdefault((row.instance, named(item), item.status), []).append(item.reason)
+    totals, rows = Counter(row.instance for row in board.points), []
+    for (instance, algorithm, status), reasons in found.items():
+        several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
+        share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
+        told = {"points": share, "status": status, "reason": reasons[0] + several}
+        rows.append({"instance": instance, "algorithm": algorithm, **told})
+    return Table(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
 def _reference_text(item: Instance) -> str:
@@ -343,61 +289,30 @@ def references_table(board: BoardResults) -> Table:
     return Table(f"{board.id}.references", title, REFERENCES, board.board.instances)
 
 
-def _left_out(board: BoardResults) -> list[dict[str, str]]:
-    rows = []
-    found: dict[tuple[str, str, str], list[str]] = {}
-    totals = Counter(row.instance for row in measured(board))
-    for row in measured(board):
-        for item in row.left_out:
-            found.setdefault((row.instance, named(item), item.status), []).append(str(item.reason))
-    for (instance, algorithm, status), reasons in found.items():
-        several = f", and alike at {len(reasons) - 1} more" if len(set(reasons)) > 1 else ""
-        share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
-        told = {"points": share, "status": status, "reason": reasons[0] + several}
-        rows.append({"instance": instance, "algorithm": algorithm, **told})
-    return rows
-
-
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
-    """(method, reason) of those that were run at no point: too long before incomparable before refused."""
-    ran = {method.method for row in measured(board) for method in row.methods}
+    """List (method, reason) of those that ran at no point: too long before incomparable before refused."""
+    ran = {*algorithms(board), REFERENCE}
     found: dict[str, Counter[tuple[int, str]]] = {}
-    for row in measured(board):
-        for item in row.left_out:
-            if item.method not in ran | {REFERENCE}:
-                rank = list(LEFT_OUT_WORDS).index(item.status)
-                found.setdefault(item.method, Counter())[rank, symbols(str(item.reason))] += 1
+    for item in (item for row in board.points for item in row.left_out if item.method not in ran):
+        rank = list(LEFT_OUT_WORDS).index(item.status)
+        found.setdefault(item.method, Counter())[rank, symbols(item.reason)] += 1
     last = {name: max(counts, key=lambda key: (key[0], counts[key])) for name, counts in found.items()}
-    words = list(LEFT_OUT_WORDS.values())
-    return [
-        (name, reason if rank == 0 else f"{words[rank]}: {reason}") for name, (rank, reason) in sorted(last.items())
-    ]
-
-
-def decided(row: Standing) -> bool:
-    """Check whether a method was run at a point, and none is left out that would contend for the first place."""
-    return row.runner_up is not None and not row.contenders
+    words = ["", *(f"{word}: " for word in [*LEFT_OUT_WORDS.values()][1:])]
+    return [(name, words[rank] + reason) for name, (rank, reason) in sorted(last.items())]
 
 
 def wins(board: BoardResults) -> list[tuple[str, int, int]]:
-    """(method, points won alone, points shared), the most first; the trivial solution among them."""
+    """Count (method, points won alone, points shared), the most first; the trivial solution among them."""
     alone: Counter[str] = Counter()
     shared: Counter[str] = Counter()
-    for row in measured(board):
-        if not decided(row):
-            continue
-        if len(row.tied) == 1:
-            alone[row.winner] += 1
-        else:
-            shared.update(row.tied)
+    for row in filter(lambda row: row.decided, board.points):
+        (alone if len(row.tied) == 1 else shared).update(row.tied)
     names = sorted({*alone, *shared}, key=lambda name: (-alone[name], -shared[name], name))
     return [(name, alone[name], shared[name]) for name in names]
 
 
 def wins_table(board: BoardResults) -> Table:
     """Tabulate how many points each method wins."""
-    total = sum(map(decided, measured(board)))
-    undecided = sum(bool(row.contenders) for row in measured(board))
     pages = _pages(board)
     columns = {
         "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
@@ -405,7 +320,8 @@ def wins_table(board: BoardResults) -> Table:
         "Tied for first": Column("2", raw="ties", numeric=True),
     }
     note = (
-        f"Of the {total} decided points of all instances; {undecided} more are undecided, since a contender is left "
+        f"Of the {sum(row.decided for row in board.points)} decided points of all instances; "
+        f"{sum(bool(row.contenders) for row in board.points)} more are undecided, since a contender is left "
         "out there as too long, and count for nobody. "
         f"“{TRIVIAL}” is the starting point: no private method helps there."
     )
@@ -413,5 +329,6 @@ def wins_table(board: BoardResults) -> Table:
 
 
 def board_tables(board: BoardResults) -> list[Table]:
+    """Make all tables of a board."""
     tables = [wins_table, points_table, references_table, methods_table, left_out_table]
     return [table(board) for table in tables]

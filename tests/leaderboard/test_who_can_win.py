@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.standings import Run, best_search
+from dpsco_bench.leaderboard.standings import Run, best_search
 from dpsco_bench.privacy.ledger import SEVERITY
 
 

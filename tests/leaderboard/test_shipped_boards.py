@@ -4,13 +4,12 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.board import board_ids, load_board
-from dpsco_bench.claims.board_jobs import SEARCH_MARK, board_plan
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import located
+from dpsco_bench.leaderboard.board import SEARCH_MARK, board_ids, board_plan, load_board
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants

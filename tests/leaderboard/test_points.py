@@ -5,12 +5,12 @@ import math
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.board import load_board
-from dpsco_bench.claims.choice import candidates, choice_entry, contestants, make_point
 from dpsco_bench.claims.costs import costs
-from dpsco_bench.claims.lower_bounds import lower_bound_name
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
+from dpsco_bench.leaderboard.board import Board, load_board
+from dpsco_bench.leaderboard.bounds import lower_bound_name
+from dpsco_bench.leaderboard.choose import candidates, choice_entry, contestants, make_point
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 SETTINGS = Settings(seed=1)
@@ -42,7 +42,7 @@ def test_what_a_board_excludes_is_excluded_here_too():
 def test_a_risk_of_the_population_gets_a_run_without_noise():
     entry = choice_entry(make_point({"problem": "cube_iid", "p": 2.0, "n": 200, "d": 5}), SETTINGS, 5.0)
     assert [job.calibration for job in entry.jobs].count("none") == 1
-    assert entry.board.instances[0].without_privacy.algorithm == "bassily2021.gg_lmo"
+    assert Board.of(entry).instances[0].without_privacy.algorithm == "bassily2021.gg_lmo"
     assert all(job.calibration == "accounted" for job in choice_entry(make_point(BALL), SETTINGS, 5.0).jobs)
 
 

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from dpsco_bench.analysis.contenders import contenders, uncompared
-from dpsco_bench.analysis.ranking import Contender, Ranked, Reference, Standing, Unrun
+from dpsco_bench.leaderboard.standings import Contender, Ranked, Reference, Standing, Unrun, contenders, uncompared
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.decided import decided_text, seconds_of, to_decide
-from dpsco_bench.analysis.ranking import Contender
 from dpsco_bench.execution.progress import duration
+from dpsco_bench.leaderboard.standings import Contender, decided_text, seconds_of, to_decide
 
 from .test_contenders import row
 

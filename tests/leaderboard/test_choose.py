@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -10,16 +9,14 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench import choose
-from dpsco_bench.analysis.choice import NotRun, _nothing
-from dpsco_bench.analysis.standings import TRIVIAL, compare
-from dpsco_bench.claims import choice as planning
 from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.claims.settings import Settings
-from dpsco_bench.cli.choosing import verdict
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.pool import make_within
 from dpsco_bench.execution.results import FINAL
-from dpsco_bench.report.choice import message
+from dpsco_bench.leaderboard import choose as planning
+from dpsco_bench.leaderboard.choose import _nothing
+from dpsco_bench.leaderboard.standings import TRIVIAL, Unrun, compare
 
 POINT = {"n": 150, "d": 3, "replicates": 6, "domain": "l2_ball"}
 FEW = ("app_objp", "objp", "noisy_sfw", "dp_accmd", "dp_gd", "noisy_sgd")
@@ -91,7 +88,7 @@ def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found,
         lacking.extend(job for job in jobs if not measured.has("run", job))
         return make_within(jobs, measured, *rest)
 
-    monkeypatch.setattr("dpsco_bench.analysis.choice.make_within", spied)
+    monkeypatch.setattr("dpsco_bench.leaderboard.choose.make_within", spied)
     again = choose("logistic_glm", store=store, **POINT)
     assert not lacking and again.key == found.key and again.rows.equals(found.rows)
     assert again.rows.schema.metadata == found.rows.schema.metadata
@@ -108,22 +105,21 @@ def test_ones_own_method_that_fails_is_told_and_ends_nothing(store, tmp_path):
 
 
 def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
-    late = tuple(NotRun(name, f"p.{name}", status, "") for name, status in (("a", "too_long"), ("b", "stopped")))
+    late = tuple(Unrun(name, f"p.{name}", status, "") for name, status in (("a", "too_long"), ("b", "stopped")))
     rest = "; 2 other methods had no time"
     short, start = replace(found, refused=late), {"tied": (TRIVIAL,)}
     sole, two = {"tied": ("dp_accmd",), "margin": 0.5, "margin_ci": (0.4, 0.6)}, {"tied": ("dp_accmd", "objp")}
-    assert verdict(replace(short, **sole)).endswith(f"below the next{rest}.")
-    assert verdict(replace(short, **{**sole, "margin": math.nan})) == f"dp_accmd alone was run{rest}."
-    assert verdict(replace(short, **start)).endswith(f"than the trivial solution{rest}.")
-    assert verdict(replace(short, **two)) == f"Tied for the least risk: dp_accmd, objp{rest}."
-    with_start = verdict(replace(short, tied=("dp_accmd", TRIVIAL)))
+    assert replace(short, **sole).answer.endswith(f"below the next{rest}.")
+    assert replace(short, **{**sole, "margin": math.nan}).answer == f"dp_accmd alone was run{rest}."
+    assert replace(short, **start).answer.endswith(f"than the trivial solution{rest}.")
+    assert replace(short, **two).answer == f"Tied for the least risk: dp_accmd, objp{rest}."
+    with_start = replace(short, tied=("dp_accmd", TRIVIAL)).answer
     assert with_start.startswith("dp_accmd has the least risk") and with_start.endswith(f"trivial solution{rest}.")
     none = replace(short, methods=tuple(replace(m, ranked=False) for m in found.methods), **start)
-    assert verdict(none) == f"No method whose privacy is proven ran{rest}."
-    assert message(none) == "No method whose privacy is proven ran"
+    assert none.answer == f"No method whose privacy is proven ran{rest}."
     own = replace(none, point=replace(none.point, problem="data_file", options={"path": "x.csv"}))
     computed = "norms of the rows bounded by the largest one, computed from the data: not private"
-    assert verdict(replace(own, warnings=(computed,), refused=())).endswith("computed from the data, give clip=.")
+    assert replace(own, warnings=(computed,), refused=()).answer.endswith("computed from the data, give clip=.")
 
 
 def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
@@ -171,7 +167,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path):
 def test_what_another_value_would_mend_is_told_before_what_the_problem_lacks():
     lacks = [LeftOut("p", name, f"x.{name}", 9, 4, 1.0, 0.0, "refused", "needs Lipschitz records") for name in "abc"]
     small = LeftOut("p", "late", "x.late", 9, 4, 1.0, 0.0, "refused", "T = 12: must be from 1 to n = 9")
-    told = _nothing(SimpleNamespace(problem="p"), SimpleNamespace(left_out=[*lacks, small]))
+    told = _nothing("p", [*lacks, small])
     assert told == "no method runs on p at this point: late: T = 12: must be from 1 to n = 9"
-    told = _nothing(SimpleNamespace(problem="p"), SimpleNamespace(left_out=lacks))
+    told = _nothing("p", lacks)
     assert told == "no method accepts p: needs Lipschitz records (3 of 3 methods)"

@@ -6,8 +6,14 @@ sources leave open. They hold for the worst case of a class of losses, which an 
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
+import math
 
+from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
+from dpsco_bench.problems.base import Problem, Trait
+
+ORDER_ONLY, NO_BOUND = "order only", "none"
+"""What is known of a lower bound: none that is used here has a known constant."""
+NONE_STATED = "none is stated in the papers"
 SYMBOLS = {
     "L": Symbol("Lipschitz constant", "constants.lipschitz"),
     "mu": Symbol("strong convexity", "constants.strong_convexity"),
@@ -36,3 +42,29 @@ LOWER_BOUNDS = {
     ),
 }
 paper_bounds("leaderboard", LOWER_BOUNDS, SYMBOLS)
+
+
+def lower_bound_name(problem: Problem) -> str:
+    """Name the formula that every private method on a problem of this class respects, up to constants.
+
+    Returns
+    -------
+    str
+        Empty where none is known: of the papers' lower bounds those for unbounded gradients, for the sample's risk on
+        another set than the Euclidean ball, and for other balls and Lipschitz constants than 1 are missing here.
+    """
+    constants, traits = problem.constants, problem.properties
+    if Trait.CONVEX not in traits or Trait.LIPSCHITZ not in traits:
+        return ""
+    p, domain = constants.norm, constants.domain
+    if Trait.STRONGLY_CONVEX in traits and constants.strong_convexity > 0:
+        name = "sco_strongly_convex" if problem.population else "erm_strongly_convex"
+        known = p == 2.0 and domain in ("space", "l2_ball")
+    elif not problem.population:
+        name, known = "erm_l2", p == 2.0 and domain == "l2_ball"
+    else:  # losses with Lipschitz constant 1 on the unit ball of the norm in which they have it
+        name = {1.0: "sco_l1", 2.0: "sco_l2", math.inf: "sco_linf"}.get(p, "sco_p_below_2")
+        known = (
+            (constants.lipschitz, constants.diameter) == (1.0, 2.0) and domain != "space" and (p <= 2 or p == math.inf)
+        )
+    return f"leaderboard.{name}" if known else ""

@@ -9,10 +9,18 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.analysis.ranking import RankedBoard, Unrun
-from dpsco_bench.analysis.standings import (
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.job import execute
+from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
+from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
+from dpsco_bench.leaderboard.standings import (
     TRIVIAL,
+    RankedBoard,
     Run,
+    Unrun,
     _by_reason,
     _lower_bound,
     _method,
@@ -20,14 +28,6 @@ from dpsco_bench.analysis.standings import (
     compare,
     standings,
 )
-from dpsco_bench.claims.board import Entrant, Instance, parse_board
-from dpsco_bench.claims.board_jobs import board_plan
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.plan import BoardEntry
-from dpsco_bench.claims.settings import Settings
-from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.job import execute
-from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
@@ -223,7 +223,7 @@ def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():
-    assert math.isnan(_without_privacy(Instance(*"abc", without_privacy=Entrant("a.b")), None).risk)
+    assert math.isnan(_without_privacy(Instance(*"abc", without_privacy=Entrant(algorithm="a.b")), None).risk)
     assert _without_privacy(Instance(*"abc"), None).risk == 0.0
 
 

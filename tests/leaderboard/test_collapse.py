@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.ranking import Contender
-from dpsco_bench.report.collapse import collapse_figure, known, ratio, share, spread, spread_text
+from dpsco_bench.leaderboard.phases import collapse_figure, known, ratio, share, spread, spread_text
+from dpsco_bench.leaderboard.standings import Contender
 from dpsco_bench.report.drawing import style, svg_text
-from tests.report.test_board import ROWS, results
-
-from .legible import faults
+from tests.leaderboard.test_tables import ROWS, results
+from tests.report.legible import faults
 
 POINTS = [(256, 8, 1.0), (1024, 8, 0.25), (1024, 8, 1.0), (4096, 8, 0.25), (4096, 8, 1.0), (1024, 32, 0.5)]
 
@@ -22,17 +21,17 @@ def standing(n, d, epsilon, risk):
 
 def test_a_law_of_the_ratio_is_one_curve():
     rows = [standing(*point, 3.0 * (point[0] * point[2] / math.sqrt(point[1])) ** -1.5) for point in POINTS]
-    assert spread(rows) == pytest.approx(1.0) and spread_text(rows).startswith("one curve")
+    assert spread(rows) == pytest.approx(1.0) and spread_text(rows).startswith("One curve")
 
 
 def test_a_statistical_term_is_seen():
     rows = [standing(n, d, epsilon, math.sqrt(1 / n)) for n, d, epsilon in POINTS]
-    assert spread(rows) > 1.9 and spread_text(rows).startswith("not one curve")
+    assert spread(rows) > 1.9 and spread_text(rows).startswith("Not one curve")
 
 
 def test_points_of_one_size_say_nothing():
     assert spread([standing(256, 8, epsilon, 0.1) for epsilon in (1, 1.2, 1.4)]) is None
-    assert "no two points" in spread_text([])
+    assert "No two points" in spread_text([])
 
 
 def test_the_share_is_of_the_start_and_of_methods_of_proven_privacy():

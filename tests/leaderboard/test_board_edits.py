@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.claims import board
-from dpsco_bench.claims.board import load_board
-from dpsco_bench.claims.board_jobs import board_plan
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution import digest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.fused.registry import fused_module
+from dpsco_bench.leaderboard import board
+from dpsco_bench.leaderboard.board import board_plan, load_board
 
 Keys = dict[str, tuple[str, str]]
 EDITED = (

@@ -1,0 +1,95 @@
+"""The plan of a profile: every claim and leaderboard composed once, as plain JSON for the workflow.
+
+It is written only when its stamp (configuration files, overrides, package sources) is stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dpsco_bench.claims.catalogue import conf_files, profile_claims
+from dpsco_bench.claims.compose import claim_plan, errors_of, errors_of_part, own_claims, plan_settings, unmeasured
+from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import WorkPlan, restored
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
+from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
+from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
+from dpsco_bench.plain import Options
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.registry import paper_folders, say_once
+
+
+def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
+    """Plan a whole profile: claims with at least one part in it, and their jobs."""
+    settings = plan_settings(profile, overrides)
+    ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
+    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
+    boards = plan_boards(profile, settings) if claims is None else []
+    return WorkPlan(
+        profile,
+        tuple(entry for entry in entries if entry.claim.parts),
+        tuple(entry for entry in boards if entry.jobs),
+    )
+
+
+def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
+    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
+
+    Claims of one's own that it does not measure are named in a line each on stderr.
+    """
+    settings = plan_settings(profile, overrides)
+    stamp, known = _stamp(profile, settings), read_sealed(path)
+    if known is None or known.get("stamp") != stamp:
+        plan = make_plan(profile, overrides)
+        known = to_jsonable(replace(plan, stamp=stamp))
+    plan = restored(known)
+    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
+        say_once(unmeasured(profile, [id]))
+    return plan
+
+
+def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
+    """Digest everything that the plan is made from."""
+    return _stamp(profile, plan_settings(profile, overrides))
+
+
+def _stamp(profile: str, settings: Settings) -> str:
+    load_plugins(settings.plugins)
+    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
+    contents = [pins for pins in _own_contents(settings) if pins]
+    made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
+    for path in (
+        *conf_files("**/*.yaml"),
+        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in code_files(folder)),
+        *plugin_files(settings.plugins),
+        *map(Path, (*settings.claims, *settings.boards)),
+    ):
+        made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return made_from.hexdigest()
+
+
+def _own_contents(settings: Settings) -> Iterator[Options]:
+    """Go through the digests of the files that own claims and leaderboards take their data from."""
+    for id, entry in own_claims(settings.claims).items():
+        with errors_of(id, settings.claims):
+            claim = parse_claim(entry)
+            for part in claim.parts:
+                with errors_of_part(claim, part):
+                    yield _pins(part, settings)
+    for board in own_boards(settings.boards).values():
+        for instance in board.instances:
+            yield _pins(instance, settings)
+
+
+def _pins(of: Part | Instance, settings: Settings) -> Options:
+    """Digest the files that a part or an instance takes its data from."""
+    if not of.problem or not problem_class(of.problem).file_options:
+        return {}
+    return get_problem(of.problem, **{"root": settings.data_root, **of.problem_options}).pins

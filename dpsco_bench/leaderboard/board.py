@@ -1,0 +1,677 @@
+"""A leaderboard: its file, its points, and the jobs that run its methods there.
+
+A job is a method on an instance: an edit of the method makes its own jobs due, and no other's. What a method refuses,
+or what takes too long, is kept with its reason.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
+from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
+from dpsco_bench.claims.compose import CLAIM_SUFFIXES
+from dpsco_bench.claims.costs import expected_seconds
+from dpsco_bench.claims.entries import build_checked, check_names, listed
+from dpsco_bench.claims.files import read_shipped, read_yaml
+from dpsco_bench.claims.grids import PROFILES, by_profile
+from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
+from dpsco_bench.execution.cell import Cell, Draft, located, pinned
+from dpsco_bench.execution.jobs import OF, RANKING, Job
+from dpsco_bench.execution.predict import rounds_of
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.jsonio import digest, restore, to_jsonable
+from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Options, Plain, Record
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.registry import absent_paper, say_once
+
+PREFIX = "leaderboard."
+GRID_KEYS = ("n", "d", "epsilon")
+COUNTS, LIMITS = ("replicates", "data_sets", "quadratic_to"), ("most_seconds", "most_seconds_at_smallest_n")
+BY_PROFILE = ("grids", *COUNTS, *LIMITS)
+"""Keys with a value for each profile; a value alone is that of all profiles."""
+USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}
+"""Values where a file has none."""
+EVERY = "all"
+"""In place of the methods: every one that is registered, with the settings of the boards that ship."""
+CALIBRATION, SILENT = "accounted", "none"
+REFERENCE = "without_privacy"
+"""Name of the runs without noise among the methods."""
+SEARCH_MARK, SEARCHED = "#", "search"
+"""Between a searched method and the number of its setting; and at the end of the job that all its settings share."""
+RISK_MEASURE = "excess_risk"
+QUADRATIC = 11 / 6
+"""Counts that grow by a larger power of n are of order n^2.
+
+Theorems have powers up to 5/3, and 2. Halfway between them a factor ln n, which adds or takes 1/ln n, tips neither from
+n = 404 on.
+"""
+QUICK = 10.0
+"""A cell that is predicted to take no longer than this runs, whatever the order of its steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant(Record):
+    """A method of a board: an algorithm with the hyper-parameters of its theorem.
+
+    Attributes
+    ----------
+    variant, options
+        As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
+    profiles, why : list of str, str, the profiles in which it runs, and why not in the others
+    """
+
+    algorithm: str
+    label: str = ""
+    variant: str | None = None
+    options: Options = field(default_factory=dict)
+    profiles: list[str] = field(default_factory=lambda: list(PROFILES))
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name on the board."""
+        return self.label or self.algorithm.split(".", 1)[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(Entrant):
+    """A method whose step size and number of steps are searched in public: not a private method.
+
+    Attributes
+    ----------
+    grid : mapping of str to list, values of schedule options, all combinations of which are run
+    beside : list of options, further settings, outside the grid; an empty one is the theorem's own
+    """
+
+    grid: Mapping[str, list[float]]
+    beside: list[Options] = field(default_factory=list)
+
+    @property
+    def settings(self) -> list[Options]:
+        """Options of every combination, and those beside them."""
+        values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
+        combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
+        return [{**self.options, **setting} for setting in (*combinations, *self.beside)]
+
+
+@dataclass(frozen=True)
+class Instance(Record):
+    """A common instance.
+
+    Attributes
+    ----------
+    id, title : str, name, and what it is in words
+    problem, problem_options
+        As for a run.
+    excluded : mapping of str to str, methods that cannot be run on the instance as it is written, with the reason
+    without_privacy : Entrant or None
+        A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
+        sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
+    lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
+    runs_to : mapping of str to mapping of str to int
+        Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point.
+    """
+
+    id: str
+    title: str
+    problem: str
+    problem_options: Options = field(default_factory=dict)
+    signals: list[float] = field(default_factory=list)
+    grids: Mapping[str, list[Any]] = field(default_factory=dict)
+    searches: list[Search] = field(default_factory=list)
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    without_privacy: Entrant | None = None
+    lower_bound: str = ""
+    runs_to: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """A place of an instance's grid; d is None where it is not free."""
+
+    n: int
+    epsilon: float
+    d: int | None = None
+
+
+@dataclass(frozen=True)
+class Board(Record):
+    """A leaderboard.
+
+    Attributes
+    ----------
+    id, title : str, ``leaderboard.<name>``, and a title
+    delta : float, of the (epsilon, delta) that every method is calibrated to by its accountant
+    methods : list of Entrant
+        Every one is tried on every instance; the instances that it refuses are shown with its reason.
+    grids : mapping of str to list
+        Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
+    most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
+    most_seconds_at_smallest_n : mapping of str to float
+        The same at the smallest n of an instance: of what runs nowhere on it, nothing is known.
+    quadratic_to : mapping of str to int
+        Per profile the largest n at which a method runs whose rounds or gradients are of order n^2 (`is_quadratic`),
+        unless it is quick; no limit for profiles without an entry.
+    """
+
+    id: str
+    title: str
+    delta: float
+    methods: list[Entrant]
+    instances: list[Instance]
+    grids: Mapping[str, list[Any]]
+    replicates: Mapping[str, int]
+    data_sets: Mapping[str, int]
+    most_seconds: Mapping[str, float]
+    most_seconds_at_smallest_n: Mapping[str, float]
+    quadratic_to: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entry: BoardEntry) -> Board:
+        """Read the board of a plan's entry."""
+        return cls.from_json(restore(entry.board))
+
+    def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
+        """Name the method that a setting of a search is, whose run serves for both; empty where none is."""
+        alike = (
+            method.name
+            for method in self.methods
+            if (method.algorithm, method.variant, dict(method.options)) == (search.algorithm, None, dict(options))
+            and profile in method.profiles
+            and method.name not in instance.excluded
+        )
+        return next(alike, "")
+
+    def points(self, instance: Instance, profile: str) -> list[GridPoint]:
+        """List the distinct (n, d, epsilon) of an instance in a profile, in the order of its blocks."""
+        found = (
+            GridPoint(**dict(zip(block, chosen, strict=True)))
+            for block in (instance.grids or self.grids).get(profile, [])
+            for chosen in product(*block.values())
+        )
+        return list(dict.fromkeys(found))
+
+
+def board_ids() -> list[str]:
+    """List the ids of the boards that ship, from their files ``conf/leaderboard/<name>.yaml``."""
+    return sorted(PREFIX + path.stem for path in (conf_dir() / "leaderboard").glob("*.yaml"))
+
+
+def load_board(id: str) -> Board:
+    """Read a board that ships, without what names methods or bounds of papers that are not installed."""
+    if id not in board_ids():
+        raise InputError("leaderboard", id, nearest(id, board_ids()))
+    name = id.removeprefix(PREFIX)
+    board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
+    lost = {one.name for one in board.methods if _is_absent(one)}
+    instances = [
+        replace(
+            one,
+            searches=[search for search in one.searches if not _is_absent(search)],
+            excluded={name: why for name, why in one.excluded.items() if name not in lost},
+            without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
+            lower_bound=""
+            if absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
+            else one.lower_bound,
+            runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
+        )
+        for one in board.instances
+    ]
+    return replace(board, methods=[one for one in board.methods if one.name not in lost], instances=instances)
+
+
+def _is_absent(method: Entrant) -> bool:
+    return bool(absent_paper(method.algorithm, of=ALGORITHMS, left_out="methods of the board"))
+
+
+def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
+    """Read boards in a user's own files, by id, in the order of the files.
+
+    Raises InputError for something that is no such file, an id that is taken, or as `parse_board`.
+    """
+    found: dict[str, Board] = {}
+    for file in files:
+        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+            raise InputError("boards", file, "a list of existing YAML files (.yaml)")
+        with _naming(file):
+            board = parse_board(read_yaml(Path(file), "boards"), Path(file).stem)
+        if board.id in (*board_ids(), *found):
+            raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
+        found[board.id] = replace(board, instances=[_beside(one, Path(file).parent) for one in board.instances])
+    return found
+
+
+def _beside(instance: Instance, folder: Path) -> Instance:
+    """Find the data file of an instance beside its board, where it does not lie in the working directory."""
+    path = instance.problem_options.get("path")
+    if not isinstance(path, str) or Path(path).is_file() or not (folder / path).is_file():
+        return instance
+    return replace(instance, problem_options={**instance.problem_options, "path": str(folder / path)})
+
+
+@contextmanager
+def _naming(file: str | Path) -> Iterator[None]:
+    """Name the file of a board of one's own in an error; a board that ships has none."""
+    try:
+        yield
+    except DpscoError as error:
+        if str(file) in str(error):
+            raise
+        raise DpscoError(f"{file}: {error}") from error
+
+
+def all_boards(files: Sequence[str | Path]) -> dict[str, Board]:
+    """Read the boards that ship, and those in a user's own files."""
+    return {**{id: load_board(id) for id in board_ids()}, **own_boards(files)}
+
+
+def contestants() -> list[Entrant]:
+    """List every method: those of the boards that ship, as they have them, and all others that are registered."""
+    found = {method.name: method for id in board_ids() for method in load_board(id).methods}
+    known = {method.algorithm for method in found.values()}
+    for id in list_algorithms():
+        if id not in known:
+            method = Entrant(algorithm=id)
+            method = replace(method, label=id) if method.name in found else method
+            found[method.name] = method
+    return list(found.values())
+
+
+def parse_board(entry: Any, name: str = "") -> Board:
+    """Build a board from its file, with what the file leaves out.
+
+    Raises InputError naming the instance and key that is missing, unknown or out of range.
+
+    Parameters
+    ----------
+    entry : mapping, as the file has it
+    name : str, id where the file has none
+    """
+    if not isinstance(entry, Mapping):
+        raise InputError("leaderboard", entry, "a mapping of keys to values")
+    id = str(entry.get("id", name))
+    id = id if id.startswith(PREFIX) else PREFIX + id
+    if not re.fullmatch(r"leaderboard\.[\w-]+", id):
+        raise InputError("id", id, "letters, digits, - and _")
+    values = {**USUAL, "title": id.removeprefix(PREFIX).replace("_", " "), **entry, "id": id}
+    values.setdefault("most_seconds_at_smallest_n", values["most_seconds"])
+    if values.get("methods") == EVERY:
+        values["methods"] = contestants()
+    else:
+        methods = listed(values.get("methods"), f"{id}: methods")
+        values["methods"] = [_entrant(Entrant, one, f"{id}, method") for one in methods]
+    values["instances"] = [_instance(one, id) for one in listed(values.get("instances"), f"{id}: instances")]
+    values |= {key: _by_profile(values[key], f"{id}: {key}") for key in BY_PROFILE if key in values}
+    board: Board = build_checked(Board, values, id)
+    _check(board)
+    return board
+
+
+def _by_profile(value: Any, where: str) -> Plain:
+    return by_profile(value, where) if isinstance(value, Mapping) else dict.fromkeys(PROFILES, value)
+
+
+def _entrant(cls: type[Entrant], entry: Any, where: str) -> Any:
+    """Build a method; its algorithm alone may stand for it."""
+    made = build_checked(cls, {"algorithm": entry} if isinstance(entry, str) else entry, where)
+    if not set(made.profiles) <= set(PROFILES):
+        raise InputError(f"{where} {made.name}: profiles", made.profiles, "some of " + ", ".join(PROFILES))
+    if set(made.profiles) != set(PROFILES) and not made.why:
+        raise InputError(f"{where} {made.name}: why", "missing", "given where profiles are left out")
+    for options in (made.grid, *made.beside) if isinstance(made, Search) else ():
+        check_names("options", options, where)
+    return made
+
+
+def _instance(entry: Any, board: str) -> Instance:
+    where = f"{board}, instance {entry.get('id', '?') if isinstance(entry, Mapping) else '?'}"
+    if not isinstance(entry, Mapping):
+        raise InputError(where, entry, "a mapping of keys to values")
+    values = {"title": str(entry.get("id", "")), **entry}
+    searches = listed(values.get("searches"), f"{where}: searches")
+    values["searches"] = [_entrant(Search, one, f"{where}, search") for one in searches]
+    if values.get("without_privacy"):
+        values["without_privacy"] = _entrant(Entrant, values["without_privacy"], f"{where}, without_privacy")
+    if "grids" in values:
+        values["grids"] = _by_profile(values["grids"], f"{where}: grids")
+    instance: Instance = build_checked(Instance, values, where)
+    if not re.fullmatch(r"[\w.-]+", instance.id):
+        raise InputError(f"{where}: id", instance.id, "letters, digits, ., - and _")
+    if sorted(set(instance.signals)) != instance.signals:
+        raise InputError(f"{where}: signals", instance.signals, "increasing numbers")
+    return instance
+
+
+def _check(board: Board) -> None:
+    """Refuse what types do not say: names that are there twice or nowhere, profiles, and numbers out of range."""
+    where, methods = board.id, [method.name for method in board.methods]
+    for key, names in (("methods", methods), ("instances", [instance.id for instance in board.instances])):
+        if len(set(names)) != len(names) or not names:
+            raise InputError(f"{where}: {key}", names, "distinct names, at least one")
+    if not 0 < board.delta < 1:
+        raise InputError(f"{where}: delta", board.delta, "in (0, 1)")
+    for key in (*COUNTS, *LIMITS):
+        for profile, number in getattr(board, key).items():
+            _check_profile(profile, f"{where}: {key}")
+            if key in COUNTS:
+                checked_count(f"{where}: {key}", number)
+            elif not number > 0:
+                raise InputError(f"{where}: {key}", number, "a number > 0")
+    for profile in board.grids:
+        _check_profile(profile, f"{where}: grids")
+        for key in ("replicates", "data_sets", *LIMITS):
+            if profile not in getattr(board, key):
+                raise InputError(f"{where}: {key}", profile, "given for every grid's profile")
+    for instance in board.instances:
+        here = f"{where}, {instance.id}"
+        for profile, sizes in instance.runs_to.items():
+            _check_profile(profile, f"{here}: runs_to")
+            for name, n in sizes.items():
+                checked_count(f"{here}: runs_to, {profile}: {name}", n)
+        further = [name for sizes in instance.runs_to.values() for name in sizes]
+        for key, named in (("excluded", [*instance.excluded]), ("runs_to", further)):
+            for name in named:
+                if name not in methods:
+                    raise InputError(f"{here}: {key}", name, "a method of the board")
+        for profile, blocks in {**board.grids, **instance.grids}.items():
+            _check_profile(profile, f"{here}, grid of {profile}")
+            for block in blocks:
+                _check_block(block, f"{here}, grid of {profile}")
+
+
+def _check_profile(profile: str, where: str) -> None:
+    if profile not in PROFILES:
+        raise InputError(where, profile, "one of " + ", ".join(PROFILES))
+
+
+def _check_block(block: Any, where: str) -> None:
+    if not isinstance(block, Mapping) or not {"n", "epsilon"} <= set(block) <= set(GRID_KEYS):
+        raise InputError(where, block, "a mapping with lists n, epsilon and, where it is free, d")
+    for key, values in block.items():
+        numbers = isinstance(values, list) and all(isinstance(v, int | float) and v is not True for v in values)
+        if not numbers or not values or sorted(set(values)) != values or not 0 < values[0] <= values[-1] < math.inf:
+            raise InputError(f"{where}: {key}", values, "increasing numbers > 0")
+        if key != "epsilon":
+            for value in values:
+                checked_count(f"{where}: {key}", value)
+
+
+def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
+    """Plan boards of some ids: by default all that ship, and those of one's own. Errors name the file of these.
+
+    Raises InputError for a board that is asked for and has no points in the profile.
+    """
+    boards = all_boards(settings.boards)
+    files = dict(zip(own_boards(settings.boards), settings.boards, strict=True))
+    for id in ids or ():
+        if not any(boards[id].points(instance, check_profile(profile)) for instance in boards[id].instances):
+            raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
+    entries = []
+    for id in boards if ids is None else ids:
+        with _naming(files.get(id, "")):
+            entries.append(board_plan(boards[id], profile, settings))
+    return entries
+
+
+def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
+    """Plan the jobs of a board in a profile.
+
+    Returns
+    -------
+    BoardEntry
+        ``left_out`` has an entry for each (instance, method, point) that is not run.
+    """
+    jobs: dict[tuple[str, str], Job] = {}
+    cells: dict[tuple[str, str], list[tuple[Draft, float]]] = {}
+    left_out: list[LeftOut] = []
+    counts = board.replicates.get(profile, 1), board.data_sets.get(profile, 1)
+    for method in board.methods:
+        _check_method(method, f"{board.id}, method {method.name}")
+    for instance in board.instances:
+        _check_instance(board, instance, profile, settings)
+        for calibration, cell in board_cells(board, instance, profile):
+            name = (_part(cell), calibration)
+            job = jobs.setdefault(name, ranking_job(settings, board.id, *name, *counts, profile))
+            ours = cells.setdefault(name, [])
+            found = _left_out(board, instance, cell, job)
+            if isinstance(found, tuple):
+                left_out.append(LeftOut.of(cell, *found))
+            else:
+                at = [cell.at_signal(signal) for signal in instance.signals] or [cell]
+                ours += [(replace(one, cell=len(ours) + i), found) for i, one in enumerate(at)]
+    kept = []
+    for name, planned_cells in cells.items():
+        pins = tuple(pinned(cell, settings.data_root) for cell, _ in planned_cells)
+        if pins:
+            kept.append(finished(replace(jobs[name], cells=pins, seconds=tuple(s for _, s in planned_cells))))
+    made_from = digest([board, profile, left_out])
+    return BoardEntry(board.id, tuple(kept), made_from, to_jsonable(board), tuple(left_out))
+
+
+def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
+    """Go through (calibration, cell) of everything that an instance is to run, at one signal each."""
+    for number, point in enumerate(board.points(instance, profile)):
+
+        def cell(
+            name: str, entrant: Entrant, options: Options | None = None, point: GridPoint = point, number: int = number
+        ) -> Draft:
+            return Draft(
+                problem=instance.problem,
+                problem_options=dict(instance.problem_options),
+                **vars(point),
+                delta=board.delta,
+                parameter="point",
+                value=float(number),
+                method=f"{instance.id}/{name}",
+                algorithm=entrant.algorithm,
+                variant=_variant(entrant),
+                options=dict(entrant.options) if options is None else options,
+            )
+
+        for entrant in board.methods:
+            yield CALIBRATION, cell(entrant.name, entrant)
+        for search in instance.searches:
+            for setting, options in enumerate(search.settings if profile in search.profiles else ()):
+                if not board.runs_anyway(instance, search, options, profile):
+                    yield CALIBRATION, cell(f"{search.name}{SEARCH_MARK}{setting}", search, options)
+        if instance.without_privacy:
+            yield SILENT, cell(REFERENCE, instance.without_privacy)
+
+
+def ranking_job(
+    settings: Settings, claim: str, part: str, calibration: str, replicates: int, data_sets: int, profile: str = ""
+) -> Job:
+    """Make the job, still without cells, of a method on an instance."""
+    return settings.job(
+        claim=claim,
+        part=part,
+        kind=RANKING,
+        calibration=calibration,
+        profile=profile,
+        replicates=replicates,
+        data_sets=data_sets,
+        rounds=NO_ROUNDS,
+    )
+
+
+def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
+    """Stop the board at what a problem or a method of its instance does not have."""
+    where, cls = f"{board.id}, instance {instance.id}", problem_class(instance.problem)
+    if instance.lower_bound:
+        get_bound(instance.lower_bound)
+    if instance.signals and not cls.signal_option:
+        raise InputError(f"signals of {instance.id}", instance.signals, f"none: {instance.problem} has no free signal")
+    if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
+        place = {"root": settings.data_root} if cls.needs_data_root else {}
+        for d in {point.d for point in board.points(instance, profile)}:
+            with _placed(where):
+                get_problem(instance.problem, d, **instance.problem_options, **place)
+    for entrant in filter(None, (*instance.searches, instance.without_privacy)):
+        _check_method(entrant, f"{where}, {entrant.name}")
+
+
+def _check_method(method: Entrant, where: str) -> None:
+    """Stop the board at what an algorithm does not have; what it refuses on an instance is shown there."""
+    entry = get_algorithm(method.algorithm)
+    if method.variant is not None and method.variant not in entry.variants:
+        raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
+    for options in method.settings if isinstance(method, Search) else [method.options]:
+        with _placed(where):
+            entry.checked_options(options)
+
+
+@contextmanager
+def _placed(where: str) -> Iterator[None]:
+    """Name the place in a board of a wrong key."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error.key}", error.value, error.allowed, error.source) from error
+
+
+def _variant(entrant: Entrant) -> str | None:
+    """Find the variant that is named, or that of the accounted calibration; None for a method that has none."""
+    variant = entrant.variant
+    with suppress(Refusal):  # a method without an accounted variant is refused when it is planned
+        variant = variant or get_algorithm(entrant.algorithm).variant_for(CALIBRATION)
+    return variant
+
+
+def _part(cell: Draft) -> str:
+    """Name the job of a cell: its instance and its method, in letters that the name of a file may have."""
+    instance, _, name = cell.method.partition("/")
+    method, mark, _ = name.partition(SEARCH_MARK)
+    plain = re.sub(r"[^\w.-]", lambda found: f"{OF}{ord(found[0]):x}", method)
+    return OF.join([instance, plain, *([SEARCHED] if mark else [])])
+
+
+def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[str, str] | float:
+    """Say why a cell is not run, as `obstacle` does; predicted seconds of one that is, 0 where its data are absent."""
+    name, profile = cell.method.partition("/")[2], job.profile
+    if name in instance.excluded:
+        return "refused", instance.excluded[name]
+    if problem_class(instance.problem).unavailable(Path(job.data_root)):
+        return 0.0
+    smallest = min(point.n for point in board.points(instance, profile))
+    seconds = (board.most_seconds_at_smallest_n if cell.n == smallest else board.most_seconds)[profile]
+    limits = seconds, board.quadratic_to.get(profile, math.inf)
+    if (cell.n or math.inf) <= instance.runs_to.get(profile, {}).get(name, 0):
+        limits = math.inf, math.inf
+    found = obstacle(cell, job, *limits, signals=max(1, len(instance.signals)))
+    unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
+    return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
+
+
+class Unfit(DpscoError):
+    """A cell that is not run.
+
+    Attributes
+    ----------
+    status, reason : str
+        ``incomparable`` or ``refused``, and why.
+    brief : str
+        The reason without the pair that it speaks of, and without its source.
+    """
+
+    def __init__(self, status: str, reason: str, brief: str = "") -> None:
+        super().__init__(" ".join(reason.split()))
+        self.status, self.reason, self.brief = status, str(self), " ".join((brief or reason).split())
+
+
+def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
+    """Plan a cell; a value of a board's own options that a method does not take is said in a line.
+
+    Raises
+    ------
+    Unfit
+        Where it cannot be held against the others.
+    """
+    measure = get_algorithm(draft.algorithm).measure
+    if measure != RISK_MEASURE:
+        reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
+        raise Unfit("incomparable", reason)
+    lacking: list[str] = []
+    try:
+        cell = located(pinned(draft, job.data_root), job.data_root)
+        cell.problem_entry.check_records(cell.n)
+        lacking = [t.value for t in cell.algorithm_entry.needs if t not in cell.problem_entry.properties]
+        _, plan = cell.plan(job.calibration, job.seed, twice=False)
+    except DpscoError as error:
+        if isinstance(error, InputError) and error.key in draft.options:  # which another instance may take
+            say_once(DpscoError(f"left out: {draft.method}: {error}"))
+        raise Unfit("refused", str(error), _brief(error, lacking)) from error
+    leaks = [text for text in (plan.unprotected, *plan.leaks) if text]
+    if leaks and job.calibration != SILENT:
+        raise Unfit("refused", f"no noise makes it private: {leaks[0]}")
+    return cell, plan
+
+
+def _brief(error: DpscoError, lacking: Sequence[str]) -> str:
+    """Shorten a refusal by the pair that it speaks of, and by its source."""
+    if isinstance(error, InputError):
+        return f"{error.key} = {error.value}: must be {error.allowed}"
+    if not isinstance(error, Refusal):
+        return str(error)
+    if error.reason == NO_VARIANT:
+        return "no variant of it has noise that is accounted for"
+    return f"needs {' and '.join(lacking)}" if lacking else error.reason
+
+
+def steps_text(plan: Plan) -> str:
+    """Say how long a plan is."""
+    return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
+
+
+def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
+    """Tell whether the rounds or gradients of a cell's plan are of order n^2.
+
+    By their growth from half as many records, or to twice as many where there is no plan for half; where there is
+    neither, by their number.
+    """
+    n = draft.n
+    assert n is not None
+    for other in (n // 2, 2 * n):
+        with suppress(Unfit):
+            count = _count(planned(replace(draft, n=other), job)[1])
+            return math.log(count / _count(plan)) / math.log(other / n) > QUADRATIC
+    return _count(plan) > n**QUADRATIC
+
+
+def _count(plan: Plan) -> float:
+    return max(rounds_of(plan), plan.gradient_evaluations)
+
+
+def obstacle(
+    draft: Draft, job: Job, most_seconds: float, quadratic_to: float = math.inf, signals: int = 1
+) -> tuple[str, str] | float:
+    """Say why a cell is not run, as (status, reason); where it is, give `expected_seconds`.
+
+    Parameters
+    ----------
+    most_seconds : float, of one signal
+    signals : int, at how many it would run: the reason has the time of all
+    """
+    try:
+        cell, plan = planned(draft, job)
+    except Unfit as unfit:
+        return unfit.status, unfit.reason
+    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+    beyond = cell.n > quadratic_to and seconds > QUICK
+    long = seconds > most_seconds or (beyond and is_quadratic(draft, job, plan))
+    return ("too_long", f"about {duration(signals * seconds)} on one core: {steps_text(plan)}") if long else seconds

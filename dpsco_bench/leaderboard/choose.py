@@ -1,0 +1,576 @@
+"""Every method at one point, ranked as a leaderboard ranks them: a board of one point, within a limit of time."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.costs import expected_seconds
+from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.other_names import usual
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
+from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.library import check_run, check_sampled
+from dpsco_bench.execution.measured import Measured
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.pool import Outcome, Tell, make_within
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
+from dpsco_bench.execution.results import check_writable, join_blocks
+from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.summary import HELD_OUT, HeldOut
+from dpsco_bench.jsonio import digest, to_jsonable
+from dpsco_bench.leaderboard.board import (
+    CALIBRATION,
+    REFERENCE,
+    SILENT,
+    Board,
+    Entrant,
+    Instance,
+    Unfit,
+    board_ids,
+    contestants,
+    load_board,
+    planned,
+    ranking_job,
+    steps_text,
+)
+from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
+from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, standings
+from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.base import Problem
+from dpsco_bench.problems.registry import get_problem, problem_class
+
+ID = "choose"
+LIMIT = 90.0
+"""Seconds."""
+OVERHEAD = 0.3
+"""Seconds on one core that a method takes beside its steps: its process, its accountant, its data."""
+SLACK = 2.0
+"""Times the limit that all may work: predictions are wrong."""
+CORES = 2
+"""Processes at a time, where the machine has so many cores."""
+COUNTS = ("replicates", "data_sets")
+NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
+VALUE = ": must be "
+"""What a reason has that asks for another value, of n or of an option."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point(Record):
+    """What all methods are run at.
+
+    Attributes
+    ----------
+    options : mapping, constructor options of the problem, ``constants`` among them
+    d : int or None, None for the problem's default
+    p : float, order of the norm in which the problem's constants are declared
+    epsilon, delta : float, to which every accountant calibrates
+    """
+
+    problem: str
+    options: Options = field(default_factory=dict)
+    n: int
+    d: int | None = None
+    p: float = math.nan
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    replicates: int = 16
+    data_sets: int = 1
+    seed: int = 2017
+
+    def entry(self, data_root: str) -> Problem:
+        """Make the problem itself."""
+        root = {"root": data_root} if problem_class(self.problem).needs_data_root else {}
+        return get_problem(self.problem, self.d, **{**self.options, **root})
+
+    def draft(self, name: str, method: Entrant) -> Draft:
+        """Make the cell of a method."""
+        return Draft(
+            algorithm=method.algorithm,
+            variant=method.variant,
+            options=dict(method.options),
+            method=f"{self.problem}/{name}",
+            parameter="point",
+            value=0.0,
+            problem=self.problem,
+            problem_options=dict(self.options),
+            **{key: getattr(self, key) for key in CELL_KEYS},
+        )
+
+    def job(self, settings: Settings, name: str = "", calibration: str = CALIBRATION) -> Job:
+        """Make the job of a method, still without its cell."""
+        return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
+
+
+def make_point(keys: Options, data_root: str = "data") -> Point:
+    """Sort plain keys into a point.
+
+    Parameters
+    ----------
+    keys : mapping
+        ``problem``, ``n`` (a file has all its records by default), ``d``, ``epsilon``, ``delta``, ``replicates``,
+        ``data_sets``, and options and constants of the problem, plain or with their prefix.
+
+    Raises
+    ------
+    InputError
+        For a key that is missing or unknown, or a value out of range.
+    """
+    if "problem" not in keys:
+        raise InputError("problem", "missing", "given: `dpsco list problems` shows all")
+    cls = problem_class(str(keys["problem"]))
+    known = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS)
+    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
+    for key, value in keys.items():
+        prefix, _, name = key.rpartition(".")
+        if key in (*CELL_KEYS, *COUNTS):
+            found[key] = value
+        elif name in problem_options(cls) and prefix in ("", PROBLEM):
+            options[name] = value
+        elif name in CONSTANTS and prefix in ("", CONSTANT):
+            constants[name] = value
+        elif key != "problem":
+            allowed = nearest(usual(name, known), known, f"dpsco show {cls.name}", "key of the problem")
+            raise InputError(key, value, allowed, "methods run with the parameters of their theorems")
+    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
+    if constants:
+        options["constants"] = constants
+    root = {"root": data_root} if cls.needs_data_root else {}
+    entry = get_problem(cls.name, found.get("d"), **{**options, **root})
+    found.setdefault("n", entry.records if cls.file_options else None)
+    if found["n"] is None and cls.file_options:
+        raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
+    if found["n"] is None:
+        raise InputError("n", "missing", "given, an integer >= 1")
+    found |= {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
+    point = Point(problem=cls.name, options=options, **found)
+    check_run(CALIBRATION, point.replicates, 0)
+    check_data_sets(cls.name, point.data_sets)
+    entry.check_records(point.n)
+    check_sampled(Cell("", point.problem, point.n, point.epsilon, point.delta, d=point.d, problem_options=options))
+    return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
+
+
+def twin_of(point: Point, data_root: str = "data") -> Point:
+    """Make the point of synthetic records with the shape of one's own: n, d and options, and nothing else of them.
+
+    Raises
+    ------
+    InputError
+        For a problem that has none, or one whose constants only the data know.
+    """
+    cls = problem_class(point.problem)
+    if not cls.twin:
+        raise InputError("twin", point.problem, "a problem on one's own data; on others choosing costs no privacy")
+    known = problem_options(problem_class(cls.twin))
+    options = {key: value for key, value in point.options.items() if key in known or key == "constants"}
+    return replace(point, problem=cls.twin, options={**options, **point.entry(data_root).twin_options})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method that accepts the point, and the seconds that running it is expected to take."""
+
+    method: Entrant
+    cell: Cell
+    plan: Plan
+    run_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """What calibrating and running it is predicted to take on one core."""
+        return OVERHEAD + self.run_seconds
+
+    def is_same(self, other: Candidate) -> bool:
+        """Tell whether two methods are one mechanism here: one run by one plan."""
+        runs = [get_algorithm(each.method.algorithm).run_function for each in (self, other)]
+        return runs[0] is runs[1] and self.plan == other.plan
+
+
+def _shipped_instances() -> list[Instance]:
+    return [instance for id in board_ids() for instance in load_board(id).instances]
+
+
+def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
+    """Find the methods that accept a point, the quickest first, and those that do not, with the reason in a line."""
+    ours = [instance for instance in _shipped_instances() if instance.problem == point.problem]
+    excluded = {name: why for instance in ours for name, why in instance.excluded.items()}
+    found, left_out = [], []
+    for method in contestants():
+        draft = point.draft(method.name, method)
+        try:
+            if method.name in excluded:
+                raise Unfit("refused", excluded[method.name])
+            cell, plan = planned(draft, point.job(settings))
+            if not method.profiles:
+                raise Unfit("not_run", method.why)
+        except Unfit as unfit:
+            left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
+        else:
+            seconds = expected_seconds(cell, plan, point.replicates * point.data_sets)
+            found.append(Candidate(method, cell, plan, seconds))
+    kept: list[Candidate] = []
+    for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
+        twin = next((other for other in kept if one.is_same(other)), None)
+        if twin is None:
+            kept.append(one)
+        else:  # two streams of one law would be two chances to be the best
+            reason = f"it is the same mechanism as {twin.method.name}"
+            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
+    return sorted(kept, key=lambda one: (one.seconds, one.method.name)), left_out
+
+
+def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> BoardEntry:
+    """Plan a board of one point: a job for each method that fits, and one without noise where the risk asks for it.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds on one core for all methods together, as predicted; the quickest ones come first.
+
+    Returns
+    -------
+    BoardEntry
+        ``left_out`` has what is refused, and what is too long with what it would take.
+    """
+    problem = point.entry(settings.data_root)
+    reason = problem_class(point.problem).unavailable(Path(settings.data_root))
+    if reason:
+        raise DpscoError(f"problem = {point.problem}: {reason}")
+
+    def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
+        cell = pinned(point.draft(name, method), settings.data_root)
+        return finished(replace(point.job(settings, name, calibration), cells=(cell,), seconds=(seconds,)))
+
+    found, left_out = candidates(point, settings)
+    jobs, spent = [], 0.0
+    for one in found:
+        if spent + one.seconds > limit:
+            text = f"about {duration(one.seconds)}: {steps_text(one.plan)}"
+            left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "too_long", text))
+            continue
+        spent += one.seconds
+        jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
+    reference = _reference(point, settings) if problem.population else None
+    if reference:
+        jobs.insert(0, job(REFERENCE, reference, SILENT, OVERHEAD))
+    instance = Instance(
+        id=point.problem,
+        title=type(problem).summary,
+        problem=point.problem,
+        problem_options=point.options,
+        without_privacy=reference,
+        lower_bound=lower_bound_name(problem),
+    )
+    board = Board(ID, "Which method?", point.delta, [one.method for one in found], [instance], {}, {}, {}, {}, {})
+    made_from = digest([point, [job.key for job in jobs]])
+    return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(board), tuple(left_out))
+
+
+def _reference(point: Point, settings: Settings) -> Entrant | None:
+    """Find the method whose run without noise stands for the optimum without privacy: that of a board's instance."""
+    instances = sorted(_shipped_instances(), key=lambda one: one.problem != point.problem)
+    for entrant in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
+        method = Entrant(algorithm=entrant)
+        try:
+            planned(point.draft(REFERENCE, method), point.job(settings, "", SILENT))
+        except Unfit:
+            continue
+        return method
+    return None
+
+
+@dataclass(frozen=True)
+class Chosen(Ranked):
+    """A method that ran, and what it took.
+
+    Attributes
+    ----------
+    seconds : float
+        CPU seconds of all replicates, calibration included and compilation not, when it was run.
+    """
+
+    seconds: float = 0.0
+
+    def to_json(self) -> Plain:
+        """Write its held-out numbers together."""
+        kept = {key: value for key, value in super().to_json().items() if key not in ("signal", *HELD_OUT)}
+        return {**kept, "held_out": self.held_out}
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """What no private method can fall below, up to constants.
+
+    Attributes
+    ----------
+    value : float or None, cut at the starting point's risk; None where none is known
+    source : str, its formula and where it is from
+    kind : str, ``order only``, or ``none``
+    """
+
+    value: float | None
+    source: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Choice(Record):
+    """What `choose` found.
+
+    Attributes
+    ----------
+    risk_kind : str, ``excess empirical`` or ``excess population``
+    methods : tuple of Chosen, the least risk first
+    refused : tuple of Unrun, every method that has no risk here, with the reason
+    trivial : float, risk of the starting point
+    without_privacy : Reference
+        Mean risk without noise and its interval: 0 where the risk is the sample's own.
+    held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
+    tied : tuple of str, methods that cannot be told apart from the best, the best first; the starting point's name is
+        ``trivial solution``
+    margin, margin_ci : float, pair of float
+        How much lower the least risk is than the next, as a share of it.
+    warnings : tuple of str, what every run here says: what was computed from the data, or is declared only
+    rows : pyarrow.Table, one row per (method, replicate)
+    """
+
+    point: Point
+    risk_kind: str
+    methods: tuple[Chosen, ...]
+    refused: tuple[Unrun, ...]
+    trivial: float
+    without_privacy: Reference
+    lower_bound: LowerBound
+    held_out: Mapping[str, HeldOut]
+    tied: tuple[str, ...]
+    margin: float
+    margin_ci: Interval
+    warnings: tuple[str, ...]
+    rows: pa.Table = field(repr=False, compare=False, metadata=UNWRITTEN)
+
+    @property
+    def best(self) -> Chosen | None:
+        """The method of least risk whose privacy is proven; None where none does better than the starting point."""
+        return next((method for method in self.methods if method.ranked and method.method == self.tied[0]), None)
+
+    @property
+    def late(self) -> list[Unrun]:
+        """Methods that accept the point and did not run for lack of time; any might be better than those that ran."""
+        return [item for item in self.refused if item.status in ("too_long", "stopped")]
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of the point and of all that was found there but times."""
+        return digest([self.point, *(replace(method, seconds=0.0) for method in self.methods), self.refused])[:16]
+
+    @property
+    def answer(self) -> str:
+        """Which method is best, in a sentence."""
+        names, count = [name for name in self.tied if name != TRIVIAL], len(self.late)
+        rest = f"; {count} other method{'s' * (count > 1)} had no time." if count else "."
+        if not any(method.ranked for method in self.methods):
+            return f"No method whose privacy is proven ran{self._unbounded}{rest}"
+        if not names:
+            return f"No method of proven privacy does better than the trivial solution{rest}"
+        if len(self.tied) > 1:
+            also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
+            if len(names) == 1:
+                return f"{names[0]} has the least risk of proven privacy{also}{rest}"
+            return f"Tied for the least risk: {', '.join(names)}{also}{rest}"
+        if math.isnan(self.margin):
+            return f"{names[0]} alone was run{rest}"
+        low, high = (100 * end for end in self.margin_ci)
+        id = next(method.algorithm for method in self.methods if method.method == names[0])
+        share = f"{100 * self.margin:.0f} % [{low:.0f}, {high:.0f}]"
+        return f"{id} has the least risk of proven privacy, {share} below the next{rest}"
+
+    @property
+    def _unbounded(self) -> str:
+        """What makes privacy provable on own data whose bounds were computed from them; empty elsewhere."""
+        computed = [warning for warning in self.warnings if "computed from the data" in warning]
+        options = problem_class(self.point.problem).options
+        asked = (("clip", "rows"), ("label_clip", "labels"))
+        keys = [f"{key}=" for key, of in asked if key in options and any(of in warning for warning in computed)]
+        return f": bounds were computed from the data, give {' and '.join(keys)}" if keys else ""
+
+
+def choose(
+    problem: str,
+    n: int | None = None,
+    d: int | None = None,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    replicates: int = 16,
+    data_sets: int = 1,
+    seed: int = 2017,
+    limit: float = LIMIT,
+    cores: int | None = None,
+    plugins: Sequence[str | Path] = (),
+    data_root: str | Path = "data",
+    store: str | Path | None = None,
+    twin: bool = False,
+    tell: Tell = lambda pace: None,
+    **options: Any,
+) -> Choice:
+    """Run every method that accepts a problem, with its theorem's parameters, and rank them.
+
+    Choosing by these numbers on private data costs privacy that is not charged.
+
+    Parameters
+    ----------
+    problem : str, name
+    n : int, number of records; a file has all of its own by default
+    epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
+    limit : float
+        Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
+        finished after `SLACK` times as much work is ended, by the clock without compiling.
+    cores : int, processes at a time; by default 2, or 1 where the machine has one core
+    plugins : sequence of path-like, files of one's own methods and problems
+    store : path-like, optional
+        Folder where finished runs are kept and found again; nothing is kept without.
+    twin : bool
+        For one's own data: run on synthetic records of the same shape instead, which cost no privacy.
+    tell : callable, is given the progress (`execution.progress.Pace`)
+    **options
+        Options and constants of the problem by plain name.
+
+    Raises
+    ------
+    InputError
+        For a key or value out of range.
+    DpscoError
+        Where no method can be run.
+    """
+    load_plugins(plugins)
+    given = {"problem": problem, "n": n, "d": d, "epsilon": epsilon, "delta": delta, **options}
+    keys = {k: v for k, v in given.items() if v is not None} | {"replicates": replicates, "data_sets": data_sets}
+    settings = Settings(seed=seed, data_root=str(data_root), plugins=tuple(map(str, plugins)))
+    point = make_point(keys, settings.data_root)
+    point = twin_of(point, settings.data_root) if twin else point
+    with ExitStack() as stack:
+        place = Path(store) if store else Path(stack.enter_context(TemporaryDirectory()))
+        return choose_at(point, settings, Measured(Store(place)), limit, cores, tell)
+
+
+def choose_at(
+    point: Point,
+    settings: Settings,
+    measured: Measured,
+    limit: float = LIMIT,
+    cores: int | None = None,
+    tell: Tell = lambda pace: None,
+    begin: Callable[[BoardEntry], object] = lambda entry: None,
+) -> Choice:
+    """Choose as `choose` does, at a checked point; ``begin`` is shown what is to be run."""
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
+        raise InputError("limit", limit, "a finite number of seconds > 0")
+    if settings.seed < 0:
+        raise InputError("seed", settings.seed, "an integer >= 0")
+    cls, problem = problem_class(point.problem), point.entry(settings.data_root)
+    for key in (key for key in cls.file_options if getattr(problem, key) is None):
+        twin = ", or left out with --twin (twin=True), for synthetic records" if cls.twin else ""
+        raise InputError(key, "missing", f"given, the file of {point.problem}{twin}")
+    entry = choice_entry(point, settings, float(limit))
+    if not any(job.calibration != SILENT for job in entry.jobs):
+        raise DpscoError(_nothing(point.problem, entry.left_out))
+    root = measured.store.root  # a store of somebody else is refused before the work, whose end would be lost
+    for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
+        check_writable("store", folder / "item")
+    begin(entry)
+    outcome = make_within(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
+    return _choice(point, settings, entry, measured, outcome)
+
+
+def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
+    """Say why no method can be run: the limit, or else values that some refuse, or the reason that most give."""
+    long = [item for item in left_out if item.status == "too_long"]
+    if long:
+        reason = f"the shortest that accepts it, {long[0].method}, takes {long[0].reason}"
+        return f"no method can be run on {problem} within the limit; {reason}"
+    values = [f"{item.method}: {item.reason}" for item in left_out if VALUE in item.reason]
+    if values:  # what another n or option would mend
+        return f"no method runs on {problem} at this point: {'; '.join(dict.fromkeys(values))}"
+    ((reason, count),) = Counter(item.reason for item in left_out).most_common(1)
+    return f"no method accepts {problem}: {reason} ({count} of {len(left_out)} methods)"
+
+
+def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Outcome) -> Choice:
+    jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
+    standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
+    if not isinstance(standing, Standing):
+        why = next((f"{name}: {reason}" for name, reason in outcome.failed.items()), "none was done in time")
+        raise DpscoError(f"no method has a result on {point.problem}: {why}")
+    seconds = {
+        job.part: sum(cost[0] for step in ("calibrate", "run") if (cost := measured.cost(step, job))) for job in jobs
+    }
+    calibrated = [cell for job in jobs for cell in measured.calibrations(job) or () if isinstance(cell, CalibratedCell)]
+    nominal = any(cell.constants.status == "nominal" for cell in calibrated)
+    bound = Board.of(entry).instances[0].lower_bound
+    found = Choice(
+        point=replace(
+            point,
+            options=without_places(jobs[0].cells[0]).problem_options,
+            **{key: getattr(standing, key) for key in ("n", "d", "p", "epsilon", "delta")},
+            seed=settings.seed,
+        ),
+        methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
+        refused=(*standing.left_out, *_lost(entry.jobs, outcome)),
+        lower_bound=LowerBound(
+            standing.lower_bound,
+            get_bound(bound).text if bound else NONE_STATED,
+            ORDER_ONLY if bound else NO_BOUND,
+        ),
+        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else [])),
+        rows=join_blocks([], {}),
+        **{
+            name: getattr(standing, name)
+            for name in ("risk_kind", "trivial", "without_privacy", "held_out", "tied", "margin", "margin_ci")
+        },
+    )
+    return replace(found, rows=_rows(jobs, measured, found))
+
+
+def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
+    """Join the rows of all methods, with what was found in the metadata; no times."""
+    tables = [table for job in jobs if (table := measured.load(job)[0]) is not None]
+    methods = [{key: value for key, value in one.to_json().items() if key != "seconds"} for one in found.methods]
+    said = {**found.to_json(), "methods": methods}
+    rows = pa.concat_tables(table.replace_schema_metadata(None) for table in tables)
+    return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
+
+
+def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[Unrun]:
+    """List the methods whose jobs were begun, or should have been, and gave nothing."""
+    found = []
+    for job in (job for job in jobs if job.part != REFERENCE):
+        algorithm = job.cells[0].algorithm
+        if job.part in outcome.failed:
+            found.append(Unrun(job.part, algorithm, "failed", outcome.failed[job.part]))
+        elif job.part in outcome.stopped:
+            spent = outcome.stopped[job.part]
+            known = f"; predicted to take {duration(sum(job.seconds))}"
+            reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
+            found.append(Unrun(job.part, algorithm, "stopped", reason))
+    return found

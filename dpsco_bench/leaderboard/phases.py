@@ -1,0 +1,471 @@
+"""Figures of which method where: the phase diagrams of a leaderboard, its curves, and the ranking of a choice.
+
+A phase diagram shows at every point who has the least risk, and by how much. The curves tell whether one number decides
+the risk: whether the points of an instance fall on one curve of ``n epsilon/sqrt(d)``.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+
+from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.leaderboard.choose import Choice
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
+from dpsco_bench.leaderboard.tables import kind_text
+from dpsco_bench.registry import papers
+from dpsco_bench.report.axes import log_x, log_y
+from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
+from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
+from dpsco_bench.report.marks import MARK
+from dpsco_bench.report.numbers import is_number, number, plain
+from dpsco_bench.report.wording import parameter_label
+
+COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
+"""Of the papers, in the order of their names."""
+OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
+PALEST = 0.18
+"""Share of its colour that a tile keeps where the margin is 0."""
+TIED = 0.45
+"""Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
+TILE_HEIGHT, MARGIN = 0.4, 0.15
+"""Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
+MOST_LINES = 4
+"""Of the name of an undecided region; what it would cost stands below."""
+LABEL_SIZE = 5.8
+"""Points: of the lines' labels, of which the longest has to fit beside the axis' own."""
+DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)
+"""Luminance below which the text of a tile is white, and the weights of red, green and blue in it."""
+WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
+CROSSES, STRIPES = ("xx", "#dcdcdc"), ("////", "#ffffff")
+"""Hatches of undecided tiles and of ties, with their colours, on which texts stand; dots would make a page large."""
+HATCHED = (
+    (*STRIPES, "#d9d9d9", "a tie"),
+    (*CROSSES, "#ffffff", "undecided: what might win is too slow; the time that deciding takes"),
+)
+NEAR = 1.5
+"""Largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared."""
+COLLAPSED = 1.5
+"""Largest factor between risks at such values, the slope taken out, that is called one curve."""
+MARKERS = ("o", "s", "^", "D", "v", "P")
+SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
+CURVE_WORDS = (
+    "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
+)
+FOOT = 0.3
+"""Where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0."""
+WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2
+"""Inches of the figure of a choice."""
+BEST, OTHER = NOISE_COLOURS["accounted"], NOISE_COLOURS["paper"]
+LOWEST = 1e-3
+"""Share of the least risk to which a logarithmic axis reaches for the end of an interval."""
+Level = tuple[float, int]
+"""(epsilon, d) of a line of tiles."""
+Place = tuple[int, int]
+"""Column and line of a tile."""
+
+
+def board_figures(board: BoardResults) -> dict[str, Figure]:
+    """Draw a board, by the end of the file's name; the second only if an instance has three points."""
+    collapse = collapse_figure(board)
+    return {"": board_figure(board), **({".collapse": collapse} if collapse else {})}
+
+
+def board_figure(board: BoardResults) -> Figure:
+    """Draw all phase diagrams of a board in one figure, with a key of the papers' colours."""
+    winners = {_paper(row) for row in board.points if not row.contenders} - {TRIVIAL}
+    key = [Patch(color=_colour(paper), label=paper) for paper in sorted(winners)]
+    key.append(Patch(color=TRIVIAL_COLOUR, label="no method beats the start"))
+    key += [
+        Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=text, linewidth=0)
+        for hatch, edge, face, text in HATCHED
+    ]
+    panels = [panel for _, panel in phase_panels(board)]
+    return compose(panels, board_message(board), WORDS, key=False, more=key)
+
+
+def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
+    """Make (instance, panel) for every instance that was measured."""
+    found = []
+    for instance, rows in board.by_instance:
+        dimensions = {row.d for row in rows}
+        fixed = f"d\u00a0=\u00a0{dimensions.pop()}" if len(dimensions) == 1 else ""
+        words = (instance.title, f"{kind_text(rows[0].risk_kind)} risk", fixed, competing_text(rows))
+        height = max(AXES_HEIGHT, TILE_HEIGHT * len(lines_of(rows)))
+        line = "; ".join(filter(None, words))
+        found.append((instance.id, Panel(winners_text(rows), _tiles(rows), line, height=height, right=MARGIN)))
+    return found
+
+
+def winners_text(rows: Sequence[Standing]) -> str:
+    """Say who most often has the least mean risk: ``app objp has the least mean risk at 7 of 9``.
+
+    Where it shares some of these first places, it says of how many: ``..., 2 of them ties; 2 undecided``.
+    """
+    decided = [row for row in rows if row.decided]
+    rest = f"; {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
+    if not decided:
+        return f"No point of {len(rows)} is decided"
+    firsts = Counter(row.winner for row in decided)
+    shares = Counter(name for row in decided for name in {row.winner, *row.tied})
+    winner = max(shares, key=lambda name: (firsts[name], shares[name], name))
+    points = f"of {len(decided)} point{'s' * (len(decided) > 1)}"
+    if winner == TRIVIAL:
+        return f"Nothing beats the start at {shares[winner]} {points}{rest}"
+    ties = sum(len(row.tied) > 1 for row in decided if row.winner == winner)
+    tied = "" if not ties else ", all ties" if ties == firsts[winner] else f", {ties} of them ties"
+    return f"{winner.replace('_', ' ')} has the least mean risk at {firsts[winner]} {points}{tied}{rest}"
+
+
+def board_message(board: BoardResults) -> str:
+    """Count how many methods share the first places of a board."""
+    decided = [row for row in board.points if row.decided]
+    winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
+    first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
+    title = board.board.title
+    return f"{title}{'' if title.endswith('?') else ':'} {first} of {len(decided)} decided points"
+
+
+def competing_text(rows: Sequence[Standing]) -> str:
+    """Count how many methods competed at the points of a plane."""
+    counts = [len(row.order) for row in rows]
+    least, most = min(counts), max(counts)
+    if most <= 1:
+        return "one method runs here, against the start" if least else "one method at most runs here"
+    return f"{least} to {most} methods compete" if least < most else f"{most} methods compete"
+
+
+def uncompared_text(rows: Sequence[Standing]) -> str:
+    """Name methods that are too long wherever the instance was run, and count those that are at some points."""
+    names = sorted({name for row in rows for name in row.uncompared})
+    slow = {item.method for row in rows for item in row.left_out if item.status == "too_long"} - {*names}
+    said = [f"not compared, too long everywhere: {', '.join(names)}"] if names else []
+    said += [f"too long at some points: {len(slow)} method{'s' * (len(slow) > 1)}"] if slow else []
+    return "; ".join(said)
+
+
+def lines_of(rows: Sequence[Standing]) -> list[Level]:
+    """Order the lines of a diagram from below, by ``epsilon/sqrt(d)``: noise counts for as much on each."""
+    return sorted({(row.epsilon, row.d) for row in rows}, key=lambda line: (line[0] / math.sqrt(line[1]), -line[1]))
+
+
+def places_of(rows: Sequence[Standing]) -> dict[Place, Standing]:
+    """Place the points of a diagram: columns are sizes n, lines as `lines_of` has them."""
+    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
+    return {(columns.index(row.n), lines.index((row.epsilon, row.d))): row for row in rows}
+
+
+def regions(at: Mapping[Place, Standing]) -> list[list[Place]]:
+    """Join places that are said the same of and that touch each other, in the order of their first place."""
+    left, found = {place: name_text(row) for place, row in at.items()}, []
+    while left:
+        waiting, region = [min(left)], list[Place]()
+        name = left[waiting[0]]
+        while waiting:
+            x, y = place = waiting.pop()
+            if left.get(place) == name:
+                del left[place]
+                region.append(place)
+                waiting += [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+        found.append(region)
+    return found
+
+
+def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
+    columns, lines = sorted({row.n for row in rows}), lines_of(rows)
+    alike = len({d for _, d in lines}) == 1
+
+    def draw(axes: Axes) -> None:
+        at = places_of(rows)
+        for region in regions(at):
+            for place in region:
+                _tile(axes, at[place], *place)
+            _edge(axes, set(region))
+            _name(axes, at[region[0]], *_middle(region))
+        axes.set_xlim(0, len(columns))
+        axes.set_ylim(0, len(lines))
+        axes.set_xticks([i + 0.5 for i in range(len(columns))], [plain(n) for n in columns])
+        names = [plain(epsilon) if alike else f"{plain(epsilon)}, {d}" for epsilon, d in lines]
+        axes.set_yticks([i + 0.5 for i in range(len(lines))], names)
+        axes.tick_params(length=0)
+        axes.tick_params(axis="y", labelsize=LABEL_SIZE, pad=1.5)
+        axes.grid(False)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_xlabel(parameter_label("n"))
+        axes.set_ylabel(parameter_label("epsilon") if alike else "ε, d, by ε/√d", labelpad=1.5)
+
+    return draw
+
+
+def _middle(places: Sequence[Place]) -> tuple[float, float]:
+    """Find where a region's name stands: in the middle of its longest line, the one nearest to the region's middle."""
+    mean = sum(y for _, y in places) / len(places)
+    runs: list[list[Place]] = []
+    for x, y in sorted(places, key=lambda place: (place[1], place[0])):
+        if runs and runs[-1][-1] == (x - 1, y):
+            runs[-1].append((x, y))
+        else:
+            runs.append([(x, y)])
+    run = max(runs, key=lambda run: (len(run), -abs(run[0][1] - mean), -run[0][1]))
+    return (run[0][0] + run[-1][0]) / 2 + 0.5, run[0][1] + 0.5
+
+
+def _edge(axes: Axes, places: set[Place]) -> None:
+    """Draw the border of a region."""
+    for x, y in places:
+        for other, ends in (
+            ((x - 1, y), ((x, x), (y, y + 1))),
+            ((x + 1, y), ((x + 1, x + 1), (y, y + 1))),
+            ((x, y - 1), ((x, x + 1), (y, y))),
+            ((x, y + 1), ((x, x + 1), (y + 1, y + 1))),
+        ):
+            if other not in places:
+                axes.plot(*ends, color=INK, linewidth=0.7, solid_capstyle="projecting", clip_on=False, zorder=3)
+
+
+def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
+    hatch, edge = CROSSES if row.contenders else STRIPES if len(row.tied) > 1 else ("", "white")
+    colour = tile_colour(row)
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.4))
+    if hatch:
+        axes.add_patch(
+            Rectangle((x + 0.01, y + 0.01), 0.98, 0.98, fill=False, hatch=hatch, edgecolor=edge, linewidth=0)
+        )
+    luminance = sum(weight * part for weight, part in zip(LUMINANCE, colour, strict=True))
+    ink = "white" if luminance < DARK else INK
+    axes.text(x + 0.97, y + 0.05, tile_text(row), ha="right", va="bottom", size=4.6, color=ink, clip_on=True)
+
+
+def _name(axes: Axes, row: Standing, x: float, y: float) -> None:
+    box = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+    where: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
+    axes.text(x, y + 0.08, name_text(row), size=6, color=INK, linespacing=1.05, bbox=box, **where)
+
+
+def tile_colour(row: Standing) -> tuple[float, float, float]:
+    """Take the colour of the winner's paper, paler where the margin is smaller; white where the point is undecided."""
+    if row.contenders:
+        return to_rgb("white")
+    paper = _paper(row)
+    colour = to_rgb(TRIVIAL_COLOUR if paper == TRIVIAL else _colour(paper))
+    margin = row.margin if is_number(row.margin) else 0.0
+    share = PALEST + (1.0 - PALEST) * min(1.0, max(0.0, margin))
+    if len(row.tied) > 1:
+        share = min(share, TIED)
+    red, green, blue = (1.0 - share * (1.0 - part) for part in colour)
+    return red, green, blue
+
+
+def _paper(row: Standing) -> str:
+    return row.best.algorithm.split(".", 1)[0] if row.best else TRIVIAL
+
+
+def name_text(row: Standing) -> str:
+    """Say what a region is named by: its winner; the candidates where the point is undecided."""
+    if row.runner_up is None:
+        return "none proven\nprivate ran" if row.methods else "no method\nrun here"
+    if row.contenders:
+        least = "the start" if row.winner == TRIVIAL else row.winner
+        least, others = _broken(least), len(row.contenders)
+        other = _broken("or_" + row.contenders[0].method) if others == 1 else f"or {others} others"
+        if len(f"{least}\n{other}".splitlines()) > MOST_LINES:
+            other = "or 1 other"
+        return f"{least}\n{other}?"
+    name = "nothing beats\nthe start" if row.winner == TRIVIAL else _broken(row.winner)
+    if row.best and row.best.at_start:
+        name += "\n≈ the start"
+    return name
+
+
+def tile_text(row: Standing) -> str:
+    """Tell the winner's margin in per cent, of a tie how many share it, of an undecided point what deciding costs."""
+    if row.contenders:
+        return cost_text(row)
+    if row.runner_up is None:
+        return ""
+    others = len(row.tied) - 1
+    if others:
+        return f"= {others} more"
+    return f"{number(-100 * row.margin, 2)}\u2009%" if is_number(row.margin) else ""
+
+
+def _broken(name: str) -> str:
+    """Break a name into lines of at most a dozen characters, at underscores."""
+    lines = [""]
+    for piece in name.split("_"):
+        joined = f"{lines[-1]} {piece}".strip()
+        lines[-1:] = [joined] if len(joined) <= 12 or not lines[-1] else [lines[-1], piece]
+    return "\n".join(lines[:3])
+
+
+def _colour(paper: str) -> str:
+    known = sorted(papers())
+    place = known.index(paper) if paper in known else len(COLOURS)
+    return COLOURS[place] if place < len(COLOURS) else OTHER_COLOUR
+
+
+def share(row: Standing) -> float:
+    """Divide the least risk by that of the starting point: 0 where a method finds the optimum; NaN where none ran."""
+    risks = [max(0.0, method.risk) for method in row.order if is_number(method.risk)]
+    return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
+
+
+def known(rows: Sequence[Standing]) -> list[Standing]:
+    """Keep the points at which a method of proven privacy ran."""
+    return [row for row in rows if not math.isnan(share(row))]
+
+
+def ratio(row: Standing) -> float:
+    """Compute ``n epsilon/sqrt(d)``."""
+    return row.n * row.epsilon / math.sqrt(row.d)
+
+
+def spread(rows: Sequence[Standing]) -> float | None:
+    """Find the largest factor between shares of points of other n or d at about one `ratio`, the slope taken out.
+
+    None where there are no two such points; infinite where one of the two risks is 0. Undecided points say nothing:
+    a method that was left out may have less risk. The slope is that of a line through the points' logarithms.
+    """
+    decided = [row for row in known(rows) if not row.contenders]
+    points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in decided if share(row) > 0]
+    middle_x = sum(x for x, *_ in points) / max(1, len(points))
+    middle_y = sum(y for _, y, *_ in points) / max(1, len(points))
+    width = sum((x - middle_x) ** 2 for x, *_ in points)
+    slope = sum((x - middle_x) * (y - middle_y) for x, y, *_ in points) / width if width > 0 else 0.0
+    points += [(math.log(ratio(row)), -math.inf, row.n, row.d) for row in decided if share(row) == 0]
+    gaps = [
+        0.0 if y == v else abs(y - v - slope * (x - u)) if math.isfinite(y + v) else math.inf
+        for (x, y, *here), (u, v, *there) in combinations(points, 2)
+        if here != there and abs(x - u) <= math.log(NEAR)
+    ]
+    return math.exp(max(gaps)) if gaps else None
+
+
+def spread_text(rows: Sequence[Standing]) -> str:
+    """Say whether one number decides, in a sentence."""
+    found = spread(rows)
+    if found is None:
+        return "No two points share a value of n ε/√d"
+    word = "One curve" if found <= COLLAPSED else "Not one curve"
+    apart = "0 beside others" if math.isinf(found) else f"up to a factor {found:.2g} apart"
+    return f"{word}: risks at one n ε/√d are {apart}"
+
+
+def collapse_figure(board: BoardResults) -> Figure | None:
+    """Draw a panel for every instance with at least three points; None where there is none."""
+    drawn = [(instance, rows) for instance, points in board.by_instance if len(rows := known(points)) >= 3]
+    panels = [Panel(spread_text(rows), _curves(rows), instance.title) for instance, rows in drawn]
+    told = [factor for _, rows in drawn if (factor := spread(rows)) is not None]
+    one = sum(factor <= COLLAPSED for factor in told)
+    message = f"n ε/√d alone decides the least private risk on {one or 'none'} of {len(told)} instances"
+    return compose(panels, message, CURVE_WORDS, key=False) if panels else None
+
+
+def _curves(rows: Sequence[Standing]) -> Callable[[Axes], None]:
+    sizes, dimensions = sorted({row.n for row in rows}), sorted({row.d for row in rows})
+
+    def draw(axes: Axes) -> None:
+        axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
+        above = [value for row in rows if (value := share(row)) > 0]
+        foot = FOOT * min(above, default=1.0)
+        for n in sizes:
+            colour = SHADES[min(len(SHADES) - 1, sizes.index(n))]
+            for d in dimensions:
+                ours = sorted((row for row in rows if (row.n, row.d) == (n, d)), key=ratio)
+                marker = MARKERS[dimensions.index(d) % len(MARKERS)]
+                label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
+                if ours:
+                    _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
+        axes.set_xscale("log")
+        log_x(axes)
+        log_y(
+            axes,
+            [*above, 1.0, *([foot] if len(above) < len(rows) else [])],
+            f"{kind_text(rows[0].risk_kind)} risk / start's",
+        )
+        axes.set_xlabel("n ε/√d")
+        axes.legend(loc="best", fontsize=5, handlelength=1.2, framealpha=0.7)
+
+    return draw
+
+
+def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
+    """Draw points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
+    x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
+    edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
+    axes.plot(x, y, **edge, **look)
+    for row, place, value in zip(rows, x, y, strict=True):
+        if row.contenders or share(row) == 0:
+            marker = "v" if share(row) == 0 else look["marker"]
+            face = "white" if row.contenders else look["color"]
+            size: dict[str, Any] = {"markersize": 5.5} if share(row) == 0 else {}
+            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, **size)
+
+
+def write_choice(found: Choice, path: Path) -> Path:
+    """Write the figure of a choice as SVG; the same choice gives the same bytes."""
+    with style():
+        write_atomic(path, svg_text(choice_figure(found)) + MARK)
+    return path
+
+
+def choice_figure(found: Choice) -> Figure:
+    """Draw all methods at one point, the least risk on top, with lines for what they are held against."""
+    count = len(found.methods)
+    height = MARGINS + ROW * count
+    drawn = Figure(figsize=(WIDTH, height))
+    axes = drawn.add_axes((1.75 / WIDTH, 0.72 / height, (WIDTH - 1.95) / WIDTH, (height - MARGINS) / height))
+    for place, method in enumerate(found.methods):
+        colour = BEST if method.tied else OTHER if method.ranked else GREY
+        look: dict[str, Any] = {"color": colour, "markerfacecolor": colour if method.ranked else "white"}
+        low, high = method.ci
+        if math.isfinite(low) and method.risk > 0:
+            axes.plot([max(low, LOWEST * method.risk), high], [place, place], color=colour, linewidth=1.0, zorder=2)
+        axes.plot([method.risk], [place], marker="o", linestyle="none", zorder=3, **look)
+    values: tuple[tuple[str, float, Any, str], ...] = (
+        ("trivial solution", found.trivial, "-", FAINT),
+        ("without privacy", found.without_privacy.risk, "--", FAINT),
+        (f"lower bound, {found.lower_bound.kind}", found.lower_bound.value or 0.0, ":", INK),
+    )
+    lines = [line for line in values if 0 < line[1] < math.inf]  # what a logarithmic axis has
+    for _, value, dash, colour in lines:
+        axes.axvline(value, linestyle=dash, color=colour, linewidth=0.9, zorder=1)
+    log_x(axes)
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.set_yticks(range(count), [method.method for method in found.methods])
+    axes.tick_params(axis="y", length=0)
+    for label, method in zip(axes.get_yticklabels(), found.methods, strict=True):
+        label.set_color(BEST if method.tied else INK if method.ranked else FAINT)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"{found.risk_kind} risk, mean and 95 % interval")
+    marks = [("cannot be told apart from the best" if len(found.tied) > 1 else "the best", BEST, BEST)]
+    marks += [("proven privacy", OTHER, OTHER)]
+    marks += [] if all(method.ranked for method in found.methods) else [("privacy not proven", GREY, "white")]
+    key = [Line2D([], [], marker="o", color=c, markerfacecolor=f, linestyle="none", label=text) for text, c, f in marks]
+    key += [Line2D([], [], color=colour, linestyle=dash, linewidth=0.9, label=text) for text, _, dash, colour in lines]
+    drawn.legend(handles=key, loc="lower center", ncols=3)
+    title, told = textwrap.shorten(found.answer, 84, placeholder=" …"), cut(_circumstances(found), 110)
+    drawn.text(0.01, 1 - 0.05 / height, title, va="top", size=8, weight="bold", color=INK)
+    drawn.text(0.01, 1 - 0.22 / height, told, va="top", size=6.5, color=FAINT)
+    return drawn
+
+
+def _circumstances(found: Choice) -> str:
+    """Tell point, replicates, how many methods did not run, and the problem."""
+    point = found.point
+    options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
+    where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"
+    rest = f"{len(found.refused)} methods not run" + f", {len(found.late)} of them for lack of time" * bool(found.late)
+    return f"{where}; {point.replicates} replicates; {rest}; {point.problem}{f' ({options})' if options else ''}"

@@ -1,0 +1,740 @@
+"""Standings of a leaderboard: at every point the risks of all methods, the winner, and whether its margin decides.
+
+The frame of standings is a list of `Standing`, one per (instance, point), each with a `Ranked` per method that ran. All
+that is shown of a board is a view of it; what is recorded of it is who wins.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike
+
+from dpsco_bench.analysis.bootstrap import (
+    FloatArray,
+    as_cell,
+    bootstrap_rng,
+    percentile_interval,
+    resampled_indices,
+    student_factor,
+    summarise,
+)
+from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
+from dpsco_bench.analysis.judged import Sealed
+from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
+from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.progress import duration
+from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside, risk_kind_of
+from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
+from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
+from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
+
+Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
+Interval = tuple[float, float]
+Records = tuple[str, int, int | None]
+"""Instance, n and d, which name the records that runs share."""
+RANKED = ("proven",)
+"""Privacy statuses of methods that can win."""
+TRIVIAL = "trivial solution"
+RESAMPLES = 100_000
+"""So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
+ROUNDING = 1e-12
+"""Shares below this are 0: sums of products in another order differ by less."""
+MOST_NAMED = 3
+"""Methods with one reason that are named; of more the number is told."""
+NORMAL_95 = 1.959964
+IDLE, AT_START = 1e-9, 1e-3
+"""Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
+DIGITS = 3
+"""Of recorded numbers."""
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
+
+
+@dataclass(frozen=True)
+class Ranked(Record):
+    """A method that was run at a point.
+
+    Attributes
+    ----------
+    method, algorithm, variant : str, its name on the board, id, and the variant that ran
+    risk, ci : float, pair of float, largest mean excess risk over the signals, and its 95 % interval
+    signal : float or None, where it is the largest; None without a grid of signals
+    gradient_evaluations : float, mean of a replicate
+    epsilon_real, epsilon_real_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
+    ranked, tied, at_start : bool
+        Whether it can win, shares the first place, and has not moved from the starting point's risk.
+    held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
+    """
+
+    method: str
+    algorithm: str
+    variant: str
+    risk: float
+    ci: Interval
+    signal: float | None
+    gradient_evaluations: float
+    epsilon_real: float
+    epsilon_real_kind: str
+    privacy_status: str
+    ranked: bool
+    tied: bool
+    at_start: bool
+    held_out_loss: float | None = None
+    held_out_accuracy: float | None = None
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """Both held-out numbers; None where no records are held out."""
+        return None if self.held_out_loss is None else HeldOut(self.held_out_loss, self.held_out_accuracy)
+
+
+@dataclass(frozen=True)
+class Unrun(Record):
+    """A method that was not run: as in `claims.plan.LeftOut`, or refused when its noise was to be fixed.
+
+    Of `choose` also one that was ``stopped``, since it was not done in time.
+    """
+
+    method: str
+    algorithm: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Reference(Record):
+    """Mean risk without noise, and its 95 % interval; NaN where that run is refused."""
+
+    risk: float
+    ci: Interval
+
+
+@dataclass(frozen=True)
+class Searched(Record):
+    """The best setting of the public grid searches.
+
+    Attributes
+    ----------
+    options : mapping, of the setting, as its search names them
+    risk, ci : float, pair of float, on the replicates that did not choose it
+    settings : int, how many were tried
+    """
+
+    method: str
+    algorithm: str
+    options: Options
+    risk: float
+    ci: Interval
+    settings: int
+
+
+@dataclass(frozen=True)
+class Contender(Record):
+    """A method left out at a point as too long that might be the best.
+
+    Attributes
+    ----------
+    place : int, its place among the ranked methods at the nearest point where it ran
+    n, d, epsilon : that point
+    cost : str, what it would take here
+    """
+
+    method: str
+    place: int
+    n: int
+    d: int
+    epsilon: float
+    cost: str = ""
+
+
+class Outcome(NamedTuple):
+    """The method of least mean risk, and its margin over the others: fields of `Standing`."""
+
+    winner: str
+    runner_up: str | None
+    margin: float
+    margin_ci: Interval
+    tied: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Skipped(Record):
+    """An instance whose data are absent, or a point of it at which no method ran, with the reasons."""
+
+    instance: str
+    title: str
+    skipped: str
+
+
+@dataclass(frozen=True)
+class Standing(Record):
+    """A point of an instance that was run.
+
+    Where there are contenders, the winner and its margin are those of the methods that ran, and the point is undecided.
+
+    Attributes
+    ----------
+    p : float, that of the norm
+    methods : tuple of Ranked, the least risk first
+    trivial : float, risk of the starting point
+    lower_bound, lower_bound_cut : float or None, bool
+        Its order, None where none is stated; and whether it is cut at the starting point's risk.
+    winner, runner_up : str, str or None, names of least mean risk, and next; no runner-up where no method can win
+    margin, margin_ci : float, pair of float
+        How much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1; its 95 % interval.
+    tied : tuple of str, all whose difference to the winner has an interval that contains 0, the winner among them
+    contenders : tuple of Contender, the best placed first
+    uncompared : tuple of str, methods that were too long at every point of the instance
+    risk_kind : str, what all risks here are: ``excess empirical`` or ``excess population``
+    skipped : str, empty
+    held_out : mapping
+        Of ``trivial``, the starting point, and ``without_privacy``, the minimiser of the risk on the records in use;
+        empty where no records are held out, or the data are not there.
+    """
+
+    instance: str
+    title: str
+    n: int
+    d: int
+    epsilon: float
+    delta: float
+    p: float
+    methods: tuple[Ranked, ...]
+    left_out: tuple[Unrun, ...]
+    trivial: float
+    without_privacy: Reference
+    lower_bound: float | None
+    lower_bound_cut: bool
+    winner: str
+    runner_up: str | None
+    margin: float
+    margin_ci: Interval
+    tied: tuple[str, ...]
+    search: Searched | None = None
+    contenders: tuple[Contender, ...] = ()
+    uncompared: tuple[str, ...] = ()
+    risk_kind: str = "excess empirical"
+    skipped: str = ""
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict, metadata=IF_GIVEN)
+
+    @property
+    def decided(self) -> bool:
+        """Tell whether a method can win, and none is left out that would contend for the first place."""
+        return self.runner_up is not None and not self.contenders
+
+    @property
+    def told_margin(self) -> tuple[float, float, float] | None:
+        """The margin and the ends of its interval; None where the point is undecided."""
+        return None if self.contenders else (self.margin, *self.margin_ci)
+
+    @cached_property
+    def order(self) -> list[Ranked]:
+        """Methods that can win, the least risk first."""
+        return sorted((method for method in self.methods if method.ranked), key=lambda method: method.risk)
+
+    @cached_property
+    def best(self) -> Ranked | None:
+        """The winner; None where that is the starting point."""
+        return next((method for method in self.methods if method.method == self.winner), None)
+
+    @property
+    def least(self) -> float:
+        """The winner's risk."""
+        return self.best.risk if self.best else self.trivial
+
+
+@dataclass(frozen=True)
+class RankedBoard(Sealed):
+    """The standings of a leaderboard, as they are kept.
+
+    Attributes
+    ----------
+    claim : str, its id
+    digest : str, of what the standings were made from
+    standings : tuple of Standing or Skipped
+    """
+
+    claim: str
+    digest: str
+    standings: tuple[Standing | Skipped, ...]
+
+
+@dataclass(frozen=True)
+class BoardResults:
+    """A leaderboard of a plan, and its standings.
+
+    Attributes
+    ----------
+    entry : BoardEntry, the board and its jobs
+    files : Layout, where the standings lie
+    """
+
+    entry: BoardEntry
+    files: Layout
+
+    @property
+    def id(self) -> str:
+        """Id of the board."""
+        return self.entry.id
+
+    @cached_property
+    def board(self) -> Board:
+        """The board."""
+        return Board.of(self.entry)
+
+    @property
+    def profile(self) -> str:
+        """Whose grids were run."""
+        return self.files.profile
+
+    @cached_property
+    def rows(self) -> Sequence[Standing | Skipped]:
+        """A row per (instance, point); empty where nothing has been ranked."""
+        found = RankedBoard.read(self.files.standings(self.id))
+        return found.standings if found else ()
+
+    @property
+    def points(self) -> list[Standing]:
+        """Points that were run."""
+        return [row for row in self.rows if isinstance(row, Standing)]
+
+    @property
+    def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
+        """Instances that were run, each with its points."""
+        found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
+        return [(one, rows) for one, rows in found if rows]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method at one point."""
+
+    instance: str
+    method: str
+    setting: int | None
+    point: int
+    cell: CellEvidence
+
+    @classmethod
+    def of(cls, cell: CellEvidence) -> Run:
+        """Make the run of a cell, whose method is ``<instance>/<method>``, and of a search ``#<setting>`` behind it."""
+        instance, _, name = cell.entry.method.partition("/")
+        method, _, setting = name.partition(SEARCH_MARK)
+        return cls(instance, method, int(setting) if setting else None, int(cell.value), cell)
+
+    @property
+    def records(self) -> Records:
+        """What tells its records: epsilon does not."""
+        return self.instance, self.cell.entry.n, self.cell.entry.d
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it can win: its privacy is proven for the noise that was used, and nothing was searched."""
+        return self.setting is None and self.proven
+
+    @property
+    def proven(self) -> bool:
+        """Whether its noise is proven to be private; a search is not, whatever its noise."""
+        return self.cell.calibrated.privacy_status in RANKED
+
+
+def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
+    """Rank a row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent.
+
+    A point at which nothing ran has a row as well, which says why.
+    """
+    board, runs = Board.of(entry), dict[tuple[str, int], list[Run]]()
+    left_out: dict[tuple[str, int], list[Unrun]] = {}
+    for item in entry.left_out:
+        told = Unrun(item.method, item.algorithm, item.status, item.reason)
+        left_out.setdefault((item.instance, int(item.point)), []).append(told)
+    skipped: dict[str, str] = {}
+    beside: dict[Records, Mapping[str, HeldOut]] = {}
+    for job in entry.jobs:
+        if job.skipped:
+            skipped |= {cell.method.partition("/")[0]: job.skipped for cell in job.cells}
+            continue
+        table, calibrations = load(job)
+        for cell, calibrated in zip(job.cells, calibrations, strict=True):
+            if isinstance(calibrated, RefusedCell):
+                instance, _, method = cell.method.partition("/")
+                refused = Unrun(method, cell.algorithm, "refused", calibrated.refused)
+                left_out.setdefault((instance, int(cell.value)), []).append(refused)
+        for run in map(Run.of, job_evidence(job, table, calibrations)):
+            if HELD_OUT[0] in run.cell.extras and run.records not in beside:
+                beside[run.records] = _held_out_beside(run, job)
+            runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, board, job.profile)])
+    rows: list[Standing | Skipped] = []
+    for one in board.instances:
+        if one.id in skipped:  # whole: without some of its methods nothing can be said of the others
+            rows.append(Skipped(one.id, one.title, skipped[one.id]))
+            continue
+        rows += _empty(entry, one, {place: left_out[place] for place in left_out if place not in runs})
+        places = sorted(place for place in runs if place[0] == one.id)
+        own = [_row(one, runs[place], left_out.get(place, ()), beside) for place in places]
+        rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
+    return rows
+
+
+def _held_out_beside(run: Run, job: Job) -> Mapping[str, HeldOut]:
+    """Of the starting point and of the minimiser; empty where the data are not there: results stay without them."""
+    try:
+        found = HeldOutBeside.of(located(run.cell.entry, job.data_root), job.seed, run.cell.extras)
+    except DpscoError:
+        return {}
+    return {"trivial": found.trivial, "without_privacy": found.without_privacy} if found else {}
+
+
+def _empty(
+    entry: BoardEntry, instance: Instance, places: Mapping[tuple[str, int], Sequence[Unrun]]
+) -> Iterator[Skipped]:
+    """Make a row for each point of an instance at which nothing ran, with the reason of each method."""
+    where: dict[tuple[str, int], LeftOut | Cell] = {
+        (cell.method.partition("/")[0], int(cell.value)): cell for job in entry.jobs for cell in job.cells
+    }
+    where |= {(item.instance, int(item.point)): item for item in reversed(entry.left_out)}
+    for place, items in sorted(places.items(), key=lambda pair: pair[0]):
+        if place[0] == instance.id:
+            at = where[place]
+            point = ", ".join(f"{key} = {getattr(at, key):g}" for key in ("n", "d", "epsilon") if getattr(at, key))
+            yield Skipped(instance.id, instance.title, f"{point}: no method runs: {'; '.join(_by_reason(items))}")
+
+
+def _by_reason(items: Iterable[Unrun]) -> Iterator[str]:
+    """Tell each reason once, with the methods that have it, or how many they are."""
+    methods: dict[str, dict[str, None]] = {}
+    for item in items:
+        methods.setdefault(item.reason, {})[item.method] = None
+    for reason, names in methods.items():
+        yield f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}"
+
+
+def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
+    """A method's run again, as each setting of a search that it is."""
+    instance = next(instance for instance in board.instances if instance.id == run.instance)
+    for search in instance.searches if run.setting is None else ():
+        for setting, options in enumerate(search.settings):
+            if board.runs_anyway(instance, search, options, profile) == run.method:
+                yield replace(run, method=search.name, setting=setting)
+
+
+def _row(
+    instance: Instance,
+    runs: Sequence[Run],
+    left_out: Sequence[Unrun],
+    beside: Mapping[Records, Mapping[str, HeldOut]],
+) -> Standing:
+    plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
+    reference = next((run for run in runs if run.method == REFERENCE), None)
+    first = runs[0].cell
+    trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
+    outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial)
+    context = replace(first.context, start_risk=trivial)
+    seen = {item.method: item for item in left_out if SEARCH_MARK not in item.method}
+    lower_bound, cut = _lower_bound(instance.lower_bound, context)
+    methods = sorted((_method(run, outcome.tied, trivial) for run in plain), key=lambda row: row.risk)
+    return Standing(
+        instance=instance.id,
+        title=instance.title,
+        n=first.entry.n,
+        d=context.d,
+        epsilon=first.entry.epsilon,
+        delta=first.entry.delta,
+        p=context.constants.norm,
+        methods=tuple(methods),
+        left_out=tuple(seen.values()),
+        trivial=trivial,
+        without_privacy=_without_privacy(instance, reference),
+        lower_bound=lower_bound,
+        lower_bound_cut=cut,
+        **outcome._asdict(),
+        search=best_search(runs),
+        risk_kind=risk_kind_of(first.entry),
+        held_out=beside.get(runs[0].records, {}),
+    )
+
+
+def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
+    """The order of a lower bound, and whether it is cut at the starting point's risk, which needs no data."""
+    if not name:
+        return None, False
+    value = get_bound(name).value(context)
+    cut = value > context.start_risk * (1 + IDLE)
+    return (context.start_risk if cut else value), cut
+
+
+def _without_privacy(instance: Instance, reference: Run | None) -> Reference:
+    """The run without noise; 0 where the risk is the sample's own, NaN where the run is refused at this point."""
+    if reference:
+        return Reference(*_summary(reference.cell.risks))
+    value = math.nan if instance.without_privacy else 0.0
+    return Reference(value, (value, value))
+
+
+def _summary(risks: FloatArray) -> tuple[float, Interval]:
+    """Mean risk and its 95 % interval."""
+    found = summarise(risks)
+    half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
+    return found.mean, (found.mean - half, found.mean + half)
+
+
+def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
+    calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
+    return Ranked(
+        method=run.method,
+        algorithm=run.cell.entry.algorithm,
+        variant=calibrated.variant,
+        risk=risk,
+        ci=ci,
+        signal=run.cell.signal,
+        gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
+        epsilon_real=calibrated.epsilon_real,
+        epsilon_real_kind=calibrated.epsilon_real_kind,
+        privacy_status=calibrated.privacy_status,
+        ranked=run.ranked,
+        tied=run.method in tied,
+        at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+        **{name: float(np.mean(run.cell.extras[name])) for name in HELD_OUT if name in run.cell.extras},
+    )
+
+
+def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
+    """The method of least mean risk, and its margin over the others; equal risks give equal words, wherever they stand.
+
+    Parameters
+    ----------
+    risks : mapping of str to ndarray
+        Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
+        the comparison is paired.
+    trivial : float, risk of the starting point, which takes part under the name `TRIVIAL`
+
+    Returns
+    -------
+    Outcome
+        Its intervals are those of a two-level bootstrap, expanded for small samples, and cut at 1. More than one name
+        that is tied is a tie. A method whose risk is the starting point's wins and shares nothing: it does what the
+        starting point does.
+    """
+    cells = {name: as_cell(values) for name, values in risks.items()}
+    means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()}
+    idle = sorted(name for name, mean in means.items() if math.isclose(mean, trivial, rel_tol=IDLE))
+    means |= dict.fromkeys((*idle, TRIVIAL), trivial)
+    moved = sorted(means.keys() - {*idle}, key=lambda name: (means[name], name != TRIVIAL, name))
+    order = [*moved, *idle]
+    winner = order[0]
+    if not cells:
+        return Outcome(TRIVIAL, None, math.nan, (math.nan, math.nan), (TRIVIAL,))
+    shape = next(iter(cells.values())).shape[1:]
+    drawn = _resampled(cells) | {TRIVIAL: np.full(RESAMPLES, trivial)}
+    intervals = {}
+    for name in order[1:]:
+        share = float(_shares(means[winner], means[name]))
+        intervals[name] = (share, _interval(share, _shares(drawn[winner], drawn[name]), shape))
+    runner_up = order[1]
+    margin, interval = intervals[runner_up]
+    tied = [winner, *(name for name in moved[1:] if not intervals[name][1][0] > 0)]
+    return Outcome(winner, runner_up, margin, interval, tuple(tied))
+
+
+def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Largest mean over the signals on every resample, by method; the methods are resampled together."""
+    rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
+    found = []
+    for indices in resampled_indices(bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]):
+        resamples, units = indices.shape
+        each = (indices + units * np.arange(resamples)[:, None]).ravel()
+        counts = np.bincount(each, minlength=indices.size).reshape(resamples, units)
+        found.append(counts @ rows.T / units)
+    ends = np.cumsum([len(cell) for cell in cells.values()])[:-1]
+    means = np.split(np.concatenate(found), ends, axis=1)
+    return {name: own.max(axis=1) for name, own in zip(cells, means, strict=True)}
+
+
+def _shares(winner: ArrayLike, other: ArrayLike) -> FloatArray:
+    """How much lower one risk is than another, as a share of it; 0 where both are 0."""
+    least, most = np.asarray(winner, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    found = np.where(most > 0, 1.0 - least / np.where(most > 0, most, 1.0), 0.0)
+    return np.where(np.abs(found) < ROUNDING, 0.0, found)
+
+
+def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
+    """Expanded for few resampled units (data sets if several, else replicates); a single one excludes nothing.
+
+    Risks are not negative, so that a share is at most 1; the expansion can reach beyond, and is cut there.
+    """
+    units = shape[0] if shape[0] > 1 else shape[1]
+    if units == 1:
+        return -math.inf, 1.0
+    low, high = percentile_interval(share, spread, math.sqrt(units / (units - 1)) * student_factor(units - 1))
+    return low, max(share, min(1.0, high))
+
+
+def best_search(runs: Sequence[Run]) -> Searched | None:
+    """The best setting of the public grid searches, chosen on one half of the replicates and measured on the other.
+
+    None where nothing is searched.
+    """
+    searched = [run for run in runs if run.setting is not None and run.proven]
+    if not searched:
+        return None
+    halves = [_halves(run.cell.risks) for run in searched]
+    chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
+    run = searched[chosen]
+    entry = run.cell.entry
+    return Searched(run.method, entry.algorithm, entry.options, *_summary(halves[chosen][1]), len(searched))
+
+
+def _halves(risks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Data sets, or where there is one only replicates, in two halves."""
+    cell = as_cell(risks)
+    axis = 1 if cell.shape[1] > 1 else 2
+    middle = cell.shape[axis] // 2
+    return (cell[:, :middle], cell[:, middle:]) if axis == 1 else (cell[:, :, :middle], cell[:, :, middle:])
+
+
+def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:
+    """Find methods left out as too long that might be the best: tied, or not far behind, where they last ran.
+
+    A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
+    Rates differ by a power of n or so: what is behind by less than the factor by which n grows can catch up.
+
+    Returns
+    -------
+    tuple of Contender
+        With the nearest point at which each was measured: the next smaller n of the same d and epsilon, else the
+        nearest by the sum of the logarithms of the ratios. The best placed come first.
+    """
+
+    def remoteness(other: Standing) -> tuple[bool, float, float]:
+        same = (row.d, row.epsilon) == (other.d, other.epsilon)
+        ratios = (row.n / other.n, row.d / other.d, row.epsilon / other.epsilon)
+        return not (same and other.n < row.n), sum(abs(math.log(ratio)) for ratio in ratios), other.n
+
+    found = []
+    for item in row.left_out:
+        ran = [other for other in rows if item.method in [method.method for method in other.order]]
+        if item.status != "too_long" or not ran:
+            continue
+        near = min(ran, key=remoteness)
+        place, own = next((i, m) for i, m in enumerate(near.order, start=1) if m.method == item.method)
+        behind = own.risk > max(1.0, row.n / near.n) * near.order[0].risk
+        if not behind or item.method in near.tied:
+            cost = item.reason.partition(":")[0]
+            found.append(Contender(item.method, place, near.n, near.d, near.epsilon, cost))
+    return tuple(sorted(found, key=lambda one: (one.place, one.method)))
+
+
+def uncompared(row: Standing, rows: Sequence[Standing]) -> tuple[str, ...]:
+    """Name methods left out as too long that ran at no point of the instance: nothing is known of them there."""
+    ran = {method.method for other in rows for method in other.methods}
+    return tuple(sorted(x.method for x in row.left_out if x.status == "too_long" and x.method not in ran))
+
+
+def seconds_of(cost: str) -> float:
+    """Read the seconds of a cost in words, such as ``about 3 min 20 s on one core``; NaN of one that says none."""
+    parts = re.findall(r"([0-9.,]+) (days|h|min|s)\b", cost)
+    return sum(float(value.replace(",", "")) * _SECONDS[unit] for value, unit in parts) if parts else math.nan
+
+
+def to_decide(row: Standing) -> float:
+    """Sum the seconds on one core that all contenders of a point take there; NaN where one does not say."""
+    return sum((seconds_of(one.cost) for one in row.contenders), 0.0)
+
+
+def cost_text(row: Standing) -> str:
+    """Say what deciding a point would take: ``3 min 52 s``; empty if unknown."""
+    seconds = to_decide(row)
+    return "" if math.isnan(seconds) else duration(seconds)
+
+
+def decided_text(rows: Sequence[Standing]) -> str:
+    """Say up to which n points are decided, and what it takes above it, in a sentence; empty without points.
+
+    A point is decided, be it by a tie, where a method can win and none is left out that might be the best.
+    """
+    if not rows:
+        return ""
+    largest = max((row.n for row in rows if row.decided), default=0)
+    above = sorted((row for row in rows if row.n > largest and row.contenders), key=lambda r: (r.n, r.d, r.epsilon))
+    first = f"The largest n at which a point is decided is {largest:,}" if largest else "No point is decided"
+    if not above:
+        if largest == max(row.n for row in rows):
+            return f"{first}, which is the largest that was run."
+        return f"{first}{'; at larger n' if largest else ', since'} no method of proven privacy ran."
+    known = sorted((row for row in above if not math.isnan(to_decide(row))), key=to_decide)
+    if not known:
+        return f"{first}; what deciding one would take is not known."
+    near = known[0]
+    place = f"{near.instance} at n = {near.n:,}, d = {near.d}, epsilon = {near.epsilon:g}"
+    cheapest = f"deciding {place} takes about {cost_text(near)} on one core"
+    if len(above) == 1:
+        return f"{first}; {cheapest}."
+    which = f"above it are {len(above)}, of which" if largest else f"of {len(above)}"
+    every = duration(sum(map(to_decide, known)))
+    return f"{first}; {which} {cheapest}, and deciding all {len(known)} about {every} on one core."
+
+
+def recorded_point(board: str, row: Standing) -> Plain:
+    """Record a point: who has the least risk or shares it, numbers to three digits; nobody is tied where undecided."""
+
+    def rounded(value: float | None) -> float | None:
+        return float(f"{value:.{DIGITS}g}") if value is not None and math.isfinite(value) else value
+
+    return {
+        **{"board": board, "instance": row.instance, "n": row.n, "d": row.d, "epsilon": row.epsilon},
+        "least": row.winner,
+        "tied": [] if row.contenders else [*row.tied],
+        "contenders": [one.method for one in row.contenders],
+        "risk": rounded(row.least),
+        "trivial": rounded(row.trivial),
+        "search": rounded(row.search.risk if row.search else None),
+        "held_out_loss": rounded(row.best.held_out_loss if row.best else None),
+    }
+
+
+def _where(point: Plain) -> tuple[str, str, int, int, float]:
+    """Tell what no two points share."""
+    return point["board"], point["instance"], point["n"], point["d"], point["epsilon"]
+
+
+def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> None:
+    """Write the points of a board, a line each; other boards, and instances whose data are absent, stay recorded."""
+    fresh = [recorded_point(board, row) for row in rows if isinstance(row, Standing)]
+    absent = {row.instance for row in rows} - {point["instance"] for point in fresh}
+    kept = [point for point in read_boards(path) if point["board"] != board or point["instance"] in absent]
+    lines = [dumps_canonical(point) for point in sorted([*kept, *fresh], key=_where)]
+    write_atomic(path, "[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def read_boards(path: Path) -> list[Plain]:
+    """Read the recorded points; empty if nothing was recorded."""
+    return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
+
+
+def changed(recorded: Iterable[Plain], board: str, rows: Sequence[Standing | Skipped]) -> list[str]:
+    """Tell in a line each recorded point whose methods in the first place share no name with those of a fresh run.
+
+    What was tied then and is best alone now is no change: nobody was told apart.
+    """
+    known, found = {_where(point): point for point in recorded}, []
+    for row in (row for row in rows if isinstance(row, Standing)):
+        fresh = recorded_point(board, row)
+        old = known.get(_where(fresh), {"tied": []})
+        if old["tied"] and fresh["tied"] and not {*old["tied"]} & {*fresh["tied"]}:
+            where = f"{board} {row.instance}, n = {row.n}, d = {row.d}, epsilon = {row.epsilon:g}"
+            found.append(f"{where}: {old['least']} -> {row.winner}")
+    return found
