@@ -99,7 +99,7 @@ def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outl
 
 
 def _board(entry: BoardEntry, seconds: Mapping[str, float]) -> Outlined:
-    title = f"{entry.board.title} Standings and phase diagrams of {entry.id}."
+    title = f"{entry.board['title']} Standings and phase diagrams of {entry.id}."
     parts = {part: _measured_by(entry, part) for part in seconds}
     return Outlined(title, board_digest(entry), figure_digest(entry.id), parts, "", _rounded(seconds, list(parts)))
 

@@ -561,21 +561,30 @@ def _part(cell: Draft) -> str:
     return OF.join([instance, plain, *([SEARCHED] if mark else [])])
 
 
-def _left_out(board: Board, instance: Instance, cell: Draft, job: Job) -> tuple[str, str] | float:
-    """Say why a cell is not run, as `obstacle` does; predicted seconds of one that is, 0 where its data are absent."""
-    name, profile = cell.method.partition("/")[2], job.profile
+def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple[str, str] | float:
+    """Say why a cell is not run, as (status, reason); predict the seconds of one that is, 0 where its data are absent.
+
+    Limits are of one signal; the reason has the time of all.
+    """
+    name, profile = draft.method.partition("/")[2], job.profile
     if name in instance.excluded:
         return "refused", instance.excluded[name]
     if problem_class(instance.problem).unavailable(Path(job.data_root)):
         return 0.0
-    smallest = min(point.n for point in board.points(instance, profile))
-    seconds = (board.most_seconds_at_smallest_n if cell.n == smallest else board.most_seconds)[profile]
-    limits = seconds, board.quadratic_to.get(profile, math.inf)
-    if (cell.n or math.inf) <= instance.runs_to.get(profile, {}).get(name, 0):
-        limits = math.inf, math.inf
-    found = obstacle(cell, job, *limits, signals=max(1, len(instance.signals)))
+    try:
+        cell, plan = planned(draft, job)
+    except Unfit as unfit:
+        return unfit.status, unfit.reason
+    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+    if cell.n > instance.runs_to.get(profile, {}).get(name, 0):
+        smallest = min(point.n for point in board.points(instance, profile))
+        most = (board.most_seconds_at_smallest_n if cell.n == smallest else board.most_seconds)[profile]
+        beyond = cell.n > board.quadratic_to.get(profile, math.inf) and seconds > QUICK
+        if seconds > most or (beyond and is_quadratic(draft, job, plan)):
+            total = duration(max(1, len(instance.signals)) * seconds)
+            return "too_long", f"about {total} on one core: {steps_text(plan)}"
     unwanted = next((m.why for m in board.methods if m.name == name and profile not in m.profiles), "")
-    return ("not_run", unwanted) if unwanted and isinstance(found, float) else found
+    return ("not_run", unwanted) if unwanted else seconds
 
 
 class Unfit(DpscoError):
@@ -655,23 +664,3 @@ def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
 
 def _count(plan: Plan) -> float:
     return max(rounds_of(plan), plan.gradient_evaluations)
-
-
-def obstacle(
-    draft: Draft, job: Job, most_seconds: float, quadratic_to: float = math.inf, signals: int = 1
-) -> tuple[str, str] | float:
-    """Say why a cell is not run, as (status, reason); where it is, give `expected_seconds`.
-
-    Parameters
-    ----------
-    most_seconds : float, of one signal
-    signals : int, at how many it would run: the reason has the time of all
-    """
-    try:
-        cell, plan = planned(draft, job)
-    except Unfit as unfit:
-        return unfit.status, unfit.reason
-    seconds = expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-    beyond = cell.n > quadratic_to and seconds > QUICK
-    long = seconds > most_seconds or (beyond and is_quadratic(draft, job, plan))
-    return ("too_long", f"about {duration(signals * seconds)} on one core: {steps_text(plan)}") if long else seconds

@@ -34,7 +34,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
@@ -45,6 +45,8 @@ from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
+Place = tuple[str, int]
+"""Instance, and number of the point."""
 Records = tuple[str, int, int | None]
 """Instance, n and d, which name the records that runs share."""
 RANKED = ("proven",)
@@ -125,7 +127,7 @@ class Reference(Record):
 
 @dataclass(frozen=True)
 class Searched(Record):
-    """The best setting of the public grid searches.
+    """Find the best setting of the public grid searches.
 
     Attributes
     ----------
@@ -357,12 +359,8 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
 
     A point at which nothing ran has a row as well, which says why.
     """
-    board, runs = Board.of(entry), dict[tuple[str, int], list[Run]]()
-    left_out: dict[tuple[str, int], list[Unrun]] = {}
-    for item in entry.left_out:
-        told = Unrun(item.method, item.algorithm, item.status, item.reason)
-        left_out.setdefault((item.instance, int(item.point)), []).append(told)
-    skipped: dict[str, str] = {}
+    board, skipped, left_out = Board.of(entry), dict[str, str](), [*entry.left_out]
+    runs: dict[Place, list[Run]] = {}
     beside: dict[Records, Mapping[str, HeldOut]] = {}
     for job in entry.jobs:
         if job.skipped:
@@ -371,27 +369,29 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         table, calibrations = load(job)
         for cell, calibrated in zip(job.cells, calibrations, strict=True):
             if isinstance(calibrated, RefusedCell):
-                instance, _, method = cell.method.partition("/")
-                refused = Unrun(method, cell.algorithm, "refused", calibrated.refused)
-                left_out.setdefault((instance, int(cell.value)), []).append(refused)
+                left_out.append(LeftOut.of(cell, "refused", calibrated.refused))
         for run in map(Run.of, job_evidence(job, table, calibrations)):
             if HELD_OUT[0] in run.cell.extras and run.records not in beside:
                 beside[run.records] = _held_out_beside(run, job)
             runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, board, job.profile)])
+    not_run: dict[Place, list[LeftOut]] = {}
+    for item in left_out:
+        not_run.setdefault((item.instance, int(item.point)), []).append(item)
     rows: list[Standing | Skipped] = []
     for one in board.instances:
         if one.id in skipped:  # whole: without some of its methods nothing can be said of the others
             rows.append(Skipped(one.id, one.title, skipped[one.id]))
             continue
-        rows += _empty(entry, one, {place: left_out[place] for place in left_out if place not in runs})
+        for place in sorted(place for place in not_run.keys() - runs.keys() if place[0] == one.id):
+            rows.append(Skipped(one.id, one.title, _why_empty(not_run[place])))
         places = sorted(place for place in runs if place[0] == one.id)
-        own = [_row(one, runs[place], left_out.get(place, ()), beside) for place in places]
+        own = [_row(one, runs[place], not_run.get(place, ()), beside) for place in places]
         rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
     return rows
 
 
 def _held_out_beside(run: Run, job: Job) -> Mapping[str, HeldOut]:
-    """Of the starting point and of the minimiser; empty where the data are not there: results stay without them."""
+    """Measure the starting point and the minimiser; empty where the data are not there: results stay without them."""
     try:
         found = HeldOutBeside.of(located(run.cell.entry, job.data_root), job.seed, run.cell.extras)
     except DpscoError:
@@ -399,32 +399,22 @@ def _held_out_beside(run: Run, job: Job) -> Mapping[str, HeldOut]:
     return {"trivial": found.trivial, "without_privacy": found.without_privacy} if found else {}
 
 
-def _empty(
-    entry: BoardEntry, instance: Instance, places: Mapping[tuple[str, int], Sequence[Unrun]]
-) -> Iterator[Skipped]:
-    """Make a row for each point of an instance at which nothing ran, with the reason of each method."""
-    where: dict[tuple[str, int], LeftOut | Cell] = {
-        (cell.method.partition("/")[0], int(cell.value)): cell for job in entry.jobs for cell in job.cells
-    }
-    where |= {(item.instance, int(item.point)): item for item in reversed(entry.left_out)}
-    for place, items in sorted(places.items(), key=lambda pair: pair[0]):
-        if place[0] == instance.id:
-            at = where[place]
-            point = ", ".join(f"{key} = {getattr(at, key):g}" for key in ("n", "d", "epsilon") if getattr(at, key))
-            yield Skipped(instance.id, instance.title, f"{point}: no method runs: {'; '.join(_by_reason(items))}")
-
-
-def _by_reason(items: Iterable[Unrun]) -> Iterator[str]:
-    """Tell each reason once, with the methods that have it, or how many they are."""
+def _why_empty(items: Sequence[LeftOut]) -> str:
+    """Say why nothing ran at a point: each reason once, with the methods that have it, or how many they are."""
     methods: dict[str, dict[str, None]] = {}
     for item in items:
         methods.setdefault(item.reason, {})[item.method] = None
-    for reason, names in methods.items():
-        yield f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}"
+    told = (
+        f"{', '.join(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'}: {reason}"
+        for reason, names in methods.items()
+    )
+    place = ((key, getattr(items[0], key)) for key in ("n", "d", "epsilon"))
+    point = ", ".join(f"{key} = {value:g}" for key, value in place if value)
+    return f"{point}: no method runs: {'; '.join(told)}"
 
 
 def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
-    """A method's run again, as each setting of a search that it is."""
+    """Repeat a method's run as each setting of a search that it is."""
     instance = next(instance for instance in board.instances if instance.id == run.instance)
     for search in instance.searches if run.setting is None else ():
         for setting, options in enumerate(search.settings):
@@ -435,7 +425,7 @@ def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
 def _row(
     instance: Instance,
     runs: Sequence[Run],
-    left_out: Sequence[Unrun],
+    left_out: Sequence[LeftOut],
     beside: Mapping[Records, Mapping[str, HeldOut]],
 ) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
@@ -444,7 +434,11 @@ def _row(
     trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
     outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial)
     context = replace(first.context, start_risk=trivial)
-    seen = {item.method: item for item in left_out if SEARCH_MARK not in item.method}
+    unrun = {
+        item.method: Unrun(item.method, item.algorithm, item.status, item.reason)
+        for item in left_out
+        if SEARCH_MARK not in item.method
+    }
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
     methods = sorted((_method(run, outcome.tied, trivial) for run in plain), key=lambda row: row.risk)
     return Standing(
@@ -456,7 +450,7 @@ def _row(
         delta=first.entry.delta,
         p=context.constants.norm,
         methods=tuple(methods),
-        left_out=tuple(seen.values()),
+        left_out=tuple(unrun.values()),
         trivial=trivial,
         without_privacy=_without_privacy(instance, reference),
         lower_bound=lower_bound,
@@ -469,7 +463,7 @@ def _row(
 
 
 def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
-    """The order of a lower bound, and whether it is cut at the starting point's risk, which needs no data."""
+    """Compute the order of a lower bound, and whether it is cut at the starting point's risk, which needs no data."""
     if not name:
         return None, False
     value = get_bound(name).value(context)
@@ -478,7 +472,7 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
 
 
 def _without_privacy(instance: Instance, reference: Run | None) -> Reference:
-    """The run without noise; 0 where the risk is the sample's own, NaN where the run is refused at this point."""
+    """Summarise the run without noise; 0 where the risk is the sample's own, NaN where it is refused here."""
     if reference:
         return Reference(*_summary(reference.cell.risks))
     value = math.nan if instance.without_privacy else 0.0
@@ -486,7 +480,7 @@ def _without_privacy(instance: Instance, reference: Run | None) -> Reference:
 
 
 def _summary(risks: FloatArray) -> tuple[float, Interval]:
-    """Mean risk and its 95 % interval."""
+    """Compute the mean risk and its 95 % interval."""
     found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
     return found.mean, (found.mean - half, found.mean + half)
@@ -513,7 +507,7 @@ def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
 
 
 def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
-    """The method of least mean risk, and its margin over the others; equal risks give equal words, wherever they stand.
+    """Find the method of least mean risk, and its margin over the others; equal risks give equal words.
 
     Parameters
     ----------
@@ -551,7 +545,7 @@ def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
 
 
 def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Largest mean over the signals on every resample, by method; the methods are resampled together."""
+    """Compute the largest mean over the signals on every resample, by method; the methods are resampled together."""
     rows = np.concatenate([cell.reshape(len(cell), -1) for cell in cells.values()])
     found = []
     for indices in resampled_indices(bootstrap_rng("margin"), RESAMPLES, *next(iter(cells.values())).shape[1:]):
@@ -565,14 +559,14 @@ def _resampled(cells: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 def _shares(winner: ArrayLike, other: ArrayLike) -> FloatArray:
-    """How much lower one risk is than another, as a share of it; 0 where both are 0."""
+    """Compute how much lower one risk is than another, as a share of it; 0 where both are 0."""
     least, most = np.asarray(winner, dtype=np.float64), np.asarray(other, dtype=np.float64)
     found = np.where(most > 0, 1.0 - least / np.where(most > 0, most, 1.0), 0.0)
     return np.where(np.abs(found) < ROUNDING, 0.0, found)
 
 
 def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
-    """Expanded for few resampled units (data sets if several, else replicates); a single one excludes nothing.
+    """Expand an interval for few resampled units (data sets if several, else replicates); one excludes nothing.
 
     Risks are not negative, so that a share is at most 1; the expansion can reach beyond, and is cut there.
     """
@@ -584,7 +578,7 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
 
 
 def best_search(runs: Sequence[Run]) -> Searched | None:
-    """The best setting of the public grid searches, chosen on one half of the replicates and measured on the other.
+    """Find the best setting of the searches, chosen on one half of the replicates and measured on the other.
 
     None where nothing is searched.
     """
@@ -599,7 +593,7 @@ def best_search(runs: Sequence[Run]) -> Searched | None:
 
 
 def _halves(risks: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Data sets, or where there is one only replicates, in two halves."""
+    """Split data sets, or where there is one only replicates, in two halves."""
     cell = as_cell(risks)
     axis = 1 if cell.shape[1] > 1 else 2
     middle = cell.shape[axis] // 2

@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.plan import BoardEntry
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
@@ -20,10 +20,9 @@ from dpsco_bench.leaderboard.standings import (
     TRIVIAL,
     RankedBoard,
     Run,
-    Unrun,
-    _by_reason,
     _lower_bound,
     _method,
+    _why_empty,
     _without_privacy,
     compare,
     standings,
@@ -277,6 +276,8 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
 
 
 def test_a_reason_is_told_once_with_the_methods_that_have_it():
-    many = [Unrun(name, f"p.{name}", "refused", "n = 9: must be <= 8") for name in "abcd"]
-    few = [Unrun(name, f"p.{name}", "too_long", "too long") for name in ("y", "x", "y")]
-    assert list(_by_reason([*many, *few])) == ["4 methods: n = 9: must be <= 8", "y, x: too long"]
+    place = (9, None, 1.0, 0.0)
+    many = [LeftOut("i", name, f"p.{name}", *place, "refused", "n = 9: must be <= 8") for name in "abcd"]
+    few = [LeftOut("i", name, f"p.{name}", *place, "too_long", "too long") for name in ("y", "x", "y")]
+    why = "n = 9, epsilon = 1: no method runs: 4 methods: n = 9: must be <= 8; y, x: too long"
+    assert _why_empty([*many, *few]) == why

@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from tests.report.test_board import ROWS, UNDECIDED
 
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
@@ -23,6 +22,7 @@ from dpsco_bench.report.findings import (
     ties,
     won,
 )
+from tests.leaderboard.test_tables import ROWS, UNDECIDED
 
 
 def of_board(*rows):

@@ -126,7 +126,7 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
     if failed and not jobs:
         raise next(iter(failed.values()))
-    gone = {}  # each method at a point once: of a grid of signals each is a cell
+    gone: dict[tuple[str, float], LeftOut] = {}  # each method at a point once: of a grid of signals each is a cell
     for job in (job for job in entry.jobs if job.key in failed):
         reason = " ".join(str(failed[job.key]).split())
         gone |= {(cell.method, cell.value): LeftOut.of(cell, "failed", reason) for cell in job.cells}

@@ -86,34 +86,17 @@ def _has(entry: Any, words: Sequence[str]) -> bool:
     return all(word.lower() in told for word in words)
 
 
-@dataclass(frozen=True)
-class Accepting:
-    """Whether a method accepts a point.
-
-    Attributes
-    ----------
-    id, label, summary : str
-        Of the algorithm; what a leaderboard calls it where it has several settings, else empty.
-    reason : str
-        Why not, in a line; empty where it does.
-    """
-
-    id: str
-    label: str
-    summary: str
-    accepts: bool
-    reason: str
-
-
-def accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Accepting]:
+def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Plain]:
     """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it.
 
-    Raises InputError as `asked_point`.
+    A ``label`` is what a leaderboard calls an algorithm of which it has several settings. Raises InputError as
+    `choose.asked_point`.
     """
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
     from dpsco_bench.execution.single import DEFAULT_RECORDS
-    from dpsco_bench.leaderboard.choose import candidates, contestants
+    from dpsco_bench.leaderboard.board import contestants
+    from dpsco_bench.leaderboard.choose import candidates
     from dpsco_bench.problems.registry import problem_class
 
     keys = {text.partition("=")[0]: text.partition("=")[2] for text in arguments}
@@ -127,31 +110,30 @@ def accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Acc
         if not twin or error.key in keys:
             raise
         raise InputError(error.key, error.value, "given, or path=FILE: without one only this key tells it") from None
-    _, left_out = candidates(point, settings)
-    refused = {item.method: item.reason for item in left_out if item.status != "not_run"}
-    told = [
-        Accepting(entry.id, method.label, entry.summary, method.name not in refused, refused.get(method.name, ""))
-        for method in contestants()
-        for entry in [get_algorithm(method.algorithm)]
-    ]
-    return sorted(told, key=lambda one: (not one.accepts, one.id, one.label))
+    refused = {item.method: item.reason for item in candidates(point, settings)[1] if item.status != "not_run"}
+    found = []
+    for method in contestants():
+        entry, reason = get_algorithm(method.algorithm), refused.get(method.name, "")
+        told = {"id": entry.id, "label": method.label, "summary": entry.summary}
+        found.append({**told, "accepts": method.name not in refused, "reason": reason})
+    return sorted(found, key=lambda one: (not one["accepts"], one["id"], one["label"]))
 
 
 def _print_accepting(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.output import labelled
 
-    entries = accepting(args.point, args.plugin)
+    entries = _accepting(args.point, args.plugin)
     if args.json:
         print_json(entries)
         return 0
-    names = {entry: entry.id + f" ({entry.label})" * bool(entry.label) for entry in entries}
-    room = 2 + max(map(len, names.values()))
+    named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
+    room = 2 + max(len(one["id"]) for one in named)
     columns = (Column("id", f"{'accept it':<{room - 2}}"), Column("summary", "", shrink=30))
-    print(table(columns, [{"id": names[e], "summary": e.summary} for e in entries if e.accepts]))
+    print(table(columns, [one for one in named if one["accepts"]]))
     print("\n" + table(columns[:1], [{"id": ""}]).splitlines()[0].replace("accept it", "refuse it, and why"))
-    for entry in entries:
-        if not entry.accepts:
-            print(labelled(names[entry], entry.reason, room))
+    for one in named:
+        if not one["accepts"]:
+            print(labelled(one["id"], one["reason"], room))
     return 0
 
 
