@@ -12,7 +12,7 @@ from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
 from dpsco_bench.problems.base import Problem, Trait
 
 ORDER_ONLY, NO_BOUND = "order only", "none"
-"""What is known of a lower bound: none that is used here has a known constant."""
+"""Kinds of lower bounds: none that is used here has a known constant."""
 NONE_STATED = "none is stated in the papers"
 SYMBOLS = {
     "L": Symbol("Lipschitz constant", "constants.lipschitz"),

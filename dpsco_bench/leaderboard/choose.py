@@ -70,12 +70,12 @@ CORES = 2
 COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
 VALUE = ": must be "
-"""What a reason has that asks for another value, of n or of an option."""
+"""Part of a reason that asks for another value, of n or of an option."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point(Record):
-    """What all methods are run at.
+    """A problem and a size at which all methods are run.
 
     Attributes
     ----------
@@ -189,17 +189,11 @@ def twin_of(point: Point, data_root: str = "data") -> Point:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that accepts the point, and the seconds that running it is expected to take."""
+    """A method that accepts the point, and the seconds that it is predicted to take on one core."""
 
     method: Entrant
-    cell: Cell
     plan: Plan
-    run_seconds: float
-
-    @property
-    def seconds(self) -> float:
-        """What calibrating and running it is predicted to take on one core."""
-        return OVERHEAD + self.run_seconds
+    seconds: float
 
     def is_same(self, other: Candidate) -> bool:
         """Tell whether two methods are one mechanism here: one run by one plan."""
@@ -227,8 +221,8 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
         except Unfit as unfit:
             left_out.append(LeftOut.of(draft, unfit.status, unfit.brief))
         else:
-            seconds = expected_seconds(cell, plan, point.replicates * point.data_sets)
-            found.append(Candidate(method, cell, plan, seconds))
+            seconds = OVERHEAD + expected_seconds(cell, plan, point.replicates * point.data_sets)
+            found.append(Candidate(method, plan, seconds))
     kept: list[Candidate] = []
     for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
         twin = next((other for other in kept if one.is_same(other)), None)
@@ -320,7 +314,7 @@ class Chosen(Ranked):
 
 @dataclass(frozen=True)
 class LowerBound:
-    """What no private method can fall below, up to constants.
+    """A risk that no private method can fall below, up to constants.
 
     Attributes
     ----------
@@ -336,7 +330,7 @@ class LowerBound:
 
 @dataclass(frozen=True)
 class Choice(Record):
-    """What `choose` found.
+    """The ranking of all methods at a point.
 
     Attributes
     ----------
@@ -386,7 +380,7 @@ class Choice(Record):
 
     @property
     def answer(self) -> str:
-        """Which method is best, in a sentence."""
+        """A sentence that names the best method."""
         names, count = [name for name in self.tied if name != TRIVIAL], len(self.late)
         rest = f"; {count} other method{'s' * (count > 1)} had no time." if count else "."
         if not any(method.ranked for method in self.methods):
@@ -407,7 +401,7 @@ class Choice(Record):
 
     @property
     def _unbounded(self) -> str:
-        """What makes privacy provable on own data whose bounds were computed from them; empty elsewhere."""
+        """The options that make privacy provable on own data whose bounds were computed from them; empty elsewhere."""
         computed = [warning for warning in self.warnings if "computed from the data" in warning]
         options = problem_class(self.point.problem).options
         asked = (("clip", "rows"), ("label_clip", "labels"))

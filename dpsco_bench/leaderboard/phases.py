@@ -33,7 +33,7 @@ from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
 
 COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
-"""Of the papers, in the order of their names."""
+"""Colours of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
 PALEST = 0.18
 """Share of its colour that a tile keeps where the margin is 0."""
@@ -42,9 +42,9 @@ TIED = 0.45
 TILE_HEIGHT, MARGIN = 0.4, 0.15
 """Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
 MOST_LINES = 4
-"""Of the name of an undecided region; what it would cost stands below."""
+"""Lines of the name of an undecided region; what it would cost stands below."""
 LABEL_SIZE = 5.8
-"""Points: of the lines' labels, of which the longest has to fit beside the axis' own."""
+"""Points of the lines' labels, the longest of which has to fit beside the axis' own."""
 DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)
 """Luminance below which the text of a tile is white, and the weights of red, green and blue in it."""
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"

@@ -62,7 +62,7 @@ NORMAL_95 = 1.959964
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
 DIGITS = 3
-"""Of recorded numbers."""
+"""Significant digits of recorded numbers."""
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
 
 
@@ -300,7 +300,7 @@ class BoardResults:
 
     @property
     def profile(self) -> str:
-        """Whose grids were run."""
+        """Profile whose grids were run."""
         return self.files.profile
 
     @cached_property
@@ -340,17 +340,17 @@ class Run:
 
     @property
     def records(self) -> Records:
-        """What tells its records: epsilon does not."""
+        """Name of the records that it shares with other runs; they do not depend on epsilon."""
         return self.instance, self.cell.entry.n, self.cell.entry.d
 
     @property
     def ranked(self) -> bool:
-        """Whether it can win: its privacy is proven for the noise that was used, and nothing was searched."""
+        """True where it can win: its privacy is proven for the noise that was used, and nothing was searched."""
         return self.setting is None and self.proven
 
     @property
     def proven(self) -> bool:
-        """Whether its noise is proven to be private; a search is not, whatever its noise."""
+        """True where its noise is proven to be private; a search is not, whatever its noise."""
         return self.cell.calibrated.privacy_status in RANKED
 
 

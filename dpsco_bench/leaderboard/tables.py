@@ -1,4 +1,4 @@
-"""What is shown of a leaderboard: tables of the site, a column a fact of the frame of standings."""
+"""Tables of a leaderboard for the site and its files: each column shows a field of the standings."""
 
 from __future__ import annotations
 

@@ -365,8 +365,13 @@ def test_a_signal_needs_a_problem_that_has_one():
 
 
 def test_a_search_tries_its_grid_and_what_lies_beside_it():
-    search = Search("bassily2021.noisy_smd", {"steps": [4, 8]}, options={"step": 0.5}, beside=[{}, {"step": 2.0}])
-    assert search.settings() == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
+    search = Search(
+        algorithm="bassily2021.noisy_smd",
+        grid={"steps": [4, 8]},
+        options={"step": 0.5},
+        beside=[{}, {"step": 2.0}],
+    )
+    assert search.settings == [{"step": 0.5, "steps": 4}, {"step": 0.5, "steps": 8}, {"step": 0.5}, {"step": 2.0}]
 
 
 def test_a_value_that_a_method_does_not_take_is_said(capfd):

@@ -42,7 +42,7 @@ STATUSES = {
     "incomparable": "",
     "not_run": "never run here: ",
 }
-"""Why a method has no risk, in the order in which they are told, and what stands before the reason."""
+"""Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
 HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
 COLUMNS = (
     Column("method", "method"),
@@ -84,12 +84,14 @@ def execute(args: argparse.Namespace) -> int:
         _check_files(Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
-    shown = time.monotonic()
+    shown = 0.0
 
     def begin(entry: BoardEntry) -> None:
+        nonlocal shown
         count = sum(job.calibration != "none" for job in entry.jobs)
         seconds = sum(sum(job.seconds) for job in entry.jobs)
         say(f"{count} methods, about {duration(seconds)} of work (limit {duration(args.limit)} on one core)")
+        shown = time.monotonic()
 
     def tell(pace: Pace) -> None:
         nonlocal shown
