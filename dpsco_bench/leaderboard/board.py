@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
@@ -141,8 +141,7 @@ class Instance(Record):
     note: str = ""
 
 
-@dataclass(frozen=True)
-class GridPoint:
+class GridPoint(NamedTuple):
     """A place of an instance's grid; d is None where it is not free."""
 
     n: int
@@ -274,11 +273,6 @@ def _naming(file: str | Path) -> Iterator[None]:
         if str(file) in str(error):
             raise
         raise DpscoError(f"{file}: {error}") from error
-
-
-def all_boards(files: Sequence[str | Path]) -> dict[str, Board]:
-    """Read the boards that ship, and those in a user's own files."""
-    return {**{id: load_board(id) for id in board_ids()}, **own_boards(files)}
 
 
 def contestants() -> list[Entrant]:
@@ -417,8 +411,8 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
     Raises InputError for a board that is asked for and has no points in the profile.
     """
-    boards = all_boards(settings.boards)
-    files = dict(zip(own_boards(settings.boards), settings.boards, strict=True))
+    own = own_boards(settings.boards)
+    boards, files = {id: load_board(id) for id in board_ids()} | own, dict(zip(own, settings.boards, strict=True))
     for id in ids or ():
         if not any(boards[id].points(instance, check_profile(profile)) for instance in boards[id].instances):
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
@@ -474,7 +468,7 @@ def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tupl
             return Draft(
                 problem=instance.problem,
                 problem_options=dict(instance.problem_options),
-                **vars(point),
+                **point._asdict(),
                 delta=board.delta,
                 parameter="point",
                 value=float(number),

@@ -87,14 +87,14 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     from dpsco_bench.claims.compose import CLAIM_SUFFIXES
     from dpsco_bench.cli.claiming import check_settings
     from dpsco_bench.cli.overrides import extended, listed_by
-    from dpsco_bench.leaderboard.board import PREFIX, all_boards, own_boards
+    from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards
 
     names = [text for text in arguments if "=" not in text]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
     settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
     check_settings(settings)  # plugins come first: boards may name what they register
     settings = check_settings(extended(settings, "boards", files))
-    known = list(all_boards(listed_by(settings, "boards")))
+    known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
     for name in names:
         id = name if name.startswith(PREFIX) else PREFIX + name
