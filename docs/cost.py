@@ -65,7 +65,7 @@ class Time:
 def measured(profile: str, base: Path, data_root: str) -> list[Time]:
     """What the cells of the board took."""
     files, found = Layout(profile, base), []
-    for job in read_plan(files.plan, [BOARD]).board(BOARD).jobs:
+    for job in read_plan(files.plan, [BOARD]).boards[0].jobs:
         rows = job.replicates * job.data_sets
         for cost in files.measured.costs("run", job):
             cell = located(job.cells[cost.cell], data_root)

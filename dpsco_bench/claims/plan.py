@@ -108,32 +108,6 @@ class WorkPlan(Record):
         for entry in self.entries:
             yield from entry.jobs
 
-    def job(self, claim: str, name: str) -> Job:
-        """The job of a claim or leaderboard.
-
-        Raises
-        ------
-        InputError
-            If the plan does not have it.
-        """
-        for entry in self.entries:
-            if entry.id == claim:
-                return entry.job(name)
-        raise InputError("claim", claim, nearest(claim, [entry.id for entry in self.entries]), "plan")
-
-    def board(self, id: str) -> BoardEntry:
-        """The entry of a leaderboard.
-
-        Raises
-        ------
-        InputError
-            If the plan does not have it.
-        """
-        for board in self.boards:
-            if board.id == id:
-                return board
-        raise InputError("leaderboard", id, nearest(id, [board.id for board in self.boards]), "plan")
-
     def write(self, path: Path) -> None:
         """Write the plan, with its digest."""
         write_atomic(path, sealed(dumps_canonical(self)))

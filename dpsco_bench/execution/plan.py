@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.plain import Record
 
@@ -28,10 +27,3 @@ class Entry(Record):
     def paper(self) -> str:
         """First word of the id: the claim's paper, or ``leaderboard``."""
         return self.id.split(".", 1)[0]
-
-    def job(self, name: str) -> Job:
-        """The job ``<part>.<calibration>``. Raises InputError if there is none."""
-        for job in self.jobs:
-            if job.name == name:
-                return job
-        raise InputError(f"job of {self.id}", name, nearest(name, [job.name for job in self.jobs]))

@@ -180,4 +180,4 @@ def test_snakemake_plans_it_by_its_target(tmp_path, examples):
     made = subprocess.run([*command, *config], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     said = made.stdout + made.stderr
     assert made.returncode == 0, said
-    assert "rank leaderboard.own_board" in said and "figure leaderboard.own_board" in said and "common" not in said
+    assert "rule rank:" in said and "standings/leaderboard.own_board.json" in said and "common" not in said
