@@ -200,9 +200,9 @@ def copy_project(target: Path) -> Project:
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            machine = ["site"] if name == "conf" else []  # settings of this machine only
+            own = ("claim", "leaderboard", "site") if name == "conf" else ()  # the last has settings of this machine
             momentary = ["*.part.*", "*.pyc.*", "*.tmp.*"]  # caches that other tests are writing
-            left_out = shutil.ignore_patterns("claim", "leaderboard", "recorded", "seconds", *machine, *momentary)
+            left_out = shutil.ignore_patterns("recorded", "seconds", *own, *momentary)
             shutil.copytree(source, target / name, ignore=left_out, dirs_exist_ok=True)
         elif source.is_file():
             shutil.copyfile(source, target / name)
