@@ -19,10 +19,9 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel
-from dpsco_bench.report.labels import BESIDE, LABEL_CHARACTERS, panel_line
 from dpsco_bench.report.messages import NOISE
 from dpsco_bench.report.numbers import is_number, number, slope
-from dpsco_bench.report.panels import bound_constant, series
+from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol
 

@@ -29,7 +29,7 @@ class SiteError(DpscoError):
 
 
 def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
-    """Pages whose tables are HTML, by name.
+    """Turn the tables of pages into HTML.
 
     Raises SiteError for a link of a table without a target.
 
@@ -39,10 +39,8 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
     single : bool, whether all pages become one, in which an address is an anchor
     """
     homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
-    anchors = {
-        target: name for name, page in pages.items() for _, rows in _TABLE.findall(page)
-        for target in _ANCHOR.findall(rows)
-    }  # fmt: skip
+    tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
+    anchors = {target: name for name, rows in tables for target in _ANCHOR.findall(rows)}
 
     def page_of(name: str, page: str) -> str:
         def led(found: re.Match[str]) -> str:
@@ -63,7 +61,7 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
 
 
 def _html(rows: str, kind: str) -> str:
-    """A table in the theme's box, which scrolls."""
+    """Render a table into the theme's box, which scrolls."""
     made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
     body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
     return f'<div class="pst-scrollable-table-container">{body}</div>'

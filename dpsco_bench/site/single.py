@@ -28,7 +28,7 @@ _LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 
 
 def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
-    """Pages, by name, in which words that lead to a page that is not there lead nowhere."""
+    """Unlink words that lead to a page that is not there."""
 
     def kept(name: str, found: re.Match[str]) -> str:
         page = normpath(join(name, "..", found[2]))
@@ -38,44 +38,36 @@ def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
 
 
 def one_file(made: Path) -> str:
-    """The page of a folder that Sphinx's builder ``singlehtml`` wrote, as a page that needs no other file."""
+    """Make the page of a folder that Sphinx's builder ``singlehtml`` wrote a page that needs no other file."""
     page = (made / "index.html").read_text(encoding="utf-8")
-    page = _SCRIPT.sub("", page)
-    page = _OTHER_LINK.sub("", page)
-    page = _SEARCH.sub("", page)
+    for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
+        page = pattern.sub("", page)
     page = _STYLE.sub(lambda found: f"<style>{_style(made / found[1])}</style>", page)
     page = _DOUBLE.sub('href="#', page)
     page = _DOWNLOAD.sub(r"\1", page)
-    page = _sections(page)
+    first: dict[str, str] = {}  # the bar of sections leads to the first page of each
+    for target, title in _PAGE.findall(page):
+        first.setdefault(title, target)
+    page = _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
     page = _IMAGE.sub(lambda found: f'{found[1]}src="{_data(made / unquote(found[2]))}"', page)
     return page.replace('data-bs-theme="auto"', "")
 
 
-def _sections(page: str) -> str:
-    """The bar of sections, which leads to the first page of each."""
-    first: dict[str, str] = {}
-    for target, title in _PAGE.findall(page):
-        first.setdefault(title, target)
-    return _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
-
-
 def _style(path: Path) -> str:
-    """A style sheet without fonts of its own, which would be further files."""
+    """Read a style sheet without fonts of its own, which would be further files."""
     return _FONT.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def _data(path: Path) -> str:
-    """A picture as part of its page."""
+    """Write a picture as part of its page."""
     content = path.read_bytes()
-    if path.suffix != ".svg":
-        return f"data:image/{path.suffix[1:]};base64,{base64.b64encode(content).decode()}"
-    return f"data:image/svg+xml;base64,{base64.b64encode(rounded(content.decode()).encode()).decode()}"
+    if path.suffix == ".svg":
+        content = rounded(content.decode()).encode()
+    kind = "svg+xml" if path.suffix == ".svg" else path.suffix[1:]
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def rounded(picture: str) -> str:
-    """An SVG whose paths have coordinates to a hundredth of a point; transforms, which magnify, stay as they are."""
-    return _PATH.sub(lambda path: f'd="{_LONG.sub(_hundredth, path[1])}"', picture)
-
-
-def _hundredth(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+    """Round the coordinates of an SVG's paths to a hundredth of a point; transforms, which magnify, stay."""
+    hundredth = partial(_LONG.sub, lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."))
+    return _PATH.sub(lambda path: f'd="{hundredth(path[1])}"', picture)

@@ -10,7 +10,7 @@ from dpsco_bench.report.curves import _head, _stacked, ordering_rows
 from dpsco_bench.report.drawing import PANEL_WIDTH, Panel, compose, style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.own_figures import FIGURES
-from dpsco_bench.report.ratios import Group, _group_axis
+from dpsco_bench.report.panels import Group, _group_axis
 from dpsco_bench.report.wording import parameter_label
 
 from .legible import faults
