@@ -62,6 +62,7 @@ class Panel:
     line : str, small text below the title: instance and sizes, in a line or two; what does not fit is cut
     blank : bool, whether there is nothing to draw, only the words
     symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
+    shown : bool, whether nothing in it is judged
     height, right : float, inches of the area that holds the data, and of the margin beside it
     """
 
@@ -72,6 +73,7 @@ class Panel:
     symbols: tuple[str, ...] = ()
     height: float = AXES_HEIGHT
     right: float = RIGHT
+    shown: bool = False
 
     @property
     def titles(self) -> list[str]:

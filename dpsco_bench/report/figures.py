@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -37,21 +38,21 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
     curves, timed = curve_figure(results), curve_figure(results, timed=True)
     panels = claim_panels(results)
     figures: dict[str, Figure] = {}
-    aside = [panel for panel, shown in panels if shown]
+    aside = [panel for panel in panels if panel.shown]
     if MOST_SHOWN < len(aside) < len(panels):
         figures[".shown"] = compose(aside, "Measured for information: no criterion was set", told)
-        panels = [(panel, shown) for panel, shown in panels if not shown]
+        panels = [panel for panel in panels if not panel.shown]
     if curves is not None and not panels:
         figures[""] = curves
     else:
         rest = [] if curves is not None else undrawn_orderings(every)
-        figures[""] = compose([*(panel for panel, _ in panels), *rest], claim_message(results), told)
+        figures[""] = compose([*panels, *rest], claim_message(results), told)
         figures |= {} if curves is None else {".curves": curves}
     return figures if timed is None else figures | {".time": timed}
 
 
-def claim_panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
-    """Make the panels of a claim's study and of its parts but orderings, each with whether nothing in it is judged."""
+def claim_panels(results: ClaimResults) -> list[Panel]:
+    """Make the panels of a claim's study, and of its parts but orderings."""
     scores = claim_scores(results)
     overview, together, parts = checks_panel(scores), grouped_parts(scores), _by_part(scores)
     first = [*extra_panels(results), *variant_panels(scores), *([overview] if overview else [])]
@@ -59,9 +60,8 @@ def claim_panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
     for part, own in parts.items():
         kind = own[0].kind
         if part not in together and not (overview and kind.checks_bounds) and kind.shape != "curves":
-            told.append((_panel(own), all(score.row.meaning.outcome == "shown" for score in own)))
-    kept = [(panel, shown) for panel, shown in told if not (panel.blank and shown)]  # that would say nothing
-    return [*((panel, False) for panel in first), *kept] or told
+            told.append(replace(_panel(own), shown=all(score.row.meaning.outcome == "shown" for score in own)))
+    return [*first, *(panel for panel in told if not (panel.blank and panel.shown))] or told
 
 
 def _by_part(scores: Iterable[Score]) -> dict[str, list[Score]]:

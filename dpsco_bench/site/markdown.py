@@ -61,7 +61,7 @@ def heading(words: str, level: int = 1, target: str = "") -> str:
 
 def figure(address: str, alt: str, file: Path | None = None) -> str:
     """Show an image that shrinks with the page; where its ``file`` is wider than a panel, in a box that scrolls."""
-    width = _WIDTH.search(file.read_text(encoding="utf-8")[:1000]) if file else None
+    width = _WIDTH.search(file.read_text(encoding="utf-8")[:1000]) if file and file.is_file() else None
     kind = "drawn" if width and float(width[1]) > ONE_PANEL else "fitting"
     return f":::{{container}} {kind}\n![{text(alt)}]({address})\n:::\n"
 

@@ -2,7 +2,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.registry import papers
-from dpsco_bench.site.citations import Citation, abstract_of, cited, find_citation, read_citation
+from dpsco_bench.site.pages.papers import Citation, abstract_of, cited, find_citation, read_citation
 
 
 @pytest.mark.parametrize("paper", sorted(papers()))

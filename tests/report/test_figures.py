@@ -16,9 +16,9 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.report import figures
 from dpsco_bench.report.axes import decade_text, legible, spread, tick_text, value_axis
-from dpsco_bench.report.curves import MOST_POINTS, _thinned, curve_figure
+from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
-from dpsco_bench.report.figures import SHOWN_SUFFIX, claim_figures, claim_panels, write_figures
+from dpsco_bench.report.figures import claim_figures, claim_panels, write_figures
 from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
 from dpsco_bench.report.opening import COLOURS as OPENING
 from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
@@ -148,7 +148,8 @@ def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
     with style():
         figures = claim_figures(inputs.claim("wang2017.race"))
         end, time = words(figures[""]), words(figures[".time"])
-    assert "Printed noise: second, T = 6 ends below first, T = 20; accounted noise: first, T = 20 against second" in end
+    assert "Printed noise, ε = 0.5: second, T = 6 ends below first, T = 20" in end
+    assert "Accounted noise, ε = 0.5: first, T = 20 against second, T = 6" in end
     assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
     assert "running time of the algorithm (s)" in time and "Accounted noise" not in time
 
@@ -199,13 +200,6 @@ def test_tick_labels_that_would_touch_are_dropped():
     assert legible(powers, 15.0, 550.0) == powers
 
 
-def test_thinned_curves_keep_their_ends():
-    x = np.arange(1.0, 5000.0)
-    kept = _thinned(np.array([x, x, x, x]))
-    assert kept.shape[1] <= MOST_POINTS and kept[0, 0] == 1 and kept[0, -1] == x[-1]
-    assert (np.diff(kept[0]) > 0).all()
-
-
 def test_the_key_says_that_curves_are_iterates_and_dots_what_is_returned(inputs):
     figure = curve_figure(inputs.claim("wang2017.race"))
     key = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -219,7 +213,7 @@ def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
     figure = curve_figure(inputs.claim("wang2017.race"))
     limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
     assert len(figure.axes) == 4 and len(limits) == 1
-    assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line a noise, a column an epsilon
+    assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line an epsilon, a column a noise
 
 
 def test_unknown_methods_get_different_looks():
@@ -232,11 +226,11 @@ def test_what_is_measured_for_information_stands_apart_where_it_is_much(inputs, 
     monkeypatch.setattr(figures, "MOST_SHOWN", 0)
     apart = {}
     for claim in inputs.claims:
-        shown = [shown for _, shown in figures._panels(claim)]
+        shown = [panel.shown for panel in claim_panels(claim)]
         drawn = claim_figures(claim)
-        assert (SHOWN_SUFFIX in drawn) == (0 < sum(shown) < len(shown))
-        apart |= {claim.id: drawn} if SHOWN_SUFFIX in drawn else {}
-    assert apart and all("no criterion was set" in words(drawn[SHOWN_SUFFIX]) for drawn in apart.values())
+        assert (".shown" in drawn) == (0 < sum(shown) < len(shown))
+        apart |= {claim.id: drawn} if ".shown" in drawn else {}
+    assert apart and all("no criterion was set" in words(drawn[".shown"]) for drawn in apart.values())
 
 
 def test_a_paper_says_how_its_methods_look(inputs):

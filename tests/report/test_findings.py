@@ -21,8 +21,7 @@ from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, a
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.finding_figures import figure, write_figures
-from dpsco_bench.site.findings import findings
+from dpsco_bench.site.findings import draw_findings, figure, findings
 from tests.cli.test_documents import sentences
 
 ROOT = shared_dir("workflows").parent
@@ -83,7 +82,8 @@ def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(conten
     assert found.said.sentence == "That is 324000 times as much; the word is fails."
     counted = [row.id for row in found.said.rows]
     assert found.claims == list(dict.fromkeys(["wang2017.kinds", *counted])) and len(set(counted)) > 1
-    assert write_figures([found], tmp_path) == [found] and "<svg" in (tmp_path / "finding--real-eps.svg").read_text()
+    draw_findings([found], tmp_path)
+    assert "<svg" in (tmp_path / "finding--real-eps.svg").read_text()
 
 
 def test_a_finding_that_the_numbers_contradict_stops_the_build(content):
@@ -114,7 +114,7 @@ def test_a_wrong_reference_is_one_line_that_names_it(content, say, named):
 @pytest.mark.parametrize("say", [too_small, on_rates, misspelt, undrawn])
 def test_one_that_is_wrong_stops_the_site(content, tmp_path, say):
     with pytest.raises((InputError, KeyError)):
-        write_figures(findings(content, [told(say)])[0], tmp_path)
+        draw_findings(findings(content, [told(say)])[0], tmp_path)
 
 
 @pytest.mark.parametrize(

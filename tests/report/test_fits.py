@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from dpsco_bench.report.axes import EndLabel, fitting, label_ends, log_x
-from dpsco_bench.report.curves import _head, _stacked, ordering_rows
 from dpsco_bench.report.drawing import PANEL_WIDTH, Panel, compose, style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.own_figures import FIGURES
@@ -98,14 +97,6 @@ def test_names_of_neighbouring_groups_do_not_touch():
 
     with style():
         assert faults(composed(draw)) == []
-
-
-def test_noise_and_verdict_stand_below_each_other_where_they_do_not_fit(inputs):
-    """A column each at an epsilon; of many columns each is narrow."""
-    with style():
-        (row, *_) = ordering_rows(inputs.claim("wang2017.race"))
-        assert not _stacked([(row, 0.5), (row, 1.0)]) and _stacked([(row, 0.5)] * 4)
-        assert _head([(row, 0.5)] * 4) > _head([(row, 0.5)])
 
 
 def test_an_axis_of_a_formula_has_the_symbols_of_its_field():

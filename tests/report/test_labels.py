@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from dpsco_bench.report.drawing import FAINT, TONE_COLOURS
-from dpsco_bench.report.panels import BESIDE, beside_text, mark, small_line
+from dpsco_bench.report.panels import BESIDE, beside_text, kind_panel, mark, small_line
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.panels import kind_panel
 
 
 def row(inputs, part, calibration):

@@ -16,10 +16,8 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.report.axes import FOOT, beyond_log
 from dpsco_bench.report.drawing import LINE_CHARACTERS, compose, cut, style
 from dpsco_bench.report.figures import _panel, claim_figures, claim_panels
-from dpsco_bench.report.panels import Series, visible
-from dpsco_bench.report.panels import grid_panel, ratio_panel
+from dpsco_bench.report.panels import Series, grid_panel, kind_panel, ratio_panel, visible
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.panels import kind_panel
 
 NO_POINTS = ("None", "", None, "_", "|")
 """Markers of lines and of the ends of intervals."""

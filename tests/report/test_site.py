@@ -17,17 +17,16 @@ from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.markdown import beside, fenced
+from dpsco_bench.site.markdown import beside, fenced, figure
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
-from dpsco_bench.site.queries import nearest_point
-from dpsco_bench.site.rebuilt import rebuilt
+from dpsco_bench.site.pages.methods import nearest_points
+from dpsco_bench.site.pages.papers import rebuilt
 from dpsco_bench.site.rendered import SiteError, rendered
-from dpsco_bench.site.single import rounded, unlinked
+from dpsco_bench.site.single import unlinked
 from dpsco_bench.site.sphinx import THEME
-from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
+from dpsco_bench.site.write import write_all, write_one, write_pages
 
 pytestmark = pytest.mark.slow
 
@@ -259,19 +258,12 @@ def test_figures_of_single_claims_are_of_the_site_alone(inputs, tmp_path):
     shown, names = {}, {}
     for single in (False, True):
         folder = tmp_path / f"pages{single}"
-        folder.mkdir()
-        names[single] = {*write_pages(inputs, Sources(tmp_path, tmp_path), folder, single)}
+        names[single] = {*write_pages(inputs, tmp_path, tmp_path, folder, single)}
         shown[single] = "wang2017.kinds.svg" in (folder / "claims" / "wang2017.kinds.md").read_text(encoding="utf-8")
     assert shown == {False: True, True: False}
     left_out = names[False] - names[True]
     assert names[True] < names[False] and {"verdicts", "guide/api", "guide/own"} <= left_out
     assert all(name == "verdicts" or name.startswith("guide/") for name in left_out)
-
-
-def test_only_coordinates_of_paths_are_rounded():
-    path = '<path d="M 1.23456 -0.001 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
-    assert rounded(path) == '<path d="M 1.23 -0 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
-    assert rounded('<g id="d" class="0.123456"/>') == '<g id="d" class="0.123456"/>'
 
 
 def test_words_that_lead_to_a_page_left_out_lead_nowhere():
@@ -293,9 +285,7 @@ def test_a_profile_without_any_results_still_gives_pages(copy, tmp_path):
     for folder in (copy.measured.store.root, copy.verdicts("x").parent):
         folder.rename(folder.with_name(f".{folder.name}"))
     empty = read_inputs(copy)
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "pages").mkdir()
-    assert "claims/wang2017.kinds" in write_pages(empty, Sources(tmp_path, tmp_path / "tables"), tmp_path / "pages")
+    assert "claims/wang2017.kinds" in write_pages(empty, tmp_path, tmp_path, tmp_path / "pages")
     assert "not measured" in (tmp_path / "pages" / "verdicts.md").read_text(encoding="utf-8")
 
 
@@ -317,21 +307,9 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
     broken = lambda content: {**guide_pages(content), "guide/faq": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
     monkeypatch.setattr(write, "guide_pages", broken)
     with pytest.raises(sphinx.SiteError, match="no-such-place"):
-        write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
+        write_all(inputs, tmp_path, built / "figures")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_only_figures_of_two_panels_scroll(tmp_path):
-    page = ":::{container} drawn\n![A (b) \\[c\\]](f/x.svg)\n:::\n"
-    for name, width in (("one", 252), ("named", 280.8), ("two", 504)):
-        (tmp_path / name / "f").mkdir(parents=True)
-        (tmp_path / name / "f" / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
-        (tmp_path / name / "page.md").write_text(page + page)
-    fit(tmp_path, ["one/page", "named/page", "two/page"])
-    made = {name: (tmp_path / name / "page.md").read_text() for name in ("one", "named", "two")}
-    fitting = 2 * page.replace("drawn", "fitting")
-    assert made == {"one": fitting, "named": fitting, "two": 2 * page}
+    assert {path.name for path in tmp_path.iterdir()} == {"site", "tables"}
 
 
 def test_a_claim_s_standing_is_seen_on_a_narrow_screen(pages):
@@ -359,7 +337,7 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
     assert main(command[1].split()) == 0
     printed = capsys.readouterr().out
-    asked = nearest_point(Content(inputs, Path()), "wang2017.dp_gd_pl")
+    asked = nearest_points(Content(inputs, Path()), "wang2017.dp_gd_pl")[0]
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 
@@ -374,3 +352,9 @@ def test_options_are_told_with_code_as_code_and_what_a_method_does_stands_beside
 def test_a_method_without_words_has_its_listing_alone():
     assert beside("", fenced("x = 1", "python")) == fenced("x = 1", "python")
     assert beside("Words.\n", "x\n").count("container") == 3
+
+
+@pytest.mark.parametrize(("width", "kind"), [(252, "fitting"), (280.8, "fitting"), (504, "drawn")])
+def test_only_figures_of_two_panels_scroll(tmp_path, width, kind):
+    (tmp_path / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
+    assert figure("f/x.svg", "A [c]", tmp_path / "x.svg") == f":::{{container}} {kind}\n![A \\[c\\]](f/x.svg)\n:::\n"

@@ -15,14 +15,13 @@ from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
-from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, rates_table
-from dpsco_bench.report.parts import parts_table
+from dpsco_bench.report.papers import cells_table, errata_table, orderings_table, parts_table, rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, Table, latex, to_csv, to_latex, to_markdown
 from dpsco_bench.report.wording import privacy_text
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.ledger import ORDER, ledger_table
+from dpsco_bench.site.pages.privacy import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 SAMPLE = Table(
