@@ -160,11 +160,11 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
         if label.x is not None:
             look = {
                 "arrowstyle": "-",
-                "color": label.colour,
                 "linewidth": 0.4,
                 "alpha": 0.7,
                 "shrinkA": 0,
                 "shrinkB": 2,
+                "color": label.colour,
             }
             at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
@@ -199,37 +199,28 @@ def spread(
 ) -> list[float]:
     """Move sorted places apart, keeping their order and as much of their positions as possible.
 
+    Neighbours that touch become a block about the mean of where they would be.
+
     Parameters
     ----------
     gap : float or sequence of float, the room that each takes, its place in the middle
     ends : (float, float), where the room ends; what does not fit stands out at the top
     """
-    sizes = [gap] * len(places) if isinstance(gap, int | float) else list(gap)
+    sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
+
+    def put(block: list[int]) -> np.ndarray:
+        """Edges of the room of each of a block, from below."""
+        edges = np.concatenate([[0.0], np.cumsum(sizes[block])])
+        wanted = float(np.mean(np.array(places)[block] - (edges[:-1] + sizes[block] / 2)))
+        return edges + max(ends[0], min(wanted, ends[1] - edges[-1]))
+
     blocks: list[list[int]] = []
-
-    def low(block: Sequence[int]) -> float:
-        """Lower end of neighbours that touch, about the mean of where they would be."""
-        offsets, at = [], 0.0
-        for i in block:
-            offsets.append(places[i] - (at + sizes[i] / 2))
-            at += sizes[i]
-        return max(ends[0], min(sum(offsets) / len(block), ends[1] - at))
-
-    def high(block: Sequence[int]) -> float:
-        return low(block) + sum(sizes[i] for i in block)
-
     for number_ in range(len(places)):
         blocks.append([number_])
-        while len(blocks) > 1 and low(blocks[-1]) < high(blocks[-2]):
+        while len(blocks) > 1 and put(blocks[-1])[0] < put(blocks[-2])[-1]:
             last = blocks.pop()
             blocks[-1] += last
-    found = []
-    for block in blocks:
-        at = low(block)
-        for number_ in block:
-            found.append(at + sizes[number_] / 2)
-            at += sizes[number_]
-    return found
+    return [float(place) for block in blocks for place in put(block)[:-1] + sizes[block] / 2]
 
 
 def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: str) -> None:

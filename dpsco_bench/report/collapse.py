@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -111,7 +111,7 @@ def _drawn(rows: Sequence[Standing]) -> Any:
                 marker = MARKERS[dimensions.index(d) % len(MARKERS)]
                 label = f"n {plain(n)}" + (f", d {d}" if len(dimensions) > 1 else "")
                 if ours:
-                    _draw_size(axes, ours, foot, {"color": colour, "marker": marker, "label": label})
+                    _draw_size(axes, ours, foot, color=colour, marker=marker, label=label)
         axes.set_xscale("log")
         log_x(axes)
         log_y(axes, [*above, 1.0, *([foot] if len(above) < len(rows) else [])], f"{kind_text(rows[0])} risk / start's")
@@ -121,14 +121,15 @@ def _drawn(rows: Sequence[Standing]) -> Any:
     return draw
 
 
-def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, look: Mapping[str, Any]) -> None:
-    """Points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
-    x, y = [ratio(row) for row in rows], [share(row) or foot for row in rows]
+def _draw_size(axes: Axes, rows: Sequence[Standing], foot: float, **look: Any) -> None:
+    """Draw points of one n and d: hollow where undecided, at the foot of the axis where the risk is 0."""
     edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.3}
-    axes.plot(x, y, **edge, **look)
-    for row, place, value in zip(rows, x, y, strict=True):
-        if row.contenders or share(row) == 0:
-            marker = "v" if share(row) == 0 else look["marker"]
-            face = "white" if row.contenders else look["color"]
-            size: dict[str, Any] = {"markersize": 5.5} if share(row) == 0 else {}
-            axes.plot(place, value, marker, color=look["color"], markerfacecolor=face, zorder=4, **size)
+    axes.plot([ratio(row) for row in rows], [share(row) or foot for row in rows], **edge, **look)
+    for row in rows:
+        none = share(row) == 0
+        if row.contenders or none:
+            face: dict[str, Any] = {"markerfacecolor": "white" if row.contenders else look["color"], "zorder": 4}
+            size: dict[str, Any] = {"markersize": 5.5} if none else {}
+            axes.plot(
+                ratio(row), share(row) or foot, "v" if none else look["marker"], color=look["color"], **face, **size
+            )

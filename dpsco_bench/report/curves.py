@@ -18,7 +18,7 @@ from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y
 from dpsco_bench.report.drawing import FAINT, Panel, compose
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.messages import NOISE, claim_message
+from dpsco_bench.report.messages import NOISE, claim_title
 from dpsco_bench.report.method_styles import MethodStyle, styles_of
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.panels import beside_text
@@ -66,7 +66,7 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
         Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"),
         Line2D([], [], color=FAINT, ls="none", marker="o", ms=3, label=", ".join(["dot: what is returned", *returns])),
     ]
-    return compose(panels, claim_message(results), told, more=key)
+    return compose(panels, claim_title(results.claim, results.rows), told, more=key)
 
 
 def _measured(score: Score, timed: bool) -> list[CellEvidence]:

@@ -176,6 +176,14 @@ def two_lines(text: str, characters: int) -> list[str]:
     return list(filter(None, (first, cut(" ".join(rest), characters))))
 
 
+def bare(axes: Axes) -> None:
+    """Take ticks, grid and frame off an axes; names of ticks stay."""
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
 def words_panel(title: str, line: str = "") -> Panel:
     """A panel that has nothing to draw."""
     return Panel(title, lambda axes: None, line, blank=True)

@@ -15,7 +15,7 @@ from dpsco_bench.report.audits import audit_scores, audits_figure
 from dpsco_bench.report.curves import curve_figure
 from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
 from dpsco_bench.report.inputs import BoardResults, ClaimResults, Inputs
-from dpsco_bench.report.messages import claim_message
+from dpsco_bench.report.messages import claim_title
 from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
 from dpsco_bench.report.own_figures import extra_panels
 from dpsco_bench.report.panels import grid_panel, kind_panel, worded_panel
@@ -46,7 +46,7 @@ def claim_figures(results: ClaimResults) -> dict[str, Figure]:
         figures[""] = curves
     else:
         rest = [] if curves is not None else undrawn_orderings(every)
-        figures[""] = compose([*panels, *rest], claim_message(results), told)
+        figures[""] = compose([*panels, *rest], claim_title(results.claim, results.rows), told)
         figures |= {} if curves is None else {".curves": curves}
     return figures if timed is None else figures | {".time": timed}
 

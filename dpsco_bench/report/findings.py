@@ -189,10 +189,9 @@ class Results:
 
     def row(self, claim: str, part: str, calibration: str = "paper") -> Any:
         """Find the verdict (`analysis.verdict.Verdict`) of a part under a calibration."""
-        found = next((one for one in self.inputs.claims if one.id == claim), None)
-        if found is None:
+        if claim not in {one.id for one in self.inputs.claims}:
             raise self.unmeasured(f"{claim} is not in")
-        known = {f"{row.part} {row.calibration}": row for row in found.rows}
+        known = {f"{row.part} {row.calibration}": row for row in self.inputs.claim(claim).rows}
         name = f"{part} {calibration}"
         if name not in known:
             raise InputError(f"part of {claim}", name, nearest(name, known))
@@ -215,7 +214,7 @@ class Results:
         """Find the worst cell behind a verdict's privacy."""
         name = (claim, part, calibration)
         own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
-        cells = own[0].charged if own else []
+        cells = [cell for score in own for cell in score.charged]
         if not cells:
             raise self.unmeasured(f"{claim} {part} has no noise in")
         return max(cells, key=lambda cell: cell.noise.severity)

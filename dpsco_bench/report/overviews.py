@@ -16,9 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, value_axis
-from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel
+from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare
 from dpsco_bench.report.messages import NOISE
 from dpsco_bench.report.numbers import is_number, number, slope
 from dpsco_bench.report.panels import BESIDE, LABEL_CHARACTERS, bound_constant, panel_line, series
@@ -40,28 +39,18 @@ _LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
 
 def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[Score]]:
     """Verdicts of the variants of each sweep, by sweep, noise and what was measured; few are left out."""
-    drawn = [s for s in scores if _is_curve(s) and _points(s) is not None]
+    curves = (s for s in scores if s.kind.judges_noise or (s.kind.measures_slope and not s.kind.counts))
+    drawn = [s for s in curves if _points(s) is not None]
     stems = {s.row.part.rpartition("-")[0] for s in drawn} - {""}
     groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in drawn:
         stem = score.row.part if score.row.part in stems else score.row.part.rpartition("-")[0]
         if stem and len({m.label for m in score.part.methods}) <= 1:
             groups.setdefault((stem, score.row.calibration, score.quantity), []).append(score)
-    return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and _alike(found)}
-
-
-def _is_curve(score: Score) -> bool:
-    return score.kind.judges_noise or (score.kind.measures_slope and not score.kind.counts)
-
-
-def _alike(scores: Sequence[Score]) -> bool:
-    """Check whether verdicts are about one instance and one parameter."""
-    first = scores[0]
-    return all(
-        (s.row.parameter, s.part.problem) == (first.row.parameter, first.part.problem)
-        and s.kind.judges_noise == first.kind.judges_noise
-        for s in scores
-    )
+    about = {
+        key: {(s.row.parameter, s.part.problem, s.kind.judges_noise) for s in found} for key, found in groups.items()
+    }
+    return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and len(about[key]) == 1}
 
 
 def _points(score: Score) -> np.ndarray | None:
@@ -72,17 +61,12 @@ def _points(score: Score) -> np.ndarray | None:
     if score.kind.judges_noise:
         rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
     else:
-        found = series(_cells(score))
+        cells = [] if score.part.uses else score.results.evidence(score.row.part, score.row.calibration)
+        found = series([cell for cell in cells if cell.risks.size])
         rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))
     good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and 0 < row[1] < math.inf)
     every = len({row[0] for row in good}) == len(good) == len(rows)
     return np.array(good).T if every and len(good) >= 2 else None
-
-
-def _cells(score: Score) -> list[CellEvidence]:
-    """Cells of a part of its own that was run."""
-    cells = [] if score.part.uses else score.results.evidence(score.row.part, score.row.calibration)
-    return [cell for cell in cells if cell.risks.size]
 
 
 def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
@@ -133,13 +117,9 @@ def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
     curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
     first = next(iter(scores.values()))
     private = first.kind.judges_noise
-    label = "real ε at the claimed δ" if private else first.quantity
-    log_y(axes, np.concatenate([points[1] for points in curves.values()]), label)
-    value_axis(
-        axes,
-        np.concatenate([points[0] for points in curves.values()]),
-        parameter_label(first.row.parameter, first.results.paper),
-    )
+    x, y = (np.concatenate([points[i] for points in curves.values()]) for i in (0, 1))
+    log_y(axes, y, "real ε at the claimed δ" if private else first.quantity)
+    value_axis(axes, x, parameter_label(first.row.parameter, first.results.paper))
     ends = []
     for position, (x, y, low, high) in curves.items():
         look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
@@ -200,7 +180,10 @@ def _draw_map(
     worst: Mapping[tuple[str, str], float],
     grey: Sequence[bool],
 ) -> None:
-    _widen(axes)
+    figure: Any = axes.figure  # words at the left take room from the margin at the right
+    box, width = axes.get_position(), figure.get_figwidth()
+    left, wider = _LABEL_WIDTH / width, (_RIGHT_WIDTH - _LABEL_WIDTH) / width
+    axes.set_position((box.x0 + left, box.y0, box.width + wider, box.height))
     values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
     shades = np.log10(np.clip(values, LOWEST, 1.0))
     axes.imshow(shades, cmap=_RATIOS, norm=Normalize(math.log10(LOWEST), 0.0), aspect="auto")
@@ -209,24 +192,12 @@ def _draw_map(
         colour = "#ffffff" if shades[row, column] > -0.9 else INK
         axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
-    for name, beside in zip(axes.get_yticklabels(), grey, strict=True):
-        name.set_color(FAINT if beside else INK)
+    for label, beside in zip(axes.get_yticklabels(), grey, strict=True):
+        label.set_color(FAINT if beside else INK)
     room = max(5, NAME_CHARACTERS // len(columns))
     below = ["\n".join(textwrap.wrap(name.replace("_", " "), room, break_long_words=False)) for name in columns]
     axes.set_xticks(range(len(columns)), below, size=5)
-    axes.tick_params(length=0)
-    axes.grid(False)
-    for side in axes.spines.values():
-        side.set_visible(False)
-
-
-def _widen(axes: Axes) -> None:
-    """Room for words at the left, taken from the margin at the right."""
-    figure: Any = axes.figure
-    box, width = axes.get_position(), figure.get_figwidth()
-    axes.set_position(
-        (box.x0 + _LABEL_WIDTH / width, box.y0, box.width + (_RIGHT_WIDTH - _LABEL_WIDTH) / width, box.height)
-    )
+    bare(axes)
 
 
 def _short(value: float) -> str:

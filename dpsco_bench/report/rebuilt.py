@@ -54,7 +54,7 @@ class RebuiltRow:
     ----------
     entry : TableRow
         The row as the paper prints it.
-    worst : mapping, (Calibration, "" or `UNSPLIT`) -> largest mean of the sweep's cells over an explicit bound
+    worst : mapping, calibration, behind ``unsplit_`` for such a bound -> largest mean of the sweep's cells over a bound
     spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
@@ -64,7 +64,7 @@ class RebuiltRow:
     sweep: Sweep
     common_n: float
     method: str = ""
-    worst: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    worst: Mapping[str, float] = field(default_factory=dict)
     spent: Verdict | None = None
     value: float | None = None
 
@@ -270,19 +270,19 @@ def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
     return rows
 
 
-def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """By claim and part, and by calibration and form: find the largest mean over an explicit bound.
+def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, float]]:
+    """Find the largest mean over an explicit bound, by claim and part, and by calibration and form of the bound.
 
     Only certified chains count. Bounds named ``*_unsplit`` stand apart.
     """
-    worst: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    worst: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
         if not score.kind.checks_bounds or not is_number(score.row.worst_ratio) or uncertified(score.row):
             continue
         ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
         if sum(cells.values()) != len(ratios):
             continue
-        key = score.row.calibration, UNSPLIT * score.part.bound.endswith(f"_{UNSPLIT}")
+        key = f"{UNSPLIT}_" * score.part.bound.endswith(f"_{UNSPLIT}") + score.row.calibration
         for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
             known = worst.setdefault((score.results.id, part), {})
             known[key] = max(float(own.max()), known.get(key, 0.0))
@@ -298,17 +298,16 @@ def _cells_by_part(score: Score) -> dict[str, int]:
 def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
     """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
     columns = {}
-    for key in ((calibration, form) for calibration in CALIBRATIONS for form in ("", UNSPLIT)):
-        if any(key in row.worst for row in rows):
-            calibration, form = key
-            title = ("Worst risk /", form, "bound,", calibration_title(calibration))
-            columns[" ".join(filter(None, title))] = Column(
-                lambda row, key=key: row.worst.get(key),
-                lambda ratio: "" if ratio is None else number(ratio),
-                "_".join(filter(None, ("worst_ratio", form, calibration))),
-                numeric=True,
-            )
+    for calibration, form in ((calibration, form) for calibration in CALIBRATIONS for form in ("", f"{UNSPLIT}_")):
+        if any(form + calibration in row.worst for row in rows):
+            title = f"Worst risk / {form.replace('_', ' ')}bound, {calibration_title(calibration)}"
+            name = f"worst_ratio_{form}{calibration}"
+            columns[title] = Column(f"worst.{form}{calibration}", _or_nothing, name, numeric=True)
     return columns
+
+
+def _or_nothing(ratio: float | None) -> str:
+    return "" if ratio is None else number(ratio)
 
 
 def _measured_columns(calibration: str) -> Columns:

@@ -60,17 +60,15 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
 
 def heading(rows: Sequence[SweptRun]) -> str:
     """Say what is the same in all runs."""
-    found = []
-    for key, name in SETTINGS.items():
-        values = {getattr(row.summary, key) for row in rows}
-        if len(values) == 1:
-            value = values.pop()
-            found.append(f"{name} = {plain(value)}" if name else str(value))
-    return ", ".join(found)
+    values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
+    same = {key: value for key, (value, *others) in values.items() if not others}
+    return ", ".join(
+        f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items()
+    )
 
 
 def numeric_key(rows: Sequence[SweptRun]) -> str:
-    """The swept key with the most different numbers; empty where none is a number that differs."""
+    """Find the swept key with the most different numbers; empty where none is a number that differs."""
     found = {}
     for key in rows[0].swept:
         values = {_number(row.swept[key]) for row in rows}

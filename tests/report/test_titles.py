@@ -12,7 +12,7 @@ from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.messages import phrase
-from dpsco_bench.report.titles import HOLDS, NOISE_IS, RUNS, claim_title, place, title_parts
+from dpsco_bench.report.messages import HOLDS, NOISE_IS, RUNS, claim_title, place, title_parts
 
 CLAIMS = {claim.id: claim for claim in read_claims()}
 BROKEN = Noise("exceeds_claim", 12.0, "lower", 1.0)
