@@ -597,8 +597,7 @@ SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
     "audits": worded_panel,
     "words": worded_panel,
 }
-"""Curves along the run and the audits of a claim have a figure of their own (`report.curves`, `report.audits`), so that
-a panel of them has words alone."""
+"""Orderings and the audits of a claim have a figure of their own, so that a panel of them has words alone."""
 
 
 def kind_panel(scores: Sequence[Score]) -> Panel:

@@ -1,4 +1,8 @@
-"""Sphinx on a folder of Markdown: the site, or the one page to mail. Nothing is fetched, and warnings are errors."""
+"""Sphinx on a folder of Markdown: the site, or the one page to mail. Nothing is fetched, and warnings are errors.
+
+Tables go in as HTML. Sphinx keeps five nodes a cell and walks over all of them some two hundred times: of a site of
+large tables that is most of the time. As HTML a table is one node, whose words the search finds as well.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,44 @@ import base64
 import io
 import re
 import shutil
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
+from posixpath import join, normpath, relpath
 from typing import Any
+from urllib.parse import unquote
 
-from dpsco_bench.site.rendered import SiteError
+from docutils.nodes import make_id
+from markdown_it import MarkdownIt
+from mdit_py_plugins.attrs import attrs_plugin
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.site.markdown import fenced
 
 THEME = Path(__file__).with_name("theme")
 NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "benchmarks", "provenance")
 """Pages without pages beside them; their tables need the room."""
 CONTENTS = ("guide/*", "errata/*", "benchmarks")
 """Pages with a list of their headings, which takes a fifth of the width from their tables."""
+_LABEL = re.compile(r"^\((\S+)\)=$", re.MULTILINE)
+_ANCHOR = re.compile(r"\{#(\S+?)\}")
+_TABLE = re.compile(r"^\{\.(sortable|plain)\}\n((?:\|.*\n)+)", re.MULTILINE)
+_LINK = re.compile(r"\]\(#(\S+?)\)")
+_STYLE = re.compile(r'<link[^>]*?href="([^"?]+\.css)[^"]*"[^>]*>')
+_SCRIPT = re.compile(r"<script\b[^>]*>.*?</script>", re.S)
+_OTHER_LINK = re.compile(r'<link[^>]*rel="(?:icon|index|search|next|prev|preload|canonical|author)"[^>]*>')
+_IMAGE = re.compile(r'(<img[^>]*?)src="([^"]+)"')
+_DOUBLE = re.compile(r'href="#document-[^"#]*#')
+_DOWNLOAD = re.compile(r'<a[^>]*?href="_downloads/[^"]*"[^>]*>(.*?)</a>', re.S)
+_SEARCH = re.compile(r"<(button|dialog|form)\b[^>]*(?:search|theme-switch|primary-toggle|sidebar)[^>]*>.*?</\1>", re.S)
+_FONT = re.compile(r"@font-face\s*{[^}]*}")
+_PAGE = re.compile(
+    r'<span id="(document-[^"]+)"></span>\s*<section[^>]*>\s*(?:<span id="[^"]*"></span>\s*)*<h\d>([^<]*)<a class="head'
+)
+_SECTION = re.compile(r'(<a class="nav-link nav-internal" href=")#(">\s*(.*?)\s*</a>)', re.S)
+_TO_PAGE = re.compile(r"\[([^\[\]]*)\]\(([\w./-]+)\.md\)")
+_PATH = re.compile(r'\bd="([^"]*)"')
+_LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 
 
 def settings(title: str, static: Path) -> dict[str, Any]:
@@ -125,3 +156,97 @@ def _assets(folder: Path) -> Path:
     for path in (shipped / "dt_bundle.css", THEME / "tables.js", THEME / "site.css"):
         shutil.copyfile(path, folder / path.name)
     return folder
+
+
+class SiteError(DpscoError):
+    """A link without a target, or markup that cannot be read."""
+
+
+def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
+    """Turn the tables of pages into HTML.
+
+    Raises SiteError for a link of a table without a target.
+
+    Parameters
+    ----------
+    pages : mapping, name of a page -> its Markdown
+    single : bool, whether all pages become one, in which an address is an anchor
+    """
+    homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
+    tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
+    anchors = {target: name for name, rows in tables for target in _ANCHOR.findall(rows)}
+
+    def page_of(name: str, page: str) -> str:
+        def led(found: re.Match[str]) -> str:
+            target = found[1]
+            home = anchors.get(target) or homes.get(target)
+            if home is None:
+                raise SiteError(f"site: {name}: a table links to {target}, which is nowhere")
+            anchor = target if target in anchors else make_id(target)
+            away = not single and home != name
+            return f"]({relpath(f'{home}.html', f'{name}/..') if away else ''}#{anchor})"
+
+        def table(found: re.Match[str]) -> str:
+            return fenced(_html(_LINK.sub(led, found[2]), found[1]), "{raw} html")
+
+        return _TABLE.sub(table, page)
+
+    return {name: page_of(name, page) for name, page in pages.items()}
+
+
+def _html(rows: str, kind: str) -> str:
+    """Render a table into the theme's box, which scrolls."""
+    made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
+    body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
+    return f'<div class="pst-scrollable-table-container">{body}</div>'
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
+
+
+def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
+    """Unlink words that lead to a page that is not there."""
+
+    def kept(name: str, found: re.Match[str]) -> str:
+        page = normpath(join(name, "..", found[2]))
+        return found[0] if page in pages else found[1] or f"the site's page `{page}`"
+
+    return {name: _TO_PAGE.sub(partial(kept, name), page) for name, page in pages.items()}
+
+
+def one_file(made: Path) -> str:
+    """Make the page of a folder that Sphinx's builder ``singlehtml`` wrote a page that needs no other file."""
+    page = (made / "index.html").read_text(encoding="utf-8")
+    for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
+        page = pattern.sub("", page)
+    page = _STYLE.sub(lambda found: f"<style>{_style(made / found[1])}</style>", page)
+    page = _DOUBLE.sub('href="#', page)
+    page = _DOWNLOAD.sub(r"\1", page)
+    first: dict[str, str] = {}  # the bar of sections leads to the first page of each
+    for target, title in _PAGE.findall(page):
+        first.setdefault(title, target)
+    page = _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
+    page = _IMAGE.sub(lambda found: f'{found[1]}src="{_data(made / unquote(found[2]))}"', page)
+    return page.replace('data-bs-theme="auto"', "")
+
+
+def _style(path: Path) -> str:
+    """Read a style sheet without fonts of its own, which would be further files."""
+    return _FONT.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
+
+
+def _data(path: Path) -> str:
+    """Write a picture as part of its page."""
+    content = path.read_bytes()
+    if path.suffix == ".svg":
+        content = rounded(content.decode()).encode()
+    kind = "svg+xml" if path.suffix == ".svg" else path.suffix[1:]
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def rounded(picture: str) -> str:
+    """Round the coordinates of an SVG's paths to a hundredth of a point; transforms, which magnify, stay."""
+    hundredth = partial(_LONG.sub, lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."))
+    return _PATH.sub(lambda path: f'd="{hundredth(path[1])}"', picture)

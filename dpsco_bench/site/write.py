@@ -34,8 +34,7 @@ from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.pages.privacy import privacy_page
 from dpsco_bench.site.pages.provenance import provenance_page
 from dpsco_bench.site.pages.which import which_pages
-from dpsco_bench.site.rendered import rendered
-from dpsco_bench.site.single import one_file, unlinked
+from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
 TITLE = "dpsco_bench"
 SITE, SINGLE = "site", "site.html"
