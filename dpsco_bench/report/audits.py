@@ -67,12 +67,12 @@ class Row:
 
 
 def audit_scores(scores: Iterable[Score]) -> list[Score]:
-    """Audits among verdicts that have a result."""
+    """Pick audits among verdicts that have a result."""
     return [score for score in scores if score.kind.name == KIND and "epsilon_lower" in (score.row.own or {})]
 
 
 def rows_of(scores: Iterable[Score]) -> list[Row]:
-    """Audits by algorithm, and of each by variant, calibration and claim."""
+    """Group audits by algorithm, and of each by variant, calibration and claim."""
     found: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
@@ -124,7 +124,7 @@ def audits_message(scores: Sequence[Score]) -> str:
 
 
 def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
-    """Algorithms, each with its rows, in one column or in two of about the same height."""
+    """Set algorithms, each with its rows, in one column or in two of about the same height."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.algorithm, []).append(row)
@@ -140,7 +140,7 @@ def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
 
 
 def _height(block: Sequence[Row]) -> float:
-    """Lines of an algorithm: its name, and one for each row."""
+    """Count the lines of an algorithm: its name, and one for each row."""
     return len(block) + 1.15
 
 

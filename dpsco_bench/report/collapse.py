@@ -29,23 +29,23 @@ FOOT = 0.3
 
 
 def share(row: Standing) -> float:
-    """The least risk over that of the starting point, 0 where a method finds the optimum; NaN where none ran."""
+    """Divide the least risk by that of the starting point, 0 where a method finds the optimum; NaN where none ran."""
     risks = [max(0.0, method.risk) for method in row.methods if method.ranked and is_number(method.risk)]
     return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
 
 
 def known(rows: Sequence[Standing]) -> list[Standing]:
-    """Points at which a method ran."""
+    """Keep points at which a method ran."""
     return [row for row in rows if not math.isnan(share(row))]
 
 
 def ratio(row: Standing) -> float:
-    """``n epsilon/sqrt(d)``."""
+    """Compute ``n epsilon/sqrt(d)``."""
     return row.n * row.epsilon / math.sqrt(row.d)
 
 
 def spread(rows: Sequence[Standing]) -> float | None:
-    """Largest factor between the shares of two points of other n or d at about one `ratio`, with its slope taken out.
+    """Find the largest factor between shares at about one `ratio` and other n or d, with its slope taken out.
 
     None where there are no two such points; infinite where one of the two risks is 0. Undecided points say nothing:
     a method that was left out may have less risk. The slope is that of a line through the points' logarithms.
@@ -76,7 +76,7 @@ def spread_text(rows: Sequence[Standing]) -> str:
 
 
 def collapse_figure(board: BoardResults) -> Figure | None:
-    """A panel for every instance with at least three points; None where there is none."""
+    """Draw a panel for every instance with at least three points; None where there is none."""
     panels = []
     for instance in board.board.instances:
         rows = known([row for row in measured(board) if row.instance == instance.id])
@@ -87,7 +87,7 @@ def collapse_figure(board: BoardResults) -> Figure | None:
 
 
 def collapse_message(board: BoardResults) -> str:
-    """On how many instances one number decides the risk."""
+    """Count on how many instances one number decides the risk."""
     by_instance: dict[str, list[Standing]] = {}
     for row in known(measured(board)):
         by_instance.setdefault(row.instance, []).append(row)

@@ -88,7 +88,7 @@ class Panel:
 
 @contextmanager
 def style(**more: Any) -> Iterator[None]:
-    """The package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
+    """Set the package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
     parameters = rc_params_from_file(_STYLE, fail_on_error=True, use_default_template=True)
     kept: dict[Any, Any] = {key: parameters[key] for key in parameters if key not in ("backend", "interactive")}
     kept.update(more)
@@ -163,7 +163,7 @@ def _write(figure: Figure, panel: Panel, x: float, upper: float) -> None:
 
 
 def cut(text: str, characters: int) -> str:
-    """A text of at most so many characters, cut behind a word."""
+    """Cut a text to so many characters, cut behind a word."""
     if len(text) <= characters:
         return text
     kept = text[: characters - 2]
@@ -171,7 +171,7 @@ def cut(text: str, characters: int) -> str:
 
 
 def two_lines(text: str, characters: int) -> list[str]:
-    """A text in at most two lines of so many characters; what does not fit is cut. None where there is no text."""
+    """Break a text into at most two lines of so many characters; what does not fit is cut."""
     first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
     return list(filter(None, (first, cut(" ".join(rest), characters))))
 
@@ -185,12 +185,12 @@ def bare(axes: Axes) -> None:
 
 
 def words_panel(title: str, line: str = "") -> Panel:
-    """A panel that has nothing to draw."""
+    """Make a panel that has nothing to draw."""
     return Panel(title, lambda axes: None, line, blank=True)
 
 
 def svg_text(figure: Figure) -> str:
-    """The figure as SVG, without date."""
+    """Write the figure as SVG, without date."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"

@@ -38,7 +38,7 @@ class Sizes(NamedTuple):
 
 
 def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str = "") -> Sizes | None:
-    """Measured cells of a part, of one method where it has several; None where there are none."""
+    """Find the measured cells of a part, of one method where it has several; None where there are none."""
     results = next((found for found in inputs.claims if found.id == claim), None)
     cells = results.evidence(part, calibration) if results and part in results.parts else []
     cells = [cell for cell in cells if not method or cell.entry.method == method]
@@ -55,7 +55,7 @@ def part_settings(inputs: Inputs, claim: str, part: str) -> str:
 
 
 def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[float]:
-    """Means with 95 % intervals; returns the finite ends, for the axis."""
+    """Draw means with 95 % intervals; returns the finite ends, for the axis."""
     good = np.isfinite(points.mean) & (points.mean > 0)
     x, y = points.x[good], points.mean[good]
     half = np.nan_to_num(points.high[good] - y)
@@ -66,7 +66,7 @@ def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[flo
 
 
 def through(points: Series, formula: Sequence[float]) -> np.ndarray:
-    """A formula multiplied by the constant with which it passes through the points (geometric mean of the ratios)."""
+    """Multiply a formula by the constant with which it passes through the points (geometric mean of the ratios)."""
     values = np.asarray(formula, dtype=float)
     good = (points.mean > 0) & (values > 0)
     return values * math.exp(float(np.mean(np.log(points.mean[good] / values[good]))))
@@ -80,7 +80,7 @@ def calibrations_panel(
     line: str = "",
     y_label: str = "excess risk",
 ) -> Panel:
-    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
+    """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []
@@ -107,7 +107,7 @@ def calibrations_panel(
 
 
 def noise_label(calibration: str, found: Sizes) -> EndLabel:
-    """Name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
+    """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
     remark = symbols(noise.shortfall) if noise else ""
     colour = TEXT_COLOURS[calibration]
@@ -117,7 +117,7 @@ def noise_label(calibration: str, found: Sizes) -> EndLabel:
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
-    """A logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
+    """Set a logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
     value_axis(axes, values, label)
     low, high = np.log(axes.get_xlim())
     apart: list[float] = []
@@ -167,7 +167,7 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
 
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
-    """A panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
+    """Draw a panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
     return [
         _mechanism_panel(algorithm, kinds)
         for algorithm, kinds in sorted(charged_mechanisms(inputs, paper).items())

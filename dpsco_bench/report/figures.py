@@ -171,7 +171,7 @@ def board_figures(board: BoardResults) -> dict[str, Figure]:
 
 
 def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[Score]]:
-    """Verdicts of the variants of each sweep, by sweep, noise and what was measured; few are left out."""
+    """Group verdicts of the variants of each sweep, by sweep, noise and what was measured; few are left out."""
     curves = (s for s in scores if s.kind.judges_noise or (s.kind.measures_slope and not s.kind.counts))
     drawn = [s for s in curves if _points(s) is not None]
     stems = {s.row.part.rpartition("-")[0] for s in drawn} - {""}
@@ -187,7 +187,7 @@ def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[S
 
 
 def _points(score: Score) -> np.ndarray | None:
-    """Values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
+    """Read values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
 
     None where not every value can be drawn: such a part has a panel of its own, which says so.
     """
@@ -203,7 +203,7 @@ def _points(score: Score) -> np.ndarray | None:
 
 
 def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
-    """A panel per sweep and calibration with the curves of all its variants."""
+    """Draw a panel per sweep and calibration with the curves of all its variants."""
     groups = variant_groups(scores)
     for (stem, calibration, _), found in groups.items():
         names = [s.row.part for (other, *_), same in groups.items() if other == stem for s in same]
@@ -211,14 +211,14 @@ def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
 
 
 def grouped_parts(scores: Sequence[Score]) -> set[str]:
-    """Parts whose verdicts are all in a panel of variants."""
+    """Find parts whose verdicts are all in a panel of variants."""
     inside = {(s.row.part, s.row.calibration) for found in variant_groups(scores).values() for s in found}
     outside = {s.row.part for s in scores if (s.row.part, s.row.calibration) not in inside}
     return {part for part, _ in inside} - outside
 
 
 def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> Panel:
-    """Verdicts by the place of their variant, which has the same look under all calibrations."""
+    """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
     first = next(iter(scores.values()))
     noise = NOISE.get(calibration, calibration)
     text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {_counted(list(scores.values()))}"
@@ -228,7 +228,7 @@ def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> 
 
 
 def _counted(scores: Sequence[Score]) -> str:
-    """``3 of 4 match, 1 faster``."""
+    """Count words: ``3 of 4 match, 1 faster``."""
     words = Counter(score.row.word.replace("_", " ") for score in scores).most_common()
     (word, most), *others = words
     said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
@@ -270,7 +270,7 @@ def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
 
 
 def checks_panel(scores: Sequence[Score]) -> Panel | None:
-    """Map of measured over bound: explicit bounds against the sweeps on which they were held; None for few bounds."""
+    """Map measured over bound: explicit bounds against the sweeps on which they were held; None for few bounds."""
     checks = [score for score in scores if score.kind.checks_bounds and score.row.values]
     names = list(dict.fromkeys(score.row.part for score in checks))
     if len(names) < LEAST_CHECKS:
@@ -298,7 +298,7 @@ def _stem(part: str) -> str:
 
 
 def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
-    """Mean over bound of every judged cell, with the part that it comes from."""
+    """Give the mean over bound of every judged cell, with the part that it comes from."""
     calibration = score.row.calibration
     parts = [p for p in score.part.uses for _ in score.results.evidence(p, calibration)]
     for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):

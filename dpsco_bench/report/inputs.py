@@ -86,12 +86,12 @@ class ClaimResults:
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
     def sources(self, part: str, calibration: str) -> list[Job]:
-        """Jobs whose rows a part judges under a calibration."""
+        """List jobs whose rows a part judges under a calibration."""
         wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
         return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
-        """The job of a (part, calibration), if the plan has one."""
+        """Find the job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
@@ -106,11 +106,11 @@ class ClaimResults:
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Timings | None:
-        """Timings of a job, None if it has none."""
+        """Read the timings of a job, None if it has none."""
         return self.files.measured.timing(job) if job.timing else None
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
-        """Measured cells of a (part, calibration); empty where skipped or not yet run."""
+        """Read the measured cells of a (part, calibration); empty where skipped or not yet run."""
         key = (part, calibration)
         if key not in self._evidence:
             job = self.job(part, calibration)
@@ -187,7 +187,7 @@ class Inputs:
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
-        """The claim of that id. Raises InputError if the plan does not have it."""
+        """Find the claim of that id. Raises InputError if the plan does not have it."""
         known = {claim.id: claim for claim in self.claims}
         if id not in known:
             raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
@@ -199,11 +199,11 @@ class Inputs:
         return list(dict.fromkeys(claim.paper for claim in self.claims))
 
     def of_paper(self, paper: str) -> list[ClaimResults]:
-        """Claims of one paper."""
+        """List the claims of one paper."""
         return [claim for claim in self.claims if claim.paper == paper]
 
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
-        """Every job with its claim."""
+        """List every job with its claim."""
         return ((claim, job) for claim in self.claims for job in claim.jobs)
 
 

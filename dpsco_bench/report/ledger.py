@@ -151,7 +151,7 @@ SCHEDULE_OPTIONS = ("epochs", "inner_steps", "step", "step_rule", "steps", "thet
 
 
 def noise_options(entry: Cell) -> str:
-    """Options of a cell that say how its noise is made, in words."""
+    """Tell the options of a cell that say how its noise is made, in words."""
     return options_text({k: v for k, v in entry.options.items() if k not in SCHEDULE_OPTIONS})
 
 
@@ -160,7 +160,7 @@ NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
 
 
 def charged_on(cells: Iterable[Charged]) -> str:
-    """Problems that cells were charged on, with p of their norms and the options that were given, in words."""
+    """Tell the problems that cells were charged on, with p of their norms and the options that were given, in words."""
     found: dict[str, list[Charged]] = {}
     for cell in cells:
         found.setdefault(str(cell.cell.problem), []).append(cell)

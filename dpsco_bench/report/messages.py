@@ -51,7 +51,7 @@ MOST_PLACES = 4
 
 
 def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
-    """``The gradient count of Theorem 4.2 is as stated``."""
+    """Say what a claim's figure says: ``The gradient count of Theorem 4.2 is as stated``."""
     subject, said = title_parts(claim, rows)
     return symbols(f"{subject}{',' * (',' in subject)} {said}") if said else subject
 
@@ -90,7 +90,7 @@ def _on_noise(claim: Claim, judged: Sequence[Row]) -> bool:
 
 
 def _kinds_stated(claim: Claim) -> set[str]:
-    """Kinds of the parts that are about its statement."""
+    """List kinds of the parts that are about its statement."""
     return {part.kind for part in claim.parts if not part.beside}
 
 
@@ -133,7 +133,7 @@ _ALONE = {"ordering": "ordering", "law": "computed law", "band": "stated band", 
 
 
 def _slopes(rows: Sequence[Row]) -> str:
-    """The parameters of slopes, such as `` in n and d``; nothing for other kinds."""
+    """Name the parameters of slopes, such as `` in n and d``; nothing for other kinds."""
     names = list(dict.fromkeys(row.place for row in sorted(rows, key=lambda row: row.order)))
     if not 0 < len(names) <= MOST_PLACES or not all(names):
         return ""

@@ -191,7 +191,7 @@ def _privacy_text(found: Mapping[str, int]) -> str:
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """One bar per paper: what its claims come to."""
+    """Draw one bar per paper: what its claims come to."""
     used = [standing for standing in COLOURS if any(line.counts.get(standing) for line in lines)]
     key = _key_places(used)
     top = KEY_LINE * (1 + max((row for row, _ in key), default=0)) + 0.06
@@ -226,7 +226,7 @@ def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
 
 
 def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
-    """(line, inches from the left) of each word of the key, broken where the figure ends."""
+    """Find (line, inches from the left) of each word of the key, broken where the figure ends."""
     places, row, x = [], 0, 0.05
     for standing in used:
         wide = 0.34 + 0.058 * len(standing)

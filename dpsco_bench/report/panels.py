@@ -69,7 +69,7 @@ _OFFSET, CROWDED = 0.26, 16
 
 
 def panel_line(score: Score) -> str:
-    """Part, instance and sizes in one line."""
+    """Tell part, instance and sizes in one line."""
     part = score.part
     shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := part.fixed.get(key)) is not None}
     sizes = setting({key: value for key, value in shown.items() if not isinstance(value, Mapping)})
@@ -80,19 +80,19 @@ def panel_line(score: Score) -> str:
 
 
 def small_line(scores: Sequence[Score]) -> str:
-    """The one small line of a panel: what of it is beside the statement, then part, instance and sizes."""
+    """Write the one small line of a panel: what of it is beside the statement, then part, instance and sizes."""
     return "; ".join(filter(None, (beside_text(scores), panel_line(scores[0]))))
 
 
 def beside_text(scores: Sequence[Score]) -> str:
-    """``beside the statement``, with whose noise where that holds of some scores only; empty where all count."""
+    """Say ``beside the statement``, with whose noise where that holds of some scores only; empty where all count."""
     found = [score.row.calibration for score in scores if score.row.beside]
     whose = " and ".join(NOISE.get(calibration, calibration) for calibration in found) + " "
     return (whose * (len(found) < len(scores)) + BESIDE) if found else ""
 
 
 def worded_panel(scores: Sequence[Score]) -> Panel:
-    """Verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
+    """Tell verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
     told = dict.fromkeys(score.reason.partition(";")[0] for score in scores if score.judged)
     return words_panel(
         panel_message(scores), "; ".join([*(text for text in told if text != NOTHING), small_line(scores)])
@@ -100,12 +100,12 @@ def worded_panel(scores: Sequence[Score]) -> Panel:
 
 
 def mark_colour(score: Score) -> str:
-    """Of a verdict's mark: grey where the part is beside the statement, and so counts for nothing."""
+    """Colour a verdict's mark: grey where the part is beside the statement, and so counts for nothing."""
     return FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
 
 
 def mark(score: Score) -> list[tuple[str, str]]:
-    """The verdict as a mark with its word, in lines that stand below the name of a curve."""
+    """Show the verdict as a mark with its word, in lines that stand below the name of a curve."""
     colour = mark_colour(score)
     lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
@@ -129,7 +129,7 @@ class Series:
 
 
 def series(cells: Sequence[CellEvidence], x: Sequence[float] | None = None) -> Series:
-    """Means and intervals of measured cells, exactly as the verdict sees them; over the swept parameter or over x."""
+    """Summarise measured cells exactly as the verdict does; over the swept parameter or over x."""
     found = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     mean = np.array([s.mean for s in found])
     half = np.array([NORMAL_95 * student_factor(s.dof) * s.stderr if s.dof > 0 else math.nan for s in found])
@@ -152,7 +152,7 @@ def curve_label(score: Score, y: float) -> EndLabel:
 
 
 def bound_constant(score: Score) -> float:
-    """Geometric mean of measured over bound: the constant with which the bound passes through the points."""
+    """Average measured over bound (geometric mean): with this constant the bound passes through the points."""
     mean, bound = score.row.mean or (), score.row.bound or ()
     fitted = score.row.fitted if any(score.row.fitted or ()) else (True,) * len(mean)
     pairs = [(m, b) for m, b, inside in zip(mean, bound, fitted or (), strict=False) if inside]
@@ -161,13 +161,13 @@ def bound_constant(score: Score) -> float:
 
 
 def bound_line(score: Score) -> np.ndarray:
-    """The bound times that constant, at every point."""
+    """Multiply the bound by that constant, at every point."""
     bound = [b if is_number(b) else math.nan for b in score.row.bound]
     return bound_constant(score) * np.array(bound, dtype=float)
 
 
 def rate_panel(scores: Sequence[Score]) -> Panel:
-    """A sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
+    """Draw a sweep with all its calibrations: points with intervals, fitted line, bound, noise off."""
     first, title = scores[0], panel_message(scores)
     shown = [(score, points) for score in scores if (points := _measured(score)) is not None]
     if not shown:
@@ -178,7 +178,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
 
 
 def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
-    """Symbols that a sweep's panel draws."""
+    """List symbols that a sweep's panel draws."""
     counted = shown[0][0].kind.counts
     drawn = {
         "mean": not counted and any((points.mean > 0).any() for _, points in shown),
@@ -214,7 +214,7 @@ def _draws_bound(score: Score, points: Series) -> bool:
 
 
 def _draw_methods(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
-    """Means of a part with several methods, which no curve joins: a line for each."""
+    """Draw means of a part with several methods, which no curve joins: a line for each."""
     rows = [
         (f"{cell.entry.method.replace('_', ' ')}, {parameter_symbol(cell.entry.parameter)} = {plain(cell.value)}", i)
         for i, cell in enumerate(_cells(shown[0][0]))
@@ -257,7 +257,7 @@ def _place(score: Score, cell: CellEvidence) -> float:
 
 
 def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
-    """Cells that a verdict judges: its part's own, or those of the parts that it uses."""
+    """Find cells that a verdict judges: its part's own, or those of the parts that it uses."""
     calibration = calibration or score.row.calibration
     parts = score.part.uses or [score.row.part]
     return [cell for part in parts for cell in score.results.evidence(part, calibration)]
@@ -332,7 +332,7 @@ def _draw_series(axes: Axes, score: Score, points: Series) -> EndLabel:
 
 
 def _draw_local_slopes(axes: Axes, score: Score, points: Series, fitted: np.ndarray) -> None:
-    """The slope between each pair of neighbours, where there is no single one; of accounted noise below its line."""
+    """Write the slope between neighbours, where there is no single one; of accounted noise below its line."""
     up = -1 if score.row.calibration == "accounted" else 1
     side = -up if is_number(score.row.slope) and score.row.slope > 0 else up
     x, mean = points.x[fitted], points.mean[fitted]
@@ -379,7 +379,7 @@ def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndL
 
 
 def privacy_panel(scores: Sequence[Score]) -> Panel:
-    """Real against claimed epsilon over the sweep."""
+    """Draw real against claimed epsilon over the sweep."""
     title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := score.charged)]
     if not shown:
@@ -389,7 +389,7 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
 
 
 def reals(cells: Sequence[Any]) -> str:
-    """``≥ 12 900``: real epsilons of a sweep with their sign."""
+    """Show ``≥ 12 900``: real epsilons of a sweep with their sign."""
     if all(math.isnan(cell.real) for cell in cells):
         return "not known"
     worst = max((cell for cell in cells if not math.isnan(cell.real)), key=lambda cell: cell.real / cell.claimed)
@@ -425,7 +425,7 @@ def _draw_reals(axes: Axes, score: Score, cells: Sequence[Any]) -> EndLabel:
 
 
 def ratio_panel(scores: Sequence[Score]) -> Panel:
-    """Means over what they are compared with, whiskers of two standard errors."""
+    """Draw means over what they are compared with, whiskers of two standard errors."""
     title = panel_message(scores)
     shown = [score for score in scores if len(_ratios(score)[0])]
     if not shown:
@@ -436,7 +436,7 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
 
 
 def grid_panel(scores: Sequence[Score]) -> Panel:
-    """The same for all combinations of a grid, over the value of the bound in each.
+    """Draw the same for all combinations of a grid, over the value of the bound in each.
 
     The axis of ratios is linear, so that it holds every cell.
     """
@@ -475,7 +475,7 @@ def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
 
 
 def _label(score: Score, absent: int = 0) -> EndLabel:
-    """Beside the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
+    """Label the last point: whose noise, the worst ratio, the cells that have none, the verdict."""
     ratios = _ratios(score)[0]
     good = ratios[np.isfinite(ratios) & (ratios > 0)]
     colour = TEXT_COLOURS.get(score.row.calibration, FAINT)
@@ -487,7 +487,7 @@ def _label(score: Score, absent: int = 0) -> EndLabel:
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """Ratios per cell and their whiskers."""
+    """Compute ratios per cell and their whiskers."""
     mean, stderr, bound = (np.array(column) for column in (score.row.mean, score.row.stderr, score.row.bound))
     if not len(mean) == len(stderr) == len(bound):
         return np.empty(0), np.empty(0)
@@ -496,7 +496,7 @@ def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _at_foot(score: Score) -> np.ndarray:
-    """Cells whose measured value is 0 or below, or so far below its bound that no logarithmic axis shows it."""
+    """Find cells whose measured value is 0 or below, or so far below its bound that no logarithmic axis shows it."""
     return (np.array(score.row.mean, dtype=float) <= 0) | beyond_log(np.append(_ratios(score)[0], 1.0))[:-1]
 
 
@@ -530,7 +530,7 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
 
 
 def _stretch(places: np.ndarray) -> float:
-    """Factor by which two calibrations stand apart on a logarithmic axis, so that neither hides the other."""
+    """Find the factor by which two calibrations stand apart on a logarithmic axis, so that neither hides the other."""
     return float(max(places.max() / places.min(), 2.0) ** 0.025) if len(places) and places.min() > 0 else 1.0
 
 
@@ -547,7 +547,7 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
 
 
 def _groups(score: Score) -> list[Group]:
-    """Parts whose cells stand side by side; empty where all share one parameter."""
+    """List parts whose cells stand side by side; empty where all share one parameter."""
     found = measured_parts(score)
     alike = len({group.parameter for group in found}) <= 1
     complete = sum(group.cells for group in found) == len(score.row.values or ())
@@ -555,7 +555,7 @@ def _groups(score: Score) -> list[Group]:
 
 
 def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
-    """Positions on the x axis: the values, or consecutive numbers with a gap between groups.
+    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups.
 
     A score without the cells of some groups leaves their places empty.
     """
@@ -566,7 +566,7 @@ def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
 
 
 def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) -> None:
-    """A tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
+    """Set a tick per cell; under each group the range of its values, and its parameter, once for neighbours alike."""
     ticks: list[float] = []
     place = taken = 0
     under = axes.get_xaxis_transform()

@@ -108,7 +108,7 @@ class Score:
         return with_interval(self.row.slope, None if self.kind.counts else self.row.ci)
 
     def own(self, name: str) -> Any:
-        """A field that only its kind has; None for a row of another kind."""
+        """Read a field that only its kind has; None for a row of another kind."""
         return self.row.own.get(name) if name in self.kind.own_fields else None
 
     @property
@@ -175,7 +175,7 @@ class Group(NamedTuple):
 
 
 def measured_parts(score: Score) -> list[Group]:
-    """The parts whose cells a row judges, in the order of its cells."""
+    """List the parts whose cells a row judges, in the order of its cells."""
     found: list[Group] = []
     for used in score.part.uses:
         job = score.results.job(used, score.row.calibration)
@@ -186,7 +186,7 @@ def measured_parts(score: Score) -> list[Group]:
 
 
 def scores(inputs: Inputs) -> list[Score]:
-    """Every verdict of the profile, in the order of plan and claim files."""
+    """List every verdict of the profile, in the order of plan and claim files."""
     return [Score(claim, row) for claim in inputs.claims for row in claim.rows]
 
 

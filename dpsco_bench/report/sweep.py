@@ -38,7 +38,7 @@ def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
 
 
 def figure(rows: Sequence[SweptRun]) -> Figure:
-    """Mean risks with their intervals, over the swept key that is a number."""
+    """Draw mean risks with their intervals, over the swept key that is a number."""
     axis = numeric_key(rows)
     lines = _lines(rows, axis)
     room = (ROW * len(lines) + 0.05) * (len(lines) > 1)
@@ -85,7 +85,7 @@ def _number(value: Any) -> float:
 
 
 def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
-    """Runs that differ along the axis alone, by what tells them from others."""
+    """Group runs that differ along the axis alone, by what tells them from others."""
     found: dict[str, list[SweptRun]] = {}
     kinds = {row.summary.risk_kind for row in rows}
     for row in rows:

@@ -117,7 +117,7 @@ def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str =
 
 
 def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
-    """Titles and rows of the table of each region; a kind stands in the first row of its words."""
+    """Make titles and rows of the table of each region; a kind stands in the first row of its words."""
     standings = [
         [show(word, QUALIFIED if word in RESERVED_STANDINGS else TONES[meant.outcome]), meant.meaning]
         for word, meant in STANDINGS.items()

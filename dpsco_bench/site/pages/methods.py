@@ -284,7 +284,7 @@ def nearest_points(content: Content, id: str) -> list[Charged]:
         groups.setdefault(noise, []).append(cell)
 
     def distance(charged: Charged) -> tuple[bool, float, float, float]:
-        """Audits last; many noises at one point; what a command must name, and data; then the distance of sizes."""
+        """Rank a cell: audits last, then many noises at its point, few things to name, the distance of sizes."""
         cell = charged.cell
         needed = len(cell.options) + len(cell.problem_options) + 20.0 * (cell.variant is not None)
         needed += 10.0 * problem_class(cell.problem).needs_data_root

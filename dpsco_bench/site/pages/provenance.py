@@ -47,7 +47,7 @@ def provenance_page(content: Content) -> Pages:
 
 
 def facts(inputs: Inputs) -> list[tuple[str, str]]:
-    """(name, value) of each line of the page."""
+    """List (name, value) of each line of the page."""
     jobs = [job for _, job in inputs.all_jobs()]
     versions = {name: _installed(name) for name in PACKAGES}
     ours = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install
