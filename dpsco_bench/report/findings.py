@@ -189,9 +189,10 @@ class Results:
 
     def row(self, claim: str, part: str, calibration: str = "paper") -> Any:
         """Find the verdict (`analysis.verdict.Verdict`) of a part under a calibration."""
-        if claim not in {one.id for one in self.inputs.claims}:
+        found = next((one for one in self.inputs.claims if one.id == claim), None)
+        if found is None:
             raise self.unmeasured(f"{claim} is not in")
-        known = {f"{row.part} {row.calibration}": row for row in self.inputs.claim(claim).rows}
+        known = {f"{row.part} {row.calibration}": row for row in found.rows}
         name = f"{part} {calibration}"
         if name not in known:
             raise InputError(f"part of {claim}", name, nearest(name, known))
