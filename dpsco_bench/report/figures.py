@@ -457,7 +457,8 @@ def _curve_panel(
     shown = setting({"n": first.n, "delta": first.delta, **score.part.problem_options})
     line = (beside_text([score]), f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", score.row.part)
     told = "; ".join(filter(None, (*line, score.part.problem, shown)))
-    return Panel(f"{where}: {_said(score, names, styles)}", draw, told, right=RIGHT)
+    title = f"{where}: {_said(score, names, styles)}".replace("T = ", "T\u00a0=\u00a0")
+    return Panel(title, draw, told, right=RIGHT)
 
 
 def _said(score: Score, names: Mapping[str, str], styles: Mapping[str, MethodStyle]) -> str:
