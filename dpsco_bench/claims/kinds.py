@@ -186,7 +186,7 @@ class Kind(ABC):
     knows_the_law : bool
         Whether it compares with a computed law, and so can certify the chains of other parts.
     shape : str
-        The panel that draws it, by its name in `report.shapes`; a kind with its own overrides `panel`.
+        The panel that draws it, by its name in `report.panels`; a kind with its own overrides `panel`.
     labels : mapping of str to str
         Words of that panel which depend on the kind: ``ratio``, ``reference`` and ``worst`` (of the largest ratio).
     against : str

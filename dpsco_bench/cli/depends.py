@@ -20,7 +20,6 @@ from dpsco_bench.jsonio import digest
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
 from dpsco_bench.report.findings import FINDINGS
-from dpsco_bench.report.origin import LOCK
 
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
@@ -52,7 +51,7 @@ def _beside(profile: str) -> list[Path]:
     pages = documents().values()
     pictures = [path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg"))]
     found = [*pages, *pictures]
-    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", LOCK)):
+    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
         with suppress(InputError):  # a package without it
             found.append(shared_dir(folder) / name)
     return [path for path in found if path.is_file()]

@@ -165,8 +165,8 @@ def _table(id: str) -> TablePage | None:
 def _table_page(text: TableText) -> TablePage:
     """Of a computed table with its note and rows (name -> value) as they are before any measurement."""
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.report.computed import computed_table
     from dpsco_bench.report.inputs import Inputs
+    from dpsco_bench.report.rebuilt import computed_table
     from dpsco_bench.report.tables import at
 
     if not text.computed:

@@ -6,7 +6,7 @@ from dpsco_bench.claims.slug import slug
 
 
 def address(*names: str) -> str:
-    """Anchor of a thing by its names, the same on every page: ``paper.thm4.2``, ``rate-n`` give one of letters.
+    """Make the anchor of a thing by its names, the same on every page, out of ``paper.thm4.2`` and ``rate-n``.
 
     Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
     """

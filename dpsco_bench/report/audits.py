@@ -36,6 +36,7 @@ KINDS = {"exact": "o", "upper": "v", "lower": "^"}
 """Of an accountant's epsilon."""
 BELOW_AXIS = "<"
 """Of any that is less than the axis shows."""
+TOLD = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
 SEEN, SILENT = INK, GREY
 """An audit whose predicted power is at least one half, and one that says nothing."""
 
@@ -66,12 +67,12 @@ class Row:
 
 
 def audit_scores(scores: Iterable[Score]) -> list[Score]:
-    """Audits among verdicts that have a result."""
+    """Pick audits among verdicts that have a result."""
     return [score for score in scores if score.kind.name == KIND and "epsilon_lower" in (score.row.own or {})]
 
 
 def rows_of(scores: Iterable[Score]) -> list[Row]:
-    """Audits by algorithm, and of each by variant, calibration and claim."""
+    """Group audits by algorithm, and of each by variant, calibration and claim."""
     found: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
@@ -83,20 +84,33 @@ def rows_of(scores: Iterable[Score]) -> list[Row]:
 
 
 def audits_figure(scores: Sequence[Score]) -> Figure:
-    """The figure of some audits: an axis for each algorithm, with a line for each of its variants and calibrations."""
+    """Draw some audits: an axis for each algorithm, with a line for each of its variants and calibrations."""
     columns = _columns(rows_of(scores))
-    lines = max(sum(map(_height, column)) for column in columns)
+    wide, lines = WIDTH * len(columns), max(sum(map(_height, column)) for column in columns)
     title = textwrap.wrap(audits_message(scores), TITLE_CHARACTERS * len(columns))
     above = ABOVE + TITLE_LINE * (len(title) - 1)
     height = above + BELOW + ROW * lines
-    figure = Figure(figsize=(WIDTH * len(columns), height))
-    for number_, column in enumerate(columns):
+    figure = Figure(figsize=(wide, height))
+    for place, column in enumerate(columns):
         own = ROW * sum(map(_height, column))
-        left, room = number_ * WIDTH + LEFT, WIDTH - LEFT - RIGHT
-        total = WIDTH * len(columns)
-        axes = figure.add_axes((left / total, 1 - (above + own) / height, room / total, own / height))
+        left, room = place * WIDTH + LEFT, WIDTH - LEFT - RIGHT
+        axes = figure.add_axes((left / wide, 1 - (above + own) / height, room / wide, own / height))
         _draw(axes, column)
-    _words(figure, height, title)
+    figure.text(0.05 / wide, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
+    below, told = 0.09 + TITLE_LINE * len(title), "\n".join(textwrap.wrap(TOLD, 78 * len(columns)))
+    figure.text(0.05 / wide, 1 - below / height, told, va="top", size=6.5, color=FAINT)
+    marks = [
+        ("lower bound by all that is released", "D", SEEN, SEEN),
+        ("by the output of a fused run", "D", SEEN, "white"),
+        ("says nothing: predicted power below 1/2", "D", SILENT, SILENT),
+        *((f"accountant, {kind}", marker, FAINT, FAINT) for kind, marker in KINDS.items()),
+        ("at the edge: below the axis", BELOW_AXIS, FAINT, FAINT),
+    ]
+    handles = [
+        Line2D([], [], marker=marker, label=label, color=colour, markerfacecolor=face, markersize=3.6, linestyle="none")
+        for label, marker, colour, face in marks
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=1 + len(columns), fontsize=6, columnspacing=1.0)
     return figure
 
 
@@ -110,7 +124,7 @@ def audits_message(scores: Sequence[Score]) -> str:
 
 
 def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
-    """Algorithms, each with its rows, in one column or in two of about the same height."""
+    """Set algorithms, each with its rows, in one column or in two of about the same height."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.algorithm, []).append(row)
@@ -126,7 +140,7 @@ def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
 
 
 def _height(block: Sequence[Row]) -> float:
-    """Lines of an algorithm: its name, and one for each row."""
+    """Count the lines of an algorithm: its name, and one for each row."""
     return len(block) + 1.15
 
 
@@ -136,7 +150,7 @@ def _draw(axes: Axes, blocks: Sequence[Sequence[Row]]) -> None:
     axes.set_ylim(sum(map(_height, blocks)), 0.0)
     place = 0.0
     for block in blocks:
-        axes.text(-0.02, place + 0.6, block[0].algorithm, **_label(axes, INK, "bold"))
+        _name(axes, place + 0.6, block[0].algorithm, INK, "bold")
         axes.axhline(place + 0.6, color="#d9d9d9", linewidth=0.6, zorder=0)
         for line, row in enumerate(block, start=1):
             _draw_row(axes, row, place + 0.6 + line)
@@ -150,21 +164,15 @@ def _draw(axes: Axes, blocks: Sequence[Sequence[Row]]) -> None:
     axes.set_xlabel("ε, in units of the claim", color=INK)
 
 
-def _label(axes: Axes, colour: str, weight: str = "normal") -> dict[str, Any]:
-    return {
-        "transform": axes.get_yaxis_transform(),
-        "ha": "right",
-        "va": "center",
-        "size": 5.8,
-        "color": colour,
-        "weight": weight,
-    }
+def _name(axes: Axes, y: float, text: str, colour: str, weight: str = "normal") -> None:
+    look: dict[str, Any] = {"ha": "right", "va": "center", "size": 5.8, "color": colour, "weight": weight}
+    axes.text(-0.02, y, text, transform=axes.get_yaxis_transform(), **look)
 
 
 def _draw_row(axes: Axes, row: Row, y: float) -> None:
     colour = COLOURS[row.calibration]
     name = f"{row.name}: {row.calibration}" if row.name else row.calibration
-    axes.text(-0.02, y, symbols(name), **_label(axes, TEXT_COLOURS[row.calibration]))
+    _name(axes, y, symbols(name), TEXT_COLOURS[row.calibration])
     first = row.scores[0].row
     real = math.nan if first.epsilon_real is None else float(first.epsilon_real) / row.claimed
     if not math.isnan(real):
@@ -178,42 +186,11 @@ def _draw_row(axes: Axes, row: Row, y: float) -> None:
     for score in row.scores:
         lower = float(score.own("epsilon_lower")) / row.claimed
         seen = SEEN if float(score.own("power")) >= SAYS_SOMETHING or score.verdict == "refuted" else SILENT
-        fused = score.part.evaluation == "fused"  # around the other mark, so that both are seen in one place
-        look: dict[str, Any] = (
-            {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5} if fused else {"markersize": 3.0}
-        )
-        marker = "D" if lower >= LOWEST else BELOW_AXIS
-        axes.plot([_inside(lower)], [y], marker, **{"color": seen, "markeredgewidth": 0.7, "zorder": 4, **look})
+        look: dict[str, Any] = {"color": seen, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
+        if score.part.evaluation == "fused":  # around the other mark, so that both are seen in one place
+            look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
+        axes.plot([_inside(lower)], [y], "D" if lower >= LOWEST else BELOW_AXIS, **look)
 
 
 def _inside(epsilon: float) -> float:
     return min(max(epsilon, LOWEST), HIGHEST)
-
-
-def _words(figure: Figure, height: float, title: Sequence[str]) -> None:
-    """Say what the figure shows, above; its symbols, below."""
-    wide = figure.get_figwidth()
-    columns = max(1, round(wide / WIDTH))
-    told = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
-    figure.text(0.05 / wide, 1 - 0.06 / height, "\n".join(title), va="top", size=8, weight="bold", color=INK)
-    lines = "\n".join(textwrap.wrap(told, 78 * columns))
-    below = 0.09 + TITLE_LINE * len(title)
-    figure.text(0.05 / wide, 1 - below / height, lines, va="top", size=6.5, color=FAINT)
-
-    def mark(label: str, marker: str, colour: str, face: str | None = None) -> Line2D:
-        more: dict[str, Any] = {
-            "color": colour,
-            "markerfacecolor": face or colour,
-            "markersize": 3.6,
-            "linestyle": "none",
-        }
-        return Line2D([], [], marker=marker, label=label, **more)
-
-    handles = [
-        mark("lower bound by all that is released", "D", SEEN),
-        mark("by the output of a fused run", "D", SEEN, "white"),
-        mark("says nothing: predicted power below 1/2", "D", SILENT),
-        *(mark(f"accountant, {kind}", marker, FAINT) for kind, marker in KINDS.items()),
-        mark("at the edge: below the axis", BELOW_AXIS, FAINT),
-    ]
-    figure.legend(handles=handles, loc="lower center", ncols=1 + columns, fontsize=6, columnspacing=1.0)

@@ -62,7 +62,7 @@ class EndLabel:
 
 
 def value_axis(axes: Axes, values: Iterable[float], label: str, beside: Iterable[float] = ()) -> None:
-    """Logarithmic x axis with ticks at the measured values; it also holds points that stand beside them."""
+    """Set a logarithmic x axis with ticks at the measured values; it also holds points that stand beside them."""
     ticks = sorted({float(v) for v in values})
     step = math.ceil(len(ticks) / MOST_TICKS)
     shown = ticks[::-1][::step][::-1]
@@ -79,7 +79,7 @@ def value_axis(axes: Axes, values: Iterable[float], label: str, beside: Iterable
 
 
 def legible(ticks: Sequence[float], low: float, high: float) -> list[float]:
-    """Those of ascending ticks whose labels do not touch on a logarithmic axis from low to high, the largest first."""
+    """Keep the ticks whose labels do not touch on a logarithmic axis from low to high, the largest first."""
     kept: list[float] = []
     for tick in reversed(ticks):
         if kept:
@@ -92,7 +92,7 @@ def legible(ticks: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """Powers of two beyond 10,000 and below 0.01 as such, whole numbers plainly, others with three digits at most."""
+    """Write powers of two beyond 10,000 and below 0.01 as such, others plainly or with three digits."""
     power = math.log2(value)
     if not 0.01 <= value < 1e4 and power == round(power):
         return f"2{superscript(round(power))}"
@@ -101,7 +101,7 @@ def tick_text(value: float) -> str:
 
 
 def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -> None:
-    """Logarithmic y axis around the values, decades (and 2, 5 where few of them) labelled."""
+    """Set a logarithmic y axis around the values, decades (and 2, 5 where few of them) labelled."""
     logs = np.log10([v for v in values if v > 0 and math.isfinite(v)] or [1.0])
     low, high = float(logs.min()), float(logs.max())
     margin = max(room * (high - low), 0.08)
@@ -116,7 +116,7 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
 
 def log_x(axes: Axes) -> None:
-    """Logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled.
+    """Set a logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled.
 
     Where nothing that is drawn is positive it stays as it is.
     """
@@ -139,7 +139,7 @@ def _decades(axis: Axis, subs: Sequence[float], most: int) -> None:
 
 
 def decade_text(value: float) -> str:
-    """Tick label on a logarithmic axis: plain near 1, a power of ten elsewhere; none where floats end."""
+    """Write a tick label on a logarithmic axis: plain near 1, a power of ten elsewhere; none where floats end."""
     if not 0 < value < math.inf:
         return ""
     return plain(value) if PLAIN[0] < value < PLAIN[1] else _power(value)
@@ -160,11 +160,11 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
         if label.x is not None:
             look = {
                 "arrowstyle": "-",
-                "color": label.colour,
                 "linewidth": 0.4,
                 "alpha": 0.7,
                 "shrinkA": 0,
                 "shrinkB": 2,
+                "color": label.colour,
             }
             at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
@@ -175,7 +175,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
 
 
 def _height(axes: Axes, y: float) -> float:
-    """Fraction of the axes' height at which a value stands; what is off the axes stands at their edge."""
+    """Find the fraction of the axes' height at which a value stands; what is off the axes stands at their edge."""
     low, high = axes.get_ylim()
     if axes.get_yscale() == "linear":
         return min(1.0, max(0.0, (y - low) / (high - low)))
@@ -184,7 +184,7 @@ def _height(axes: Axes, y: float) -> float:
 
 
 def fitting(axes: Axes, text: str, size: float) -> float:
-    """The size, or a smaller one with which a label at the right edge ends inside its panel."""
+    """Find the size, or a smaller one with which a label at the right edge ends inside its panel."""
     figure: Any = axes.figure
     box, width = axes.get_position(), 72.0 * figure.get_figwidth()
     left = (box.x1 + 0.03 * box.width) * width
@@ -199,41 +199,32 @@ def spread(
 ) -> list[float]:
     """Move sorted places apart, keeping their order and as much of their positions as possible.
 
+    Neighbours that touch become a block about the mean of where they would be.
+
     Parameters
     ----------
     gap : float or sequence of float, the room that each takes, its place in the middle
     ends : (float, float), where the room ends; what does not fit stands out at the top
     """
-    sizes = [gap] * len(places) if isinstance(gap, int | float) else list(gap)
+    sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
+
+    def put(block: list[int]) -> np.ndarray:
+        """Find the edges of the room of each of a block, from below."""
+        edges = np.concatenate([[0.0], np.cumsum(sizes[block])])
+        wanted = float(np.mean(np.array(places)[block] - (edges[:-1] + sizes[block] / 2)))
+        return edges + max(ends[0], min(wanted, ends[1] - edges[-1]))
+
     blocks: list[list[int]] = []
-
-    def low(block: Sequence[int]) -> float:
-        """Lower end of neighbours that touch, about the mean of where they would be."""
-        offsets, at = [], 0.0
-        for i in block:
-            offsets.append(places[i] - (at + sizes[i] / 2))
-            at += sizes[i]
-        return max(ends[0], min(sum(offsets) / len(block), ends[1] - at))
-
-    def high(block: Sequence[int]) -> float:
-        return low(block) + sum(sizes[i] for i in block)
-
     for number_ in range(len(places)):
         blocks.append([number_])
-        while len(blocks) > 1 and low(blocks[-1]) < high(blocks[-2]):
+        while len(blocks) > 1 and put(blocks[-1])[0] < put(blocks[-2])[-1]:
             last = blocks.pop()
             blocks[-1] += last
-    found = []
-    for block in blocks:
-        at = low(block)
-        for number_ in block:
-            found.append(at + sizes[number_] / 2)
-            at += sizes[number_]
-    return found
+    return [float(place) for block in blocks for place in put(block)[:-1] + sizes[block] / 2]
 
 
 def below_axis(axes: Axes, values: Sequence[float], x: Sequence[float], colour: str) -> None:
-    """Arrows at the lower edge for points that lie below the axis."""
+    """Draw arrows at the lower edge for points that lie below the axis."""
     low = axes.get_ylim()[0]
     outside = [place for place, value in zip(x, values, strict=True) if value < low]
     if outside:
@@ -249,7 +240,7 @@ def beyond_log(values: np.ndarray) -> np.ndarray:
 
 
 def at_foot(axes: Axes, x: Sequence[float] | np.ndarray, colour: str) -> None:
-    """Hollow arrows at the lower edge for measured values that a logarithmic axis cannot show (`beyond_log`)."""
+    """Draw hollow arrows at the lower edge for measured values that a logarithmic axis cannot show (`beyond_log`)."""
     if len(x):
         look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "markersize": 3.6, "zorder": 4}
         axes.plot(x, [FOOT] * len(x), "v", transform=axes.get_xaxis_transform(), clip_on=False, **look)

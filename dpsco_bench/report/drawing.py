@@ -62,6 +62,7 @@ class Panel:
     line : str, small text below the title: instance and sizes, in a line or two; what does not fit is cut
     blank : bool, whether there is nothing to draw, only the words
     symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
+    shown : bool, whether nothing in it is judged
     height, right : float, inches of the area that holds the data, and of the margin beside it
     """
 
@@ -72,6 +73,7 @@ class Panel:
     symbols: tuple[str, ...] = ()
     height: float = AXES_HEIGHT
     right: float = RIGHT
+    shown: bool = False
 
     @property
     def titles(self) -> list[str]:
@@ -86,7 +88,7 @@ class Panel:
 
 @contextmanager
 def style(**more: Any) -> Iterator[None]:
-    """The package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
+    """Set the package's style on top of Matplotlib's defaults, whatever the user's own settings are."""
     parameters = rc_params_from_file(_STYLE, fail_on_error=True, use_default_template=True)
     kept: dict[Any, Any] = {key: parameters[key] for key in parameters if key not in ("backend", "interactive")}
     kept.update(more)
@@ -97,7 +99,9 @@ def style(**more: Any) -> Iterator[None]:
 def compose(
     panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
 ) -> Figure:
-    """A figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
+    """Make a figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
+
+    Axes have fixed inches, so that all panels of a row align whatever their labels are.
 
     Parameters
     ----------
@@ -106,11 +110,15 @@ def compose(
     used = {name for panel in panels for name in panel.symbols} if key else set()
     if {"mean", "ratio"} <= used:
         used = {*used, "both"} - {"mean", "ratio"}
-    handles = [*(_handle(name) for name in KEY if name in used), *more]
+    plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
+    handles = [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
+    handles += more
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
-    rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]
-    heights = [_row_height(row) for row in rows]
+    rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
+    lines = [max(len(panel.titles) + len(panel.lines) for panel in row) for row in rows]
+    drawn = [max(0.1 if panel.blank else panel.height + BOTTOM for panel in row) for row in rows]
+    heights = [room + GAP + LINE * count + 0.12 for room, count in zip(drawn, lines, strict=True)]
     title = textwrap.wrap(header, HEADER_CHARACTERS * columns)
     legend_columns = min(len(handles), 2 * columns)
     origin = two_lines(source, LINE_CHARACTERS * columns)
@@ -118,19 +126,44 @@ def compose(
     foot = 0.14 * math.ceil(len(handles) / legend_columns) + 0.12 if handles else 0.05
     height = sum(heights) + top + foot
     figure = Figure(figsize=(width, height))
-    _header(figure, title, origin, height)
+    write_header(figure, title, origin)
     upper = height - top
-    for row, room in zip(rows, heights, strict=True):
+    for row, room, count in zip(rows, heights, lines, strict=True):
         for column, panel in enumerate(row):
-            _place(figure, panel, column * PANEL_WIDTH, upper, _heading_lines(row), (width, height))
+            left, below = column * PANEL_WIDTH, upper - 0.05 - LINE * count - GAP
+            _write(figure, panel, (left + 0.05) / width, upper - 0.05)
+            if not panel.blank:
+                box = (left + LEFT, below - panel.height, PANEL_WIDTH - LEFT - panel.right, panel.height)
+                panel.draw(figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height)))
         upper -= room
     if handles:
         figure.legend(handles=handles, loc="lower center", ncols=legend_columns)
     return figure
 
 
+def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str], size: float = 8.5) -> None:
+    """Write lines of a message at the top of a figure, and below them lines that say what it is about."""
+    width, height = figure.get_figwidth(), figure.get_figheight()
+    if title:
+        where = 1 - 0.05 / height
+        figure.text(0.05 / width, where, "\n".join(title), va="top", size=size, weight="bold", color=INK)
+        below = where - 0.15 * len(title) / height
+        figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
+
+
+def _write(figure: Figure, panel: Panel, x: float, upper: float) -> None:
+    """Write title and small text of a panel, a line below the other."""
+    looks = [
+        *((text, 7.5, "bold", INK) for text in panel.titles),
+        *((text, 6.3, "normal", FAINT) for text in panel.lines),
+    ]
+    for number, (text, size, weight, colour) in enumerate(looks):
+        y = (upper - LINE * number) / figure.get_figheight()
+        figure.text(x, y, text, va="top", size=size, weight=weight, color=colour)
+
+
 def cut(text: str, characters: int) -> str:
-    """A text of at most so many characters, cut behind a word."""
+    """Cut a text to so many characters, cut behind a word."""
     if len(text) <= characters:
         return text
     kept = text[: characters - 2]
@@ -138,63 +171,26 @@ def cut(text: str, characters: int) -> str:
 
 
 def two_lines(text: str, characters: int) -> list[str]:
-    """A text in at most two lines of so many characters; what does not fit is cut. None where there is no text."""
+    """Break a text into at most two lines of so many characters; what does not fit is cut."""
     first, *rest = textwrap.wrap(text, characters, break_long_words=False) or [""]
     return list(filter(None, (first, cut(" ".join(rest), characters))))
 
 
-def _handle(name: str) -> Line2D:
-    text, options = KEY[name]
-    return Line2D([], [], label=text, **{"color": INK, "markersize": 3.6, "linestyle": "none", **options})
-
-
-def _header(figure: Figure, title: Sequence[str], origin: Sequence[str], height: float) -> None:
-    if title:
-        where = 1 - 0.05 / height
-        figure.text(0.05 / figure.get_figwidth(), where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
-        below = where - 0.15 * len(title) / height
-        figure.text(0.05 / figure.get_figwidth(), below, "\n".join(origin), va="top", size=6.5, color=FAINT)
-
-
-def _heading_lines(row: Sequence[Panel]) -> int:
-    return max(len(panel.titles) + len(panel.lines) for panel in row)
-
-
-def _row_height(row: Sequence[Panel]) -> float:
-    drawn = max(0.1 if panel.blank else panel.height + BOTTOM for panel in row)
-    return drawn + GAP + LINE * _heading_lines(row) + 0.12
-
-
-def _place(figure: Figure, panel: Panel, left: float, upper: float, lines: int, size: tuple[float, float]) -> None:
-    """Axes at fixed inches, so that all panels of a row align whatever their labels are."""
-    width, height = size
-    top = upper - 0.05 - LINE * lines - GAP
-    _write(figure, panel, left, upper - 0.05, size)
-    if panel.blank:
-        return
-    room = (PANEL_WIDTH - LEFT - panel.right) / width
-    axes = figure.add_axes(((left + LEFT) / width, (top - panel.height) / height, room, panel.height / height))
-    panel.draw(axes)
-
-
-def _write(figure: Figure, panel: Panel, left: float, upper: float, size: tuple[float, float]) -> None:
-    width, height = size
-    x = (left + 0.05) / width
-    for number, text in enumerate(panel.titles):
-        y = (upper - LINE * number) / height
-        figure.text(x, y, text, va="top", size=7.5, weight="bold", color=INK)
-    for number, text in enumerate(panel.lines, start=len(panel.titles)):
-        y = (upper - LINE * number) / height
-        figure.text(x, y, text, va="top", size=6.3, color=FAINT)
+def bare(axes: Axes) -> None:
+    """Take ticks, grid and frame off an axes; names of ticks stay."""
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for side in axes.spines.values():
+        side.set_visible(False)
 
 
 def words_panel(title: str, line: str = "") -> Panel:
-    """A panel that has nothing to draw."""
+    """Make a panel that has nothing to draw."""
     return Panel(title, lambda axes: None, line, blank=True)
 
 
 def svg_text(figure: Figure) -> str:
-    """The figure as SVG, without date."""
+    """Write the figure as SVG, without date."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"

@@ -14,11 +14,10 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.noise import noise_behind
-from dpsco_bench.claims.model import Part
 from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
-from dpsco_bench.report.inputs import Inputs, Job
+from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import Charged, LedgerRow, charged_cells
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.own_figures import paper_figure
@@ -39,7 +38,7 @@ class Sizes(NamedTuple):
 
 
 def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str = "") -> Sizes | None:
-    """Measured cells of a part, of one method where it has several; None where there are none."""
+    """Find the measured cells of a part, of one method where it has several; None where there are none."""
     results = next((found for found in inputs.claims if found.id == claim), None)
     cells = results.evidence(part, calibration) if results and part in results.parts else []
     cells = [cell for cell in cells if not method or cell.entry.method == method]
@@ -47,20 +46,16 @@ def sweep(inputs: Inputs, claim: str, part: str, calibration: str, method: str =
 
 
 def part_settings(inputs: Inputs, claim: str, part: str) -> str:
-    """Method, instance and fixed settings of a part that was measured, as the line above its panel."""
-    return settings_line(next(found for found in inputs.claims if found.id == claim).parts[part])
-
-
-def settings_line(part: Part) -> str:
-    """Method, instance and fixed settings of a part in one line."""
-    methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in part.methods))
-    given = {**part.fixed, **part.problem_options}
+    """Name method, instance and fixed settings of a part that was measured, as the line above its panel."""
+    found = inputs.claim(claim).parts[part]
+    methods = " and ".join(dict.fromkeys(m.algorithm.split(".", 1)[-1] for m in found.methods))
+    given = {**found.fixed, **found.problem_options}
     plain_ones = {key: value for key, value in given.items() if not isinstance(value, Mapping)}
-    return "; ".join(filter(None, (methods and f"{methods} on {part.problem}", setting(plain_ones))))
+    return "; ".join(filter(None, (methods and f"{methods} on {found.problem}", setting(plain_ones))))
 
 
 def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[float]:
-    """Means with 95 % intervals; returns the finite ends, for the axis."""
+    """Draw means with 95 % intervals; returns the finite ends, for the axis."""
     good = np.isfinite(points.mean) & (points.mean > 0)
     x, y = points.x[good], points.mean[good]
     half = np.nan_to_num(points.high[good] - y)
@@ -71,7 +66,7 @@ def draw_sweep(axes: Axes, points: Series, colour: str, marker: str) -> list[flo
 
 
 def through(points: Series, formula: Sequence[float]) -> np.ndarray:
-    """A formula multiplied by the constant with which it passes through the points (geometric mean of the ratios)."""
+    """Multiply a formula by the constant with which it passes through the points (geometric mean of the ratios)."""
     values = np.asarray(formula, dtype=float)
     good = (points.mean > 0) & (values > 0)
     return values * math.exp(float(np.mean(np.log(points.mean[good] / values[good]))))
@@ -85,7 +80,7 @@ def calibrations_panel(
     line: str = "",
     y_label: str = "excess risk",
 ) -> Panel:
-    """Sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
+    """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
     def draw(axes: Axes) -> None:
         ends: list[float] = []
@@ -112,7 +107,7 @@ def calibrations_panel(
 
 
 def noise_label(calibration: str, found: Sizes) -> EndLabel:
-    """Name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
+    """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
     remark = symbols(noise.shortfall) if noise else ""
     colour = TEXT_COLOURS[calibration]
@@ -122,7 +117,7 @@ def noise_label(calibration: str, found: Sizes) -> EndLabel:
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
-    """A logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
+    """Set a logarithmic x axis with ticks at those values that leave room for their numbers, the largest one first."""
     value_axis(axes, values, label)
     low, high = np.log(axes.get_xlim())
     apart: list[float] = []
@@ -164,23 +159,20 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
     found: dict[str, dict[str, list[Charged]]] = {}
     for claim in inputs.of_paper(paper):
         for job in claim.jobs:
-            for cell in charged_cells(claim, job.part, job.calibration) if _charged(job) else ():
-                name = LedgerRow((cell,)).variant
-                found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
+            if job.calibration == "paper" and not job.skipped:
+                for cell in charged_cells(claim, job.part, job.calibration):
+                    name = LedgerRow((cell,)).variant
+                    found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
     return found
 
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
-    """A panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
+    """Draw a panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
     return [
         _mechanism_panel(algorithm, kinds)
         for algorithm, kinds in sorted(charged_mechanisms(inputs, paper).items())
         if any(map(_finite, kinds.values()))
     ]
-
-
-def _charged(job: Job) -> bool:
-    return job.calibration == "paper" and not job.skipped
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
@@ -202,8 +194,10 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
                 place, marker = noise.epsilon_claimed * shift, KIND_MARKERS[noise.epsilon_real_kind]
                 axes.plot(place, noise.excess, marker, color=colour, markersize=3.2)
                 ends.append(noise.excess)
-            if _finite(own):
-                labels.append(_noise_label(name, _finite(own), ink))
+            if _finite(own):  # variant and options beside the last of its points
+                last = max((cell.noise for cell in _finite(own)), key=lambda noise: noise.epsilon_claimed)
+                first, *rest = textwrap.wrap(name.replace("_", " ") or "as printed", 20)[:3]
+                labels.append(EndLabel(last.excess, first, ink, tuple((text, ink) for text in rest)))
         sparse_axis(axes, [cell.claimed for own in kinds.values() for cell in own], "claimed ε")
         log_y(axes, ends, "real ε / claimed ε", room=0.1)
         axes.axhline(1.0, color=FAINT, linewidth=0.8, linestyle=(0, (4, 2)))
@@ -220,17 +214,9 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
 def _spent(cells: Sequence[Charged]) -> str:
     """Say what a mechanism spends of its claim, at worst."""
     noises = [cell.noise for cell in cells]
-    worst = max(noises, key=lambda noise: noise.excess)
-    if any(noise.status == "exceeds_claim" for noise in noises):
-        over = max((noise for noise in noises if noise.status == "exceeds_claim"), key=lambda noise: noise.excess)
+    if above := [noise for noise in noises if noise.status == "exceeds_claim"]:
+        over = max(above, key=lambda noise: noise.excess)
         return f"real ε up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
     if all(noise.status == "proven" for noise in noises):
-        return f"private, and spends at most {number(worst.excess)} of its claim"
+        return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
     return "not shown to be private"
-
-
-def _noise_label(noise: str, cells: Sequence[Charged], ink: str) -> EndLabel:
-    """Variant and options beside the last of its points."""
-    last = max((cell.noise for cell in cells), key=lambda noise: noise.epsilon_claimed)
-    lines = textwrap.wrap(noise.replace("_", " ") or "as printed", 20)[:3]
-    return EndLabel(last.excess, lines[0], ink, tuple((text, ink) for text in lines[1:]))

@@ -1,78 +1,133 @@
-"""Figures of claims: one file per claim for print, single panels for the page."""
+"""Figures of claims: one file per claim for print; variants of a sweep, maps of bounds, and curves along the run.
+
+Parts ``sweep-variant`` with the same sweep belong together, such as one sweep for several learners; a part ``sweep``
+joins them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.ordering import HOLDS, REVERSED
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.errors import failing_as
 from dpsco_bench.report.audits import NAME as AUDITS
 from dpsco_bench.report.audits import audit_scores, audits_figure
-from dpsco_bench.report.curves import curve_figure
-from dpsco_bench.report.drawing import Panel, compose, save, style, words_panel
+from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y, value_axis
+from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.labels import worded_panel
-from dpsco_bench.report.messages import claim_message
-from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_panels
+from dpsco_bench.report.messages import NOISE, claim_title
+from dpsco_bench.report.method_styles import MethodStyle, styles_of
+from dpsco_bench.report.numbers import is_number, number, plain, slope
 from dpsco_bench.report.own_figures import extra_panels
-from dpsco_bench.report.ratios import grid_panel
+from dpsco_bench.report.panels import (
+    BESIDE,
+    LABEL_CHARACTERS,
+    beside_text,
+    bound_constant,
+    grid_panel,
+    kind_panel,
+    panel_line,
+    series,
+    worded_panel,
+)
 from dpsco_bench.report.scores import Score, claim_scores, scores
-from dpsco_bench.report.shapes import kind_panel
-from dpsco_bench.report.wording import symbols
+from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, setting, symbols
 
-TIME_SUFFIX, SHOWN_SUFFIX = ".time", ".shown"
 MOST_SHOWN = 4
 """More panels of what is measured for information, beside judged ones, have a figure of their own."""
+LEAST_VARIANTS = 3
+LEAST_CHECKS = 5
+"""A claim with fewer explicit bounds shows them one by one."""
+SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+LOWEST = 1e-4
+"""Ratios below this have the palest colour."""
+_RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
+NAME_CHARACTERS = 48
+"""Of the names of all columns of the map of ratios, beside each other."""
+_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
+"""Inches that the map of ratios takes from and gives to its margins."""
+RIGHT = 1.2
+"""Inches of the margin in which the names of curves stand."""
+MOST_POINTS = 250
+"""Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
+CURVE_CHARACTERS = 19
+"""Of a line of a method's name beside its curve."""
+Curves = Mapping[str, np.ndarray]
+"""Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
+
+
+def claim_figures(results: ClaimResults) -> dict[str, Figure]:
+    """Draw a claim, by file suffix: its own figure, ``.curves``, ``.time`` (running time), ``.shown`` (not judged).
+
+    There always is one for the claim itself; what has nothing to draw states its verdict in words.
+    """
+    audits, every = audit_scores(claim_scores(results)), claim_scores(results)
+    if audits and len(audits) == len(every):
+        return {"": audits_figure(audits)}
+    told = f"{results.id}: {symbols(results.claim.title)}"
+    curves, timed = curve_figure(results), curve_figure(results, timed=True)
+    panels = claim_panels(results)
+    figures: dict[str, Figure] = {}
+    aside = [panel for panel in panels if panel.shown]
+    if MOST_SHOWN < len(aside) < len(panels):
+        figures[".shown"] = compose(aside, "Measured for information: no criterion was set", told)
+        panels = [panel for panel in panels if not panel.shown]
+    if curves is not None and not panels:
+        figures[""] = curves
+    else:
+        rest = [] if curves is not None else undrawn_orderings(every)
+        figures[""] = compose([*panels, *rest], claim_title(results.claim, results.rows), told)
+        figures |= {} if curves is None else {".curves": curves}
+    return figures if timed is None else figures | {".time": timed}
 
 
 def claim_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim: those of its study, and of its parts other than measured orderings in the file's order."""
-    return [panel for panel, _ in _panels(results)]
+    """Make the panels of a claim's study, and of its parts but orderings."""
+    scores = claim_scores(results)
+    overview, together, parts = checks_panel(scores), grouped_parts(scores), _by_part(scores)
+    first = [*extra_panels(results), *variant_panels(scores), *([overview] if overview else [])]
+    told = []
+    for part, own in parts.items():
+        kind = own[0].kind
+        if part not in together and not (overview and kind.checks_bounds) and kind.shape != "curves":
+            told.append(replace(_panel(own), shown=all(score.row.meaning.outcome == "shown" for score in own)))
+    return [*first, *(panel for panel in told if not (panel.blank and panel.shown))] or told
 
 
-def _panels(results: ClaimResults) -> list[tuple[Panel, bool]]:
-    """The same, each with whether nothing in it is judged."""
-    by_part: dict[str, list[Score]] = {}
-    for score in claim_scores(results):
-        by_part.setdefault(score.row.part, []).append(score)
-    everything = [score for scores in by_part.values() for score in scores]
-    overview = checks_panel(everything)
-    together = grouped_parts(everything)
-    alone = [
-        scores
-        for part, scores in by_part.items()
-        if part not in together and not (overview and scores[0].kind.checks_bounds)
-    ]
-    panels = [(_panel(scores), scores) for scores in alone if scores[0].kind.shape != "curves"]
-    first = [*extra_panels(results), *variant_panels(everything), *([overview] if overview else [])]
-    told = [(panel, _only_shown(scores)) for panel, scores in panels]
-    kept = [pair for pair in told if not (pair[0].blank and pair[1])]
-    return [*((panel, False) for panel in first), *kept] or told
-
-
-def _only_shown(scores: Sequence[Score]) -> bool:
-    """Check whether nothing is judged: a panel without a drawing would say nothing."""
-    return all(score.row.meaning.outcome == "shown" for score in scores)
+def _by_part(scores: Iterable[Score]) -> dict[str, list[Score]]:
+    found: dict[str, list[Score]] = {}
+    for score in scores:
+        found.setdefault(score.row.part, []).append(score)
+    return found
 
 
 def _panel(scores: Sequence[Score]) -> Panel:
     if scores[0].row.parameter == GRID:  # numbers of combinations are no axis
-        judged = any(score.judged for score in scores)
-        return grid_panel(scores) if judged else worded_panel(scores)
+        return grid_panel(scores) if any(score.judged for score in scores) else worded_panel(scores)
     return kind_panel(scores)
 
 
-def undrawn_orderings(results: ClaimResults) -> list[Panel]:
-    """Orderings without measurements (skipped, not yet run), in words; what is said of several is said once."""
-    by_part: dict[str, list[Score]] = {}
-    for score in claim_scores(results):
-        if score.kind.shape == "curves":
-            by_part.setdefault(score.row.part, []).append(score)
+def undrawn_orderings(scores: Iterable[Score]) -> list[Panel]:
+    """Tell orderings without measurements (skipped, not yet run) in words; what is said of several is said once."""
     by_title: dict[str, list[Panel]] = {}
-    for panel in map(worded_panel, by_part.values()):
+    for own in _by_part(score for score in scores if score.kind.shape == "curves").values():
+        panel = worded_panel(own)
         by_title.setdefault(panel.title, []).append(panel)
     return [
         panels[0] if len(panels) == 1 else words_panel(title, f"{len(panels)} parts")
@@ -80,53 +135,24 @@ def undrawn_orderings(results: ClaimResults) -> list[Panel]:
     ]
 
 
-def claim_figures(results: ClaimResults) -> dict[str, Figure]:
-    """Figures of a claim by file suffix: the claim's own, and with ``.time`` the one over running time.
-
-    There always is one for the claim itself; what has nothing to draw states its verdict in words.
-    """
-    figures: dict[str, Figure] = {}
-    audits = audit_scores(claim_scores(results))
-    if audits and len(audits) == len(claim_scores(results)):
-        return {"": audits_figure(audits)}
-    curves = curve_figure(results)
-    every = _panels(results)
-    aside = [panel for panel, shown in every if shown]
-    apart = len(aside) > MOST_SHOWN and len(aside) < len(every)
-    panels = [panel for panel, shown in every if not (apart and shown)]
-    if apart:
-        told = f"{results.id}: {symbols(results.claim.title)}"
-        figures[SHOWN_SUFFIX] = compose(aside, "Measured for information: no criterion was set", told)
-    if curves is not None and not panels:
-        figures[""] = curves
-    else:
-        panels += [] if curves is not None else undrawn_orderings(results)
-        figures[""] = compose(panels, claim_message(results), f"{results.id}: {symbols(results.claim.title)}")
-        if curves is not None:
-            figures[".curves"] = curves
-    timed = curve_figure(results, timed=True)
-    if timed is not None:
-        figures[TIME_SUFFIX] = timed
-    return figures
-
-
-def write_figures(inputs: Inputs, claim: str, folder: Path) -> list[Path]:
+def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
     """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files.
 
     Parameters
     ----------
-    folder : Path, where ``<claim>.svg`` and ``<claim>.pdf`` go, and ``<claim>.time.*`` where timings exist
+    folder : Path, where ``<id>.svg`` and ``<id>.pdf`` go, and ``<id>.time.*`` where timings exist
     """
-    if claim == AUDITS:
-        with style():
-            return _written({"": audits_figure(audit_scores(scores(inputs)))}, claim, folder)
-    board = next((board for board in inputs.boards if board.id == claim), None)
-    if board is None:
-        return write_claim_figures(inputs.claim(claim), folder)
-    from dpsco_bench.leaderboard.phases import board_figures  # brings the accountants, which no claim's figure needs
-
+    board = next((board for board in inputs.boards if board.id == id), None)
+    if board is None and id != AUDITS:
+        return write_claim_figures(inputs.claim(id), folder)
     with style():
-        return _written(board_figures(board), claim, folder)
+        if board is None:
+            return _written({"": audits_figure(audit_scores(scores(inputs)))}, id, folder)
+        from dpsco_bench.leaderboard.phases import (
+            board_figures,  # brings the accountants, which no claim's figure needs
+        )
+
+        return _written(board_figures(board), id, folder)
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
@@ -138,3 +164,321 @@ def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
 def _written(figures: Mapping[str, Figure], id: str, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     return [path for suffix, figure in figures.items() for path in save(figure, folder / f"{id}{suffix}")]
+
+
+def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[Score]]:
+    """Group verdicts of the variants of each sweep, by sweep, noise and what was measured; few are left out."""
+    curves = (s for s in scores if s.kind.judges_noise or (s.kind.measures_slope and not s.kind.counts))
+    drawn = [s for s in curves if _points(s) is not None]
+    stems = {s.row.part.rpartition("-")[0] for s in drawn} - {""}
+    groups: dict[tuple[str, str, str], list[Score]] = {}
+    for score in drawn:
+        stem = score.row.part if score.row.part in stems else score.row.part.rpartition("-")[0]
+        if stem and len({m.label for m in score.part.methods}) <= 1:
+            groups.setdefault((stem, score.row.calibration, score.quantity), []).append(score)
+    about = {
+        key: {(s.row.parameter, s.part.problem, s.kind.judges_noise) for s in found} for key, found in groups.items()
+    }
+    return {key: found for key, found in groups.items() if len(found) >= LEAST_VARIANTS and len(about[key]) == 1}
+
+
+def _points(score: Score) -> np.ndarray | None:
+    """Read values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
+
+    None where not every value can be drawn: such a part has a panel of its own, which says so.
+    """
+    if score.kind.judges_noise:
+        rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
+    else:
+        cells = [] if score.part.uses else score.results.evidence(score.row.part, score.row.calibration)
+        found = series([cell for cell in cells if cell.risks.size])
+        rows = list(zip(found.x, found.mean, found.low, found.high, strict=True))
+    good = sorted(row for row in rows if is_number(row[1]) and row[0] > 0 and 0 < row[1] < math.inf)
+    every = len({row[0] for row in good}) == len(good) == len(rows)
+    return np.array(good).T if every and len(good) >= 2 else None
+
+
+def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
+    """Draw a panel per sweep and calibration with the curves of all its variants."""
+    groups = variant_groups(scores)
+    for (stem, calibration, _), found in groups.items():
+        names = [s.row.part for (other, *_), same in groups.items() if other == stem for s in same]
+        yield _variant_panel(stem, calibration, {list(dict.fromkeys(names)).index(s.row.part): s for s in found})
+
+
+def grouped_parts(scores: Sequence[Score]) -> set[str]:
+    """Find parts whose verdicts are all in a panel of variants."""
+    inside = {(s.row.part, s.row.calibration) for found in variant_groups(scores).values() for s in found}
+    outside = {s.row.part for s in scores if (s.row.part, s.row.calibration) not in inside}
+    return {part for part, _ in inside} - outside
+
+
+def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> Panel:
+    """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
+    first = next(iter(scores.values()))
+    noise = NOISE.get(calibration, calibration)
+    text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {_counted(list(scores.values()))}"
+    line = f"{stem}: {panel_line(first).partition('; ')[2]}".rstrip(": ")
+    every = all(score.row.beside for score in scores.values())
+    return Panel(text, lambda axes: _draw_variants(axes, stem, scores), f"{BESIDE}; {line}" if every else line)
+
+
+def _counted(scores: Sequence[Score]) -> str:
+    """Count words: ``3 of 4 match, 1 faster``."""
+    words = Counter(score.row.word.replace("_", " ") for score in scores).most_common()
+    (word, most), *others = words
+    said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
+    return ", ".join([said, *(f"{count} {other}" for other, count in others)])
+
+
+def _variant_label(stem: str, score: Score, y: float, colour: str) -> EndLabel:
+    name = f"{SYMBOLS.get(score.tone, '·')} {score.row.part[len(stem) + 1 :].replace('_', ' ') or 'as stated'}"
+    beside = ((f"    {BESIDE}", FAINT),) if score.row.beside else ()
+    if not is_number(score.row.slope):
+        return EndLabel(y, name, colour, beside)
+    told = slope(score.row.slope)
+    if len(name) + len(told) < LABEL_CHARACTERS:
+        return EndLabel(y, f"{name} {told}", colour, beside)
+    return EndLabel(y, name, colour, ((f"    {told}", colour), *beside))
+
+
+def _draw_variants(axes: Axes, stem: str, scores: Mapping[int, Score]) -> None:
+    curves = {place: points for place, score in scores.items() if (points := _points(score)) is not None}
+    first = next(iter(scores.values()))
+    private = first.kind.judges_noise
+    x, y = (np.concatenate([points[i] for points in curves.values()]) for i in (0, 1))
+    log_y(axes, y, "real ε at the claimed δ" if private else first.quantity)
+    value_axis(axes, x, parameter_label(first.row.parameter, first.results.paper))
+    ends = []
+    for position, (x, y, low, high) in curves.items():
+        look: dict[str, Any] = {"color": SHADES[position % len(SHADES)], "marker": SHAPES[position % len(SHAPES)]}
+        errors = np.nan_to_num(np.array([y - low, high - y]))
+        size = 5.0 - 0.5 * min(position, 5)  # curves that coincide stay visible
+        axes.errorbar(x, y, errors, linewidth=0.9, elinewidth=0.6, markersize=size, zorder=3, **look)
+        ends.append(_variant_label(stem, scores[position], float(y[-1]), TEXTS[position % len(TEXTS)]))
+    judged = next((s for s in scores.values() if s.row.bound and s.kind.bounded), None)
+    if judged is not None and not private:
+        line = bound_constant(judged) * np.array(judged.row.bound, dtype=float)
+        axes.plot(judged.row.values, line, color=FAINT, linestyle=(0, (3.5, 2)), linewidth=0.9, zorder=2)
+        told = f"bound {slope(judged.row.bound_slope)}" if is_number(judged.row.bound_slope) else "bound"
+        ends.append(EndLabel(float(line[int(np.argmax(judged.row.values))]), told, FAINT))
+    label_ends(axes, ends)
+
+
+def checks_panel(scores: Sequence[Score]) -> Panel | None:
+    """Map measured over bound: explicit bounds against the sweeps on which they were held; None for few bounds."""
+    checks = [score for score in scores if score.kind.checks_bounds and score.row.values]
+    names = list(dict.fromkeys(score.row.part for score in checks))
+    if len(names) < LEAST_CHECKS:
+        return None
+    worst: dict[tuple[str, str], float] = {}
+    for score in checks:
+        for part, ratio in _ratios_by_part(score):
+            key = (score.row.part, _stem(part))
+            worst[key] = max(ratio, worst.get(key, -math.inf))
+    columns = list(dict.fromkeys(stem for _, stem in worst))
+    broken = [s for s in checks if s.row.meaning.outcome == "contradicts"]
+    open_ = [s for s in checks if s.row.meaning.outcome not in ("confirms", "contradicts")]
+    title = f"{len(broken)} of {len(checks)} checks of explicit bounds are violated" if broken else ""
+    title = title or ("All explicit bounds hold" if not open_ else f"No explicit bound is violated, {len(open_)} open")
+    line = "largest measured / bound over cells and noise; below 1 the bound holds"
+    beside = {score.row.part for score in checks} - {score.row.part for score in checks if not score.row.beside}
+    line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
+    grey = [name in beside for name in names]
+    return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
+
+
+def _stem(part: str) -> str:
+    stem = part.rpartition("-")[0] or part
+    return "grid" if stem.startswith("grid") else stem
+
+
+def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
+    """Give the mean over bound of every judged cell, with the part that it comes from."""
+    calibration = score.row.calibration
+    parts = [p for p in score.part.uses for _ in score.results.evidence(p, calibration)]
+    for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
+        if is_number(mean) and is_number(bound):
+            yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
+
+
+def _draw_map(
+    axes: Axes,
+    names: Sequence[str],
+    columns: Sequence[str],
+    worst: Mapping[tuple[str, str], float],
+    grey: Sequence[bool],
+) -> None:
+    figure: Any = axes.figure  # words at the left take room from the margin at the right
+    box, width = axes.get_position(), figure.get_figwidth()
+    left, wider = _LABEL_WIDTH / width, (_RIGHT_WIDTH - _LABEL_WIDTH) / width
+    axes.set_position((box.x0 + left, box.y0, box.width + wider, box.height))
+    values = np.array([[worst.get((name, column), math.nan) for column in columns] for name in names])
+    shades = np.log10(np.clip(values, LOWEST, 1.0))
+    axes.imshow(shades, cmap=_RATIOS, norm=Normalize(math.log10(LOWEST), 0.0), aspect="auto")
+    for row, column in np.argwhere(~np.isnan(values)):
+        value = float(values[row, column])
+        colour = "#ffffff" if shades[row, column] > -0.9 else INK
+        axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
+    axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
+    for label, beside in zip(axes.get_yticklabels(), grey, strict=True):
+        label.set_color(FAINT if beside else INK)
+    room = max(5, NAME_CHARACTERS // len(columns))
+    below = ["\n".join(textwrap.wrap(name.replace("_", " "), room, break_long_words=False)) for name in columns]
+    axes.set_xticks(range(len(columns)), below, size=5)
+    bare(axes)
+
+
+def _short(value: float) -> str:
+    if value <= 0:
+        return "≤ 0"
+    return number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−")
+
+
+def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
+    """Draw risk against gradient evaluations / n, or against running time; None where nothing was measured.
+
+    Panels of one part have the same axes. Parts that kept the ends of their runs alone have no curves, unless none has
+    more.
+    """
+    scores = [score for score in claim_scores(results) if score.kind.shape == "curves"]
+    measured = [(score, cells) for score in scores if (cells := _measured(score, timed))]
+    measured = [one for one in measured if any(len(cell.curve_risks) > 1 for cell in one[1])] or measured
+    if not measured:
+        return None
+    named = [label for score, cells in measured for label in (*(c.entry.method for c in cells), *score.part.pair)]
+    styles = styles_of(results.paper, list(dict.fromkeys(named)))
+    panels = []
+    for part in dict.fromkeys(score.row.part for score, _ in measured):
+        drawn = {}
+        own = [(score, cells) for score, cells in measured if score.row.part == part]
+        for value in sorted({cell.value for _, cells in own for cell in cells}):
+            for score, cells in own:
+                seconds = _timings(score) if timed else {}
+                here = [cell for cell in cells if cell.value == value]
+                found = {cell.entry.method: _curve(cell, styles, seconds if timed else None) for cell in here}
+                drawn[score.row.calibration, value] = score, here, found
+        limits = _limits([curve for *_, curves in drawn.values() for curve in curves.values()])
+        panels += [_curve_panel(*one, styles, limits, timed) for one in drawn.values() if one[1]]
+    told = f"{results.id}: {symbols(results.claim.title)}{_machine(results) if timed else ''}"
+    returns = dict.fromkeys(look.returns for look in styles.values() if look.returns)
+    key: list[Any] = [
+        Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"),
+        Line2D([], [], color=FAINT, ls="none", marker="o", ms=3, label=", ".join(["dot: what is returned", *returns])),
+    ]
+    return compose(panels, claim_title(results.claim, results.rows), told, more=key)
+
+
+def _measured(score: Score, timed: bool) -> list[CellEvidence]:
+    """Find the measured cells of a part; with ``timed`` only where it has timings."""
+    return [] if timed and not _timings(score) else score.results.evidence(score.row.part, score.row.calibration)
+
+
+def _timings(score: Score) -> dict[int, np.ndarray]:
+    """Per cell, the curve (gradient evaluations, seconds) of the timing job, shape ``(points, 2)``."""
+    job = score.results.job(score.row.part, score.row.calibration)
+    found = None if job is None else score.results.timing(job)
+    return {
+        cell.cell: np.array([cell.evaluations, cell.seconds], dtype=float).T
+        for cell in (found.cells if found else ())
+        if len(cell.seconds)
+    }
+
+
+def _machine(results: ClaimResults) -> str:
+    """Say where a claim's times were taken."""
+    found = next((timing.machine for job in results.jobs if (timing := results.timing(job))), None)
+    return f"; fastest run of one replicate on {found.processor}, {found.backend}" if found else ""
+
+
+def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
+    """Make the curve of a cell; of a method whose iterates carry no noise before the end, the end alone."""
+    risks = cell.curve_risks.reshape(len(cell.curve_risks), -1)
+    x = cell.curve_evaluations.reshape(len(risks), -1).mean(axis=1)
+    if seconds is not None:
+        clock = seconds.get(int(cell.entry.cell))
+        if clock is None:
+            return np.empty((4, 0))
+        x = np.interp(x, clock[:, 0], clock[:, 1], left=0.0)
+    else:
+        x = x / float(cell.entry.n)
+    start = -1 if styles[cell.entry.method].end_only else 0
+    curve = np.array([x, np.median(risks, axis=1), risks.min(axis=1), risks.max(axis=1)])[:, start:]
+    curve = curve[:, curve[0] > 0]
+    if curve.shape[1] <= MOST_POINTS:
+        return curve
+    wanted = np.geomspace(curve[0, 0], curve[0, -1], MOST_POINTS)
+    return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
+
+
+def _limits(curves: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:
+    """List what the axes of a part must hold: all medians, and the ends of all bands."""
+    x = [float(v) for curve in curves for v in curve[0]]
+    y = [float(v) for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0]
+    return x, y
+
+
+def _curve_panel(
+    score: Score,
+    cells: Sequence[CellEvidence],
+    curves: Curves,
+    styles: Mapping[str, MethodStyle],
+    limits: tuple[list[float], list[float]],
+    timed: bool,
+) -> Panel:
+    """Draw all methods under one noise at one value; the pair that is compared stands out."""
+    names = {cell.entry.method: _name(cell, styles[cell.entry.method]) for cell in cells}
+
+    def draw(axes: Axes) -> None:
+        ends = []
+        for label, (x, middle, low, high) in curves.items():
+            if len(x):
+                look, strong = styles[label], label in score.part.pair
+                _draw_curve(axes, look, strong, x, middle, low, high)
+                first, *rest = textwrap.wrap(names[label].replace("T = ", "T\u00a0=\u00a0"), CURVE_CHARACTERS)
+                more = tuple((line, look.colour) for line in rest)
+                ends.append(EndLabel(float(middle[-1]), first, look.colour, more, float(x[-1])))
+        log_y(axes, limits[1], "excess risk F − F*")
+        axes.set_xscale("log")
+        axes.set_xlim(min(limits[0]) / 1.2, max(limits[0]) * 1.3)
+        axes.xaxis.set_major_locator(LogLocator(numticks=8))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: decade_text(value)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel("running time of the algorithm (s)" if timed else "gradient evaluations / n")
+        label_ends(axes, ends)
+
+    first = cells[0].entry
+    noise = NOISE.get(score.row.calibration, score.row.calibration)
+    where = f"{noise[:1].upper()}{noise[1:]}, {symbols(first.parameter)} = {plain(cells[0].value)}"
+    shown = setting({"n": first.n, "delta": first.delta, **score.part.problem_options})
+    line = (beside_text([score]), f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", score.row.part)
+    told = "; ".join(filter(None, (*line, score.part.problem, shown)))
+    title = f"{where}: {_said(score, names, styles)}".replace("T = ", "T\u00a0=\u00a0")
+    return Panel(title, draw, told, right=RIGHT)
+
+
+def _said(score: Score, names: Mapping[str, str], styles: Mapping[str, MethodStyle]) -> str:
+    """Say which of the pair ends lower: ``DP-SVRG ends below DP-GD, T = 1500``."""
+    if len(score.part.pair) != 2:
+        return score.verdict
+    first, second = (names.get(label, styles[label].name) for label in score.part.pair)
+    words = {HOLDS: f"{first} ends below {second}", REVERSED: f"{second} ends below {first}"}
+    return words.get(score.row.word, f"{first} against {second}: {score.verdict}")
+
+
+def _name(cell: CellEvidence, look: MethodStyle) -> str:
+    """Name a method, with its number of steps: other numbers may end elsewhere."""
+    steps = cell.entry.options.get("steps")
+    return look.name + (f", T = {steps}" if steps and "T =" not in look.name else "")
+
+
+def _draw_curve(axes: Axes, look: MethodStyle, strong: bool, x: Any, middle: Any, low: Any, high: Any) -> None:
+    if look.end_only:
+        errors = [[middle[-1] - low[-1]], [high[-1] - middle[-1]]]
+        axes.errorbar(x[-1:], middle[-1:], errors, fmt="D", color=look.colour, markersize=4, zorder=5)
+        return
+    band: dict[str, Any] = {"color": look.colour, "alpha": 0.2 if strong else 0.08, "linewidth": 0, "zorder": 1}
+    line: dict[str, Any] = {"linewidth": 1.6 if strong else 0.8, "zorder": 4 if strong else 3}
+    axes.fill_between(x, np.maximum(low, 1e-300), high, **band)
+    axes.plot(x, middle, color=look.colour, linestyle=look.dash, **line)
+    axes.plot(x[-1:], middle[-1:], "o", color=look.colour, markersize=4 if strong else 2.6, zorder=5)

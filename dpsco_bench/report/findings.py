@@ -214,7 +214,7 @@ class Results:
         """Find the worst cell behind a verdict's privacy."""
         name = (claim, part, calibration)
         own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
-        cells = own[0].charged if own else []
+        cells = [cell for score in own for cell in score.charged]
         if not cells:
             raise self.unmeasured(f"{claim} {part} has no noise in")
         return max(cells, key=lambda cell: cell.noise.severity)

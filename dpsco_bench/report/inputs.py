@@ -75,24 +75,22 @@ class ClaimResults:
         """
         stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
         rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
+        profile = self.jobs[0].profile if self.jobs else ""
         for part in self.claim.parts:
+            absent = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id)
             for calibration in part.calibrations:
-                rows.setdefault((part.id, calibration), self._not_measured(part, calibration))
+                row = replace(absent, calibration=calibration, profile=profile)
+                rows.setdefault((part.id, calibration), row)
         order = {part: number for number, part in enumerate(self.parts)}
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
-    def _not_measured(self, part: Part, calibration: str) -> Verdict:
-        profile = self.jobs[0].profile if self.jobs else ""
-        who = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id)
-        return replace(who, calibration=calibration, profile=profile)
-
     def sources(self, part: str, calibration: str) -> list[Job]:
-        """Jobs whose rows a part judges under a calibration."""
+        """List jobs whose rows a part judges under a calibration."""
         wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
         return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
-        """The job of a (part, calibration), if the plan has one."""
+        """Find the job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
@@ -107,19 +105,18 @@ class ClaimResults:
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Timings | None:
-        """Timings of a job, None if it has none."""
+        """Read the timings of a job, None if it has none."""
         return self.files.measured.timing(job) if job.timing else None
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
-        """Measured cells of a (part, calibration); empty where skipped or not yet run."""
+        """Read the measured cells of a (part, calibration); empty where skipped or not yet run."""
         key = (part, calibration)
         if key not in self._evidence:
-            self._evidence[key] = self._read_evidence(self.job(part, calibration))
+            job = self.job(part, calibration)
+            self._evidence[key] = self._read_evidence(job) if job and not job.skipped else []
         return self._evidence[key]
 
-    def _read_evidence(self, job: Job | None) -> list[CellEvidence]:
-        if job is None or job.skipped:
-            return []
+    def _read_evidence(self, job: Job) -> list[CellEvidence]:
         calibrations, table = self.calibrations(job), self.table(job)
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
@@ -154,11 +151,11 @@ class Inputs:
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
-        """The claim of that id. Raises InputError if the plan does not have it."""
-        for claim in self.claims:
-            if claim.id == id:
-                return claim
-        raise InputError("claim", id, nearest(id, [claim.id for claim in self.claims], "dpsco list claims"), "plan")
+        """Find the claim of that id. Raises InputError if the plan does not have it."""
+        known = {claim.id: claim for claim in self.claims}
+        if id not in known:
+            raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
+        return known[id]
 
     @property
     def papers(self) -> list[str]:
@@ -166,14 +163,12 @@ class Inputs:
         return list(dict.fromkeys(claim.paper for claim in self.claims))
 
     def of_paper(self, paper: str) -> list[ClaimResults]:
-        """Claims of one paper."""
+        """List the claims of one paper."""
         return [claim for claim in self.claims if claim.paper == paper]
 
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
-        """Every job with its claim."""
-        for claim in self.claims:
-            for job in claim.jobs:
-                yield claim, job
+        """List every job with its claim."""
+        return ((claim, job) for claim in self.claims for job in claim.jobs)
 
 
 def read_inputs(files: Layout, only: str = "") -> Inputs:

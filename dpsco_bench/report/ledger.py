@@ -101,16 +101,6 @@ class LedgerRow:
         return ", ".join(filter(None, (self.first.calibrated.variant, self.options)))
 
     @property
-    def sizes(self) -> list[int]:
-        """Distinct numbers of records, sorted."""
-        return sorted({cell.cell.n for cell in self.cells})
-
-    @property
-    def dimensions(self) -> list[int]:
-        """Distinct dimensions, also of problems that have only one."""
-        return sorted({cell.calibrated.dimension for cell in self.cells})
-
-    @property
     def reals(self) -> list[float]:
         """Real epsilons, without those that no accountant gives."""
         return [real for cell in self.cells if not math.isnan(real := cell.noise.epsilon_real)]
@@ -135,19 +125,9 @@ class LedgerRow:
         return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
 
     @property
-    def charged_on(self) -> str:
-        """Problems in words."""
-        return charged_on(self.cells)
-
-    @property
     def doubts(self) -> str:
         """Why it is not shown to be private."""
         return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
-
-    @property
-    def delta_large(self) -> bool:
-        """Check whether delta >= 1/n in one of the cells."""
-        return any(cell.noise.delta_large for cell in self.cells)
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
@@ -155,25 +135,15 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
     groups: dict[tuple[Any, ...], list[Charged]] = {}
     for claim, job in inputs.all_jobs():
         if job.calibration != "none":
-            for cell in charged_cells(claim, job.part, job.calibration):
-                groups.setdefault(_identity(cell), []).append(cell)
+            for charged in charged_cells(claim, job.part, job.calibration):
+                cell, calibrated, noise = charged.cell, charged.calibrated, charged.noise
+                known = ("paper", "accounted")
+                order = known.index(job.calibration) if job.calibration in known else len(known)
+                made = (cell.algorithm, calibrated.variant, order, noise_options(cell))
+                claimed = (float(cell.delta), noise.epsilon_claimed)
+                found = (SEVERITY.index(noise.status), noise.epsilon_real_kind, noise.elsewhere, calibrated.accountant)
+                groups.setdefault((*made, *claimed, *found), []).append(charged)
     return [LedgerRow(tuple(groups[key])) for key in sorted(groups)]
-
-
-def _identity(cell: Charged) -> tuple[Any, ...]:
-    entry, noise = cell.cell, cell.noise
-    return (
-        entry.algorithm,
-        cell.calibrated.variant,
-        ("paper", "accounted").index(cell.calibration) if cell.calibration in ("paper", "accounted") else 2,
-        noise_options(entry),
-        float(entry.delta),
-        noise.epsilon_claimed,
-        SEVERITY.index(noise.status),
-        noise.epsilon_real_kind,
-        noise.elsewhere,
-        cell.calibrated.accountant,
-    )
 
 
 SCHEDULE_OPTIONS = ("epochs", "inner_steps", "step", "step_rule", "steps", "theta")
@@ -181,7 +151,7 @@ SCHEDULE_OPTIONS = ("epochs", "inner_steps", "step", "step_rule", "steps", "thet
 
 
 def noise_options(entry: Cell) -> str:
-    """Options of a cell that say how its noise is made, in words."""
+    """Tell the options of a cell that say how its noise is made, in words."""
     return options_text({k: v for k, v in entry.options.items() if k not in SCHEDULE_OPTIONS})
 
 
@@ -190,7 +160,7 @@ NOT_TOLD = ("constants", "norm_kappa", "p", "signal", "unit")
 
 
 def charged_on(cells: Iterable[Charged]) -> str:
-    """Problems that cells were charged on, with p of their norms and the options that were given, in words."""
+    """Tell the problems that cells were charged on, with p of their norms and the options that were given, in words."""
     found: dict[str, list[Charged]] = {}
     for cell in cells:
         found.setdefault(str(cell.cell.problem), []).append(cell)
@@ -242,13 +212,14 @@ LAW_MEANING = (
     "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
 )
 """What stands above a table with that column."""
+_sizes = partial(span, show=count)
 COLUMNS: Columns = {
     "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
     "Variant, options": Column("variant", raw={"variant": "first.calibrated.variant", "options": "options"}),
     "Calibration": Column("first.calibration"),
-    "Charged on": Column("charged_on"),
-    "n": Column("sizes", partial(span, show=count), "n", numeric=True),
-    "d": Column("dimensions", partial(span, show=count), "d", numeric=True),
+    "Charged on": Column(lambda row: charged_on(row.cells), raw="charged_on"),
+    "n": Column(lambda row: sorted({cell.cell.n for cell in row.cells}), _sizes, "n", numeric=True),
+    "d": Column(lambda row: sorted({cell.calibrated.dimension for cell in row.cells}), _sizes, "d", numeric=True),
     "δ": Column("first.cell.delta", number, numeric=True),
     "ε claimed": Column("first.cell.epsilon", plain, "epsilon_claimed", numeric=True),
     "ε real": Column(
@@ -274,7 +245,11 @@ COLUMNS: Columns = {
         tone=lambda row: STATUS_TONES[row.first.noise.status],
     ),
     "Why not shown": Column("doubts", raw="why_not_shown"),
-    "δ ≥ 1/n": Column("delta_large", lambda large: "yes" if large else ""),
+    "δ ≥ 1/n": Column(
+        lambda row: any(cell.noise.delta_large for cell in row.cells),
+        lambda large: "yes" if large else "",
+        "delta_large",
+    ),
     "Accountant": Column(lambda row: symbols(row.first.calibrated.accountant), raw="accountant"),
 }
 

@@ -56,7 +56,7 @@ def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) ->
 
 
 def styles_of(paper: str, labels: Sequence[str]) -> dict[str, MethodStyle]:
-    """Style of each label in claims of a paper, those without one by their place among their like."""
+    """Find the style of each label in claims of a paper, those without one by their place among their like."""
     known = {label: METHOD_STYLES.find(f"{paper}.{label}") for label in labels}
     unknown = [label for label, style in known.items() if style is None]
     return {label: style or _plain(label, unknown.index(label)) for label, style in known.items()}

@@ -30,12 +30,12 @@ def slope(value: object, digits: int = 2) -> str:
 
 
 def exponent(value: object) -> str:
-    """A bare exponent as the paper prints it: no more decimals than it needs."""
+    """Show a bare exponent as the paper prints it: no more decimals than it needs."""
     return f"{value:.6g}".replace("-", MINUS) if is_number(value) else NOTHING
 
 
 def plain(value: object) -> str:
-    """A setting or tick: no more digits than it needs, powers of ten where they read better."""
+    """Show a setting or tick: no more digits than it needs, powers of ten where they read better."""
     if not is_number(value):
         return NOTHING
     if math.isfinite(value) and 1e6 <= abs(value) < 1e7 and value == round(value):
@@ -45,19 +45,19 @@ def plain(value: object) -> str:
 
 
 def interval(pair: Sequence[object] | None, digits: int = 2) -> str:
-    """``[low, high]``, or nothing where either end is unknown."""
+    """Show ``[low, high]``, or nothing where either end is unknown."""
     if pair is None or len(pair) != 2 or not all(is_number(end) for end in pair):
         return ""
     return f"[{slope(pair[0], digits)}, {slope(pair[1], digits)}]"
 
 
 def with_interval(value: object, pair: Sequence[object] | None) -> str:
-    """A slope with its interval behind it."""
+    """Show a slope with its interval behind it."""
     return f"{slope(value)} {interval(pair)}".strip()
 
 
 def number(value: object, digits: int = 3) -> str:
-    """A number with significant digits; powers of ten outside 1e-3 .. 1e5."""
+    """Show a number with significant digits; powers of ten outside 1e-3 .. 1e5."""
     if not is_number(value):
         return NOTHING
     if _special(value):
@@ -74,7 +74,7 @@ def number(value: object, digits: int = 3) -> str:
 
 
 def count(value: object) -> str:
-    """A whole number, thousands apart by commas; very large ones as powers of ten."""
+    """Show a whole number, thousands apart by commas; very large ones as powers of ten."""
     if not is_number(value):
         return NOTHING
     if _special(value) or abs(value) >= 1e7:
@@ -105,7 +105,7 @@ def seconds(value: object) -> str:
 
 
 def span(values: Iterable[object], show: Callable[[object], str] = number, least: bool = False) -> str:
-    """One number, or the smallest and the largest: ``173 … 14,600``; of two that are alike the larger, or ``least``."""
+    """Show the smallest and the largest number: ``173 … 14,600``; of two that are alike the larger, or ``least``."""
     numbers = sorted(value for value in values if is_number(value))
     if not numbers:
         return NOTHING
@@ -119,6 +119,6 @@ def _special(value: float) -> str:
 
 
 def _fixed(value: float, decimals: int, digits: int) -> str:
-    """Fixed decimals with the given significant digits; whole numbers in full; thousands apart by commas."""
+    """Show fixed decimals with the given significant digits; whole numbers in full; thousands apart by commas."""
     text = f"{value:,.0f}" if value == round(value) else f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
     return text.replace("-", MINUS)

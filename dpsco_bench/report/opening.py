@@ -14,7 +14,7 @@ from dpsco_bench.analysis import answer as standings
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.report.drawing import FAINT, INK
+from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
@@ -37,18 +37,8 @@ COLOURS = {
     standings.NOT_RUN: "#f4f4f4",
 }
 """Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
-LIGHT = (
-    "#9bd6bd",
-    "#4a9fd6",
-    "#e9a820",
-    "#f5e38c",
-    "#c4c4c4",
-    "#d6d6d6",
-    "#dedede",
-    "#e6e6e6",
-    "#ededed",
-    "#f4f4f4",
-)
+DARK = ("#00664b", "#4a7d3a", "#bf6900", "#a63c00")
+"""Colours on which numbers are white."""
 RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
 """Standings that hold with a reservation."""
 UNPROVEN = {
@@ -114,10 +104,6 @@ def on_printed_noise(row: Verdict) -> bool:
     return rules.judges_noise and not rules.aside and row.calibration == "paper" and not row.beside
 
 
-def claim_line(claim: ClaimResults) -> ClaimLine:
-    return ClaimLine(claim, standings.answer(claim.rows))
-
-
 def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str]) -> list[PaperLine]:
     lines = []
     for paper in inputs.papers:
@@ -125,7 +111,7 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
         printed, recalled = (
             Counter(row.meaning.outcome for row in own if bool(row.recalled) is cited) for cited in (False, True)
         )
-        claims = [claim_line(claim) for claim in inputs.of_paper(paper)]
+        claims = [ClaimLine(claim, standings.answer(claim.rows)) for claim in inputs.of_paper(paper)]
         lines.append(PaperLine(paper, names[paper], claims, printed, len(load_errata(paper)), recalled))
     return lines
 
@@ -205,7 +191,7 @@ def _privacy_text(found: Mapping[str, int]) -> str:
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """One bar per paper: what its claims come to."""
+    """Draw one bar per paper: what its claims come to."""
     used = [standing for standing in COLOURS if any(line.counts.get(standing) for line in lines)]
     key = _key_places(used)
     top = KEY_LINE * (1 + max((row for row, _ in key), default=0)) + 0.06
@@ -218,11 +204,9 @@ def papers_figure(lines: Sequence[PaperLine]) -> Figure:
     axes.set_xlim(0, most * 1.02)
     axes.set_ylim(-0.5, len(lines) - 0.5)
     axes.set_yticks(range(len(lines)), [line.name for line in reversed(lines)])
-    axes.tick_params(length=0, labelsize=8)
+    axes.tick_params(labelsize=8)
     axes.set_xticks([])
-    axes.grid(False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    bare(axes)
     for standing, (row, x) in zip(used, key, strict=True):
         where = 1 - (0.1 + KEY_LINE * row) / height
         figure.text(x / WIDTH, where, "■", va="center", size=9, color=COLOURS[standing])
@@ -236,13 +220,13 @@ def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
         wide = line.counts.get(standing, 0)
         axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
         if wide >= 0.018 * most:
-            ink = INK if colour in LIGHT else "white"
+            ink = "white" if colour in DARK else INK
             axes.text(left + wide / 2, y, str(wide), ha="center", va="center", size=7.5, color=ink, weight="bold")
         left += wide
 
 
 def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
-    """(line, inches from the left) of each word of the key, broken where the figure ends."""
+    """Find (line, inches from the left) of each word of the key, broken where the figure ends."""
     places, row, x = [], 0, 0.05
     for standing in used:
         wide = 0.34 + 0.058 * len(standing)

@@ -39,14 +39,14 @@ class PaperFigure:
     message: Say | None = None
 
     def figure(self, inputs: Inputs) -> Figure:
-        """The panels under what they say; without panels the words that nothing was measured."""
+        """Compose the panels under what they say; without panels the words that nothing was measured."""
         panels = self.draw(inputs)
         if not panels:
             return compose([words_panel(UNMEASURED, self.name)], self.title, self.caption)
         return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
-        """Its message, or its title where no result decides it."""
+        """Give its message, or its title where no result decides it."""
         with failing_as(f"message of figure {self.name}"):
             return self.message(inputs) if self.message else self.title
 
@@ -82,7 +82,7 @@ def claim_panels(*claims: str) -> Callable[[DrawClaim], DrawClaim]:
 
 
 def extra_panels(results: ClaimResults) -> list[Panel]:
-    """Panels of a claim beside those of its parts; most claims have none."""
+    """Draw panels of a claim beside those of its parts; most claims have none."""
     draw = PANELS.find(results.id)
     return list(draw(results)) if draw else []
 
@@ -98,8 +98,7 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for paper in inputs.papers:
-        for own in FIGURES.of(paper).values():
-            with style(), failing_as(f"figure {own.name}"):  # a style each, since a figure may change it
-                written += save(own.figure(inputs), folder / own.name)
+    for own in (own for paper in inputs.papers for own in FIGURES.of(paper).values()):
+        with style(), failing_as(f"figure {own.name}"):  # a style each, since a figure may change it
+            written += save(own.figure(inputs), folder / own.name)
     return written

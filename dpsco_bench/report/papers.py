@@ -1,26 +1,23 @@
-"""Tables per paper and claim: exponents claimed beside measured, rebuilt tables, measured cells, orderings."""
+"""Tables per paper and claim: exponents claimed beside measured, cells, orderings, how parts are measured, errata."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.claims.bounds.glossary import errata_letters
+from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, Erratum
+from dpsco_bench.claims.model import Part
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.numbers import (
-    count,
-    exponent,
-    is_number,
-    number,
-    plain,
-    slope,
-    with_error,
-)
-from dpsco_bench.report.scores import Score, claim_scores
+from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
+from dpsco_bench.report.scores import Score, claim_file_table, claim_scores
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
-from dpsco_bench.report.wording import parameter_symbol, symbols
+from dpsco_bench.report.wording import options_text, parameter_symbol, setting, symbols
 
 RATE_NOTE = (
     "Bound: slope of the full bound formula, logarithms included, over the same grid and with the same weights. Under "
@@ -105,17 +102,22 @@ def calibration_title(calibration: str) -> str:
     return "noise off" if calibration == "none" else calibration
 
 
-def cells_frame(scores: Iterable[Score]) -> list[dict[str, Any]]:
-    """Take the cells out of verdicts: a row per judged cell."""
+def number_tables(claim: ClaimResults) -> list[Table]:
+    """Tabulate a claim's verdicts, cells and comparisons for files; tables without rows are left out."""
+    return [table for table in (claim_file_table(claim), cells_table(claim), orderings_table(claim)) if table.rows]
+
+
+def cells_table(claim: ClaimResults) -> Table:
+    """Tabulate the cells that a claim's verdicts judge."""
     rows = []
-    for score in scores:
+    for score in claim_scores(claim):
         row = score.row
         names = row.parameters or (row.parameter,) * len(row.values)
         for name, value, mean, stderr, bound in zip(names, row.values, row.mean, row.stderr, row.bound, strict=False):
             known = is_number(mean) and is_number(bound) and bound
             numbers = {"mean": mean, "stderr": stderr, "bound": bound, "ratio": mean / bound if known else None}
             rows.append({"score": score, "parameter": name, "value": value, **numbers})
-    return rows
+    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
 
 
 def _mean_text(cell: Mapping[str, Any]) -> str:
@@ -138,18 +140,16 @@ CELLS: Columns = {
 }
 
 
-def cells_table(claim: ClaimResults) -> Table:
-    """Tabulate the cells of a claim."""
-    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, cells_frame(claim_scores(claim)))
-
-
-def _comparisons(score: Score) -> Iterator[dict[str, Any]]:
-    intervals = score.row.ratio_ci or {}
-    for name, ratio in (score.row.ratio or {}).items():
-        ci = intervals.get(name) or (None, None)
+def orderings_table(claim: ClaimResults) -> Table:
+    """Tabulate every comparison of a claim's orderings."""
+    rows = []
+    for score in claim_scores(claim):
         pair = " over ".join(score.part.pair).replace("_", " ")
-        said = {"says": score.comparison(name), "pair": pair}
-        yield {"score": score, "comparison": name, "ratio": ratio, "ci": ci, **said}
+        for name, ratio in (score.row.ratio or {}).items():
+            ci = (score.row.ratio_ci or {}).get(name) or (None, None)
+            says = compared(*ci) if all(map(is_number, ci)) else OPEN
+            rows.append({"score": score, "comparison": name, "ratio": ratio, "ci": ci, "says": says, "pair": pair})
+    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
 
 
 ORDERINGS: Columns = {
@@ -171,10 +171,68 @@ ORDERING_NOTE = (
 )
 
 
-def orderings_table(claim: ClaimResults) -> Table:
-    """Tabulate every comparison of a claim's orderings."""
-    rows = [row for score in claim_scores(claim) for row in _comparisons(score)]
-    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
+def parts_table(claim: ClaimResults) -> Table:
+    """Tabulate how each part of a claim is measured: method, instance, grid, bound and tolerance."""
+    rows = [_part(claim, part) for part in claim.parts.values()]
+    titles = ("Part", "Kind", "Method", "Instance", "Swept", "Replicates", "Bound", "Tolerance")
+    columns = {title: Column(title, raw="", numeric=title in ("Replicates", "Tolerance")) for title in titles}
+    columns["Part"] = Column("Part", raw="", kind="code")
+    return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
+
+
+def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
+    """Describe a part by the first of its jobs: all have the same cells but for variants; some have none."""
+    job = next((job for job in claim.jobs if job.part == part.id and job.cells), None)
+    tolerance = part.rules.tolerance_of(part)
+    measured = {"Method": NOTHING, "Instance": NOTHING, "Swept": NOTHING, "Replicates": NOTHING}
+    if job:
+        values = ", ".join(map(plain, sorted({cell.value for cell in job.cells})))
+        measured = {
+            "Method": _methods(job, part.sweep.parameter.partition(".")[2] if part.sweep else ""),
+            "Instance": _instance(job, part),
+            "Swept": f"{parameter_symbol(job.cells[0].parameter)}: {values}",
+            "Replicates": REPLICATES.get(job.evaluation) or count(job.replicates * job.data_sets),
+        }
+    if part.uses:
+        measured["Method"] = f"cells of {', '.join(_named(claim, name) for name in part.uses)}"
+    return {
+        **{"Part": part.id, "Kind": part.rules.title},
+        **measured,
+        "Bound": symbols(get_bound(part.bound).text) if part.bound else NOTHING,
+        "Tolerance": tolerance if isinstance(tolerance, str) else plain(tolerance),
+    }
+
+
+REPLICATES = {"plan_only": NOTHING, "closed_form": "exact"}
+"""Evaluation -> what stands for the number of replicates."""
+
+
+def _methods(job: Job, swept: str) -> str:
+    shown: dict[str, str] = {}
+    for cell in job.cells:
+        options = options_text({key: value for key, value in cell.options.items() if key != swept})
+        shown.setdefault(cell.method, f"{cell.method} ({', '.join(filter(None, (cell.variant, options)))})")
+    return "; ".join(shown.values())
+
+
+def _named(claim: ClaimResults, name: str) -> str:
+    """Name a part; one that is short for what is swept, such as the constant of a norm, by the full name."""
+    part = claim.parts.get(name)
+    swept = part.sweep.parameter.rpartition(".")[2] if part and part.sweep else ""
+    return swept if swept.endswith(f"_{name}") else name
+
+
+def _instance(job: Job, part: Part) -> str:
+    first = job.cells[0]
+    varied = {first.parameter, problem_class(part.problem).signal_option}
+    varied |= {key.split(".")[-1] for key in part.along}
+    shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := getattr(first, key)) is not None}
+    for key, value in first.problem_options.items():  # ``constants: {smoothness: 1}`` is ``smoothness: 1``
+        shown |= value if isinstance(value, Mapping) else {key: value}
+    fixed = setting({key: value for key, value in shown.items() if key not in varied})
+    signals = {cell.signal for cell in job.cells if cell.signal is not None}
+    grid = f"{len(signals)} signals {span(signals, plain)}" if signals else ""
+    return ", ".join(filter(None, (part.problem, fixed, grid)))
 
 
 ERRATA: Columns = {

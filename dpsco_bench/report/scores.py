@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +12,6 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
-from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
@@ -97,39 +97,24 @@ class Score:
             return f"ε {epsilon_text(self.own('epsilon_lower'), 'lower')}"
         if is_number(row.epsilon_real):
             return f"ε {epsilon_text(row.epsilon_real, row.epsilon_real_kind or '')}"
-        return self._orderings or self._own or NOTHING
+        if row.ratio:
+            return f"{len(row.ratio)} ratios {span(row.ratio.values())}"
+        numbers = ((field.title, self.own(name)) for name, field in self.kind.own_fields.items())
+        return next((f"{title} {number(value)}" for title, value in numbers if is_number(value)), NOTHING)
 
     @property
     def slope(self) -> str:
+        """The slope with its interval, which counts have none of."""
         return with_interval(self.row.slope, None if self.kind.counts else self.row.ci)
 
-    @property
-    def _orderings(self) -> str:
-        """Ratios of medians in short; `papers.orderings_table` has them one by one."""
-        ratios = list((self.row.ratio or {}).values())
-        return f"{len(ratios)} ratios {span(ratios)}" if ratios else ""
-
-    @property
-    def _own(self) -> str:
-        """The first number among the fields that only its kind has."""
-        found = ((field.title, self.own(name)) for name, field in self.kind.own_fields.items())
-        return next((f"{title} {number(value)}" for title, value in found if is_number(value)), "")
-
     def own(self, name: str) -> Any:
-        """A field that only its kind has; None for a row of another kind."""
+        """Read a field that only its kind has; None for a row of another kind."""
         return self.row.own.get(name) if name in self.kind.own_fields else None
 
     @property
     def reason(self) -> str:
         """Why this verdict, as its sentence ends; of what is skipped it stands in the remarks."""
         return NOTHING if self.row.skipped else symbols(self.kind.why(self.row) or NOTHING)
-
-    def comparison(self, name: str) -> str:
-        """Word of one comparison of an ordering, from its interval."""
-        low, high = (self.row.ratio_ci or {}).get(name) or (None, None)
-        if not (is_number(low) and is_number(high)):
-            return OPEN
-        return compared(low, high)
 
     @property
     def compared_with(self) -> str:
@@ -153,7 +138,7 @@ class Score:
             return NOTHING  # it is the row's own slope
         risks = [float(cell.final.mean()) for cell in self.results.evidence(self.row.part, "none") if cell.risks.size]
         most = max(risks, default=float("nan"))
-        return NOTHING if most != most else f"risk ≤ {number(most, 2)}" if most > 0 else "risk 0"
+        return NOTHING if math.isnan(most) else f"risk ≤ {number(most, 2)}" if most > 0 else "risk 0"
 
     @property
     def remarks(self) -> str:
@@ -174,11 +159,6 @@ class Score:
         said = RANGE if self.kind.judges_noise else "outside the theorem:"
         return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
 
-    @property
-    def has_interval(self) -> bool:
-        """Check whether the verdict rests on a slope with a 95 % interval."""
-        return self.kind.has_interval and bool(interval(self.row.ci))
-
 
 OUTSIDE = "outside_theorem:"
 """How a plan's warning begins where a cell does not meet a condition of its theorem."""
@@ -195,7 +175,7 @@ class Group(NamedTuple):
 
 
 def measured_parts(score: Score) -> list[Group]:
-    """The parts whose cells a row judges, in the order of its cells."""
+    """List the parts whose cells a row judges, in the order of its cells."""
     found: list[Group] = []
     for used in score.part.uses:
         job = score.results.job(used, score.row.calibration)
@@ -206,7 +186,7 @@ def measured_parts(score: Score) -> list[Group]:
 
 
 def scores(inputs: Inputs) -> list[Score]:
-    """Every verdict of the profile, in the order of plan and claim files."""
+    """List every verdict of the profile, in the order of plan and claim files."""
     return [Score(claim, row) for claim in inputs.claims for row in claim.rows]
 
 
@@ -214,14 +194,9 @@ def claim_scores(claim: ClaimResults) -> list[Score]:
     return [Score(claim, row) for row in claim.rows]
 
 
-def intervals(rows: Iterable[Score]) -> int:
-    """Number of 95 % intervals that verdicts rest on: slopes, and each comparison of an ordering."""
-    return sum(row.has_interval + len(row.row.ratio_ci or {}) for row in rows)
-
-
 def chance_text(rows: Iterable[Score]) -> str:
-    """Count how many deviations chance alone is expected to cause."""
-    count = intervals(rows)
+    """Count the 95 % intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
+    count = sum((row.kind.has_interval and bool(interval(row.row.ci))) + len(row.row.ratio_ci or {}) for row in rows)
     expected = expected_chance_deviations(count)
     return (
         f"These verdicts rest on {count} intervals of 95 %; if every one of them were exact, about "
@@ -229,23 +204,17 @@ def chance_text(rows: Iterable[Score]) -> str:
     )
 
 
-def counts(rows: Iterable[Score]) -> list[tuple[str, str, int]]:
-    """(word, tone, how many), in the order of `wording.meanings`, only words that occur."""
-    rows = list(rows)
-    found = Counter(row.row.counted_as for row in rows)
-    tones = {row.row.counted_as: row.tone for row in rows}
-    order = {word: number for number, (word, *_) in enumerate(meanings())}
-    words = sorted(found, key=lambda word: (order.get(word.partition(",")[0], len(order)), word))
-    return [(word, tones[word], found[word]) for word in words]
-
-
 def counts_table(rows: Iterable[Score]) -> Table:
-    """Count verdicts by kind and word."""
-    rows = list(rows)
+    """Count verdicts by kind and word, words in the order of `wording.meanings`."""
     found: dict[str, Counter[str]] = {}
     for score in rows:
         found.setdefault(score.row.kind, Counter())[score.row.counted_as] += 1
-    names = {word: word.replace(", ", "_").replace(" ", "_") for word, _, _ in counts(rows)}
+    order = {word: place for place, (word, *_) in enumerate(meanings())}
+    words = sorted(
+        {word for own in found.values() for word in own},
+        key=lambda word: (order.get(word.partition(",")[0], len(order)), word),
+    )
+    names = {word: word.replace(", ", "_").replace(" ", "_") for word in words}
     columns = {
         "Kind": Column("kind", lambda kind: get_kind(kind).title),
         **{word: Column(name, lambda number: str(number or "·"), numeric=True) for word, name in names.items()},

@@ -38,7 +38,7 @@ def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
 
 
 def figure(rows: Sequence[SweptRun]) -> Figure:
-    """Mean risks with their intervals, over the swept key that is a number."""
+    """Draw mean risks with their intervals, over the swept key that is a number."""
     axis = numeric_key(rows)
     lines = _lines(rows, axis)
     room = (ROW * len(lines) + 0.05) * (len(lines) > 1)
@@ -60,17 +60,15 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
 
 def heading(rows: Sequence[SweptRun]) -> str:
     """Say what is the same in all runs."""
-    found = []
-    for key, name in SETTINGS.items():
-        values = {getattr(row.summary, key) for row in rows}
-        if len(values) == 1:
-            value = values.pop()
-            found.append(f"{name} = {plain(value)}" if name else str(value))
-    return ", ".join(found)
+    values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
+    same = {key: value for key, (value, *others) in values.items() if not others}
+    return ", ".join(
+        f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items()
+    )
 
 
 def numeric_key(rows: Sequence[SweptRun]) -> str:
-    """The swept key with the most different numbers; empty where none is a number that differs."""
+    """Find the swept key with the most different numbers; empty where none is a number that differs."""
     found = {}
     for key in rows[0].swept:
         values = {_number(row.swept[key]) for row in rows}
@@ -87,7 +85,7 @@ def _number(value: Any) -> float:
 
 
 def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
-    """Runs that differ along the axis alone, by what tells them from others."""
+    """Group runs that differ along the axis alone, by what tells them from others."""
     found: dict[str, list[SweptRun]] = {}
     kinds = {row.summary.risk_kind for row in rows}
     for row in rows:

@@ -147,7 +147,7 @@ class Table:
 
 
 def to_markdown(table: Table) -> str:
-    """GitHub-flavoured Markdown, columns padded to equal width."""
+    """Write GitHub-flavoured Markdown, columns padded to equal width."""
     head, columns = [*table.columns], [*table.columns.values()]
     body = [[_markdown(text) for text in row] for row in table.shown]
     widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
@@ -171,7 +171,7 @@ def _markdown(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """CSV of the raw values: NaN and missing are empty, infinity is ``inf``; lists are joined by blanks."""
+    """Write CSV of the raw values: NaN and missing are empty, infinity is ``inf``; lists are joined by blanks."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(table.fields)
@@ -191,7 +191,7 @@ def _csv(value: Any) -> str:
 
 
 def to_parquet(table: Table) -> bytes:
-    """The raw values as Parquet: missing and NaN are null; a column of mixed types is text, as in the CSV."""
+    """Write the raw values as Parquet: missing and NaN are null; a column of mixed types is text, as in the CSV."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -208,7 +208,7 @@ def to_parquet(table: Table) -> bytes:
 
 
 def to_latex(table: Table) -> str:
-    """A plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
+    """Write a plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
     form = "".join("r" if column.numeric else "l" for column in table.columns.values())
     lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
     lines += [_latex_line([*table.columns]), r"\hline"]
@@ -223,7 +223,7 @@ def _latex_line(cells: Sequence[str]) -> str:
 
 
 def latex(text: str) -> str:
-    """Text with everything that LaTeX would read as a command escaped; symbols of this report as mathematics."""
+    """Escape all that LaTeX would read as a command; symbols of this report become mathematics."""
     return _SUPERSCRIPTS.sub(_joined_superscripts, text.replace("\n", " ").translate(_ESCAPES))
 
 

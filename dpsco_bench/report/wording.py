@@ -82,7 +82,7 @@ _INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def symbols(text: str) -> str:
-    """A formula written in ASCII, with Greek letters, whole powers and indices, true inequality and infinity signs."""
+    """Give an ASCII formula Greek letters, whole powers and indices, true inequality and infinity signs."""
     text = text.replace("norm_kappa", "kappa_q")
     text = re.sub(r"\b(" + "|".join(_SYMBOLS) + r")(?=\b|_)", lambda m: _SYMBOLS[m[1]], text)
     text = re.sub(r"\^(-?\d+)(?!\d|\.\d)", lambda m: m[1].translate(_POWERS), text)
@@ -100,7 +100,7 @@ def _power_of_ten(mantissa: str, sign: str, power: str) -> str:
 
 
 def meanings() -> list[tuple[str, str, str]]:
-    """(word, tone, meaning) of every verdict, those that confirm first; meanings that differ between kinds are told."""
+    """List (word, tone, meaning) of every verdict, those that confirm first, with all meanings of a word."""
     found: dict[str, tuple[str, dict[str, list[str]]]] = {}
     for kind in all_kinds():
         for word, what in kind.words.items():
@@ -151,12 +151,12 @@ def quantity_label(quantity: str, paper: str) -> str:
 
 
 def parameter_symbol(parameter: str) -> str:
-    """Short symbol of a swept parameter."""
+    """Write the short symbol of a swept parameter."""
     return symbols(parameter)
 
 
 def setting(values: Options) -> str:
-    """Settings such as ``d = 10, ε = 1, δ = 10⁻⁵``."""
+    """Show settings such as ``d = 10, ε = 1, δ = 10⁻⁵``."""
     order = ("n", "d", "epsilon", "delta")
     keys = sorted(values, key=lambda key: order.index(key) if key in order else len(order))
     shown = (f"{symbols(key)}\u00a0=\u00a0{_value(values[key])}" for key in keys if values[key] is not None)
@@ -168,12 +168,12 @@ def _value(value: Any) -> str:
 
 
 def options_text(options: Options) -> str:
-    """Options of a method or problem in one phrase; nothing for none."""
+    """Tell options of a method or problem in one phrase; nothing for none."""
     return ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in options.items())
 
 
 def epsilon_text(value: object, kind: str) -> str:
-    """A real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
+    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
     shown = number(outward(value, kind) if is_number(value) else value)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
@@ -196,6 +196,6 @@ def privacy_text(row: Verdict) -> str:
 
 
 def paper_name(source: str, fallback: str) -> str:
-    """``Wang, Ye, Xu 2017`` out of ``Wang, Ye, Xu 2017, Theorem 4.1``."""
+    """Take ``Wang, Ye, Xu 2017`` out of ``Wang, Ye, Xu 2017, Theorem 4.1``."""
     found = re.match(r".*?\b(?:19|20)\d\d\b", source)
     return found[0] if found else fallback

@@ -11,13 +11,14 @@ from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.claims.erratum import Erratum
 from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.report.all_tables import name_of
 from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
 from dpsco_bench.report.scores import Score, scores
 from dpsco_bench.report.tables import Table
+from dpsco_bench.report.wording import paper_name
+from dpsco_bench.site.markdown import figure
 
 Pages = Mapping[str, str]
 """Name of a page without suffix, from the root -> its Markdown."""
@@ -29,22 +30,22 @@ class Content:
 
     Attributes
     ----------
-    inputs : Inputs
-    figures : Path, folder of the figures; those that are missing are left out
-    coming : set of str, names of figures that are not there yet, and will be
+    figures : Path, folder of the figures of claims, boards and papers; those that are missing are left out
+    own : Path, folder of the figures that the site draws itself
     short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
     """
 
     inputs: Inputs
     figures: Path
-    coming: frozenset[str] = frozenset()
+    own: Path = Path()
     short: bool = False
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Paper -> its authors and year."""
-        inputs = self.inputs
-        return {paper: name_of(inputs, paper) for paper in inputs.papers}
+        """Paper -> its authors and year, from the first claim whose source has them: audits are ours, and name none."""
+        claims = [(claim.paper, paper_name(claim.claim.source, "")) for claim in reversed(self.inputs.claims)]
+        found = {paper: name for paper, name in claims if name}
+        return {paper: found.get(paper, paper) for paper in self.inputs.papers}
 
     @cached_property
     def scores(self) -> list[Score]:
@@ -53,7 +54,7 @@ class Content:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """Say what the claims of each paper come to."""
+        """What the claims of each paper come to."""
         return paper_lines(self.inputs, self.scores, self.names)
 
     @cached_property
@@ -101,5 +102,9 @@ class Content:
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:
-        """Check whether there is a figure of that name."""
-        return name in self.coming or (self.figures / f"{name}.svg").is_file()
+        """Check that there is a figure of that name."""
+        return (self.figures / f"{name}.svg").is_file()
+
+    def figure(self, name: str, alt: str, up: str = "") -> str:
+        """Show a figure of the results. ``up`` leads from the page to the root."""
+        return figure(f"{up}figures/claims/{name}.svg", alt, self.figures / f"{name}.svg")

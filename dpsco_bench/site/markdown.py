@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.tables import Column, Row, Table, at
 from dpsco_bench.report.wording import SYMBOLS, symbols
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^&!])")
 _OPENING = re.compile(r"^(\d*)([-+=:.)])(?=\s|$|:)")
+_WIDTH = re.compile(r'width="([\d.]+)pt"')
+ONE_PANEL = 72 * PANEL_WIDTH * 1.2
+"""Points up to which a figure is read on every screen: a panel, and names beside it."""
 NO_SEARCH = "---\nnosearch: true\n---\n"
 """Opening of a page whose words stand on other pages, so that a search finds those."""
 SORTABLE = 12
@@ -17,25 +22,22 @@ SORTABLE = 12
 
 
 def text(words: str) -> str:
-    """Words in which nothing is markup, on one line, with Greek letters and inequality signs."""
+    """Escape words, on one line, with Greek letters and inequality signs."""
     line = " ".join(symbols(words).split())
     return _OPENING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", line))
 
 
 def prose(words: str) -> str:
-    """Words in which nothing is markup but code between backticks."""
-    pieces = words.split("`")
-    return "".join(code(piece) if place % 2 else _spaced(piece) for place, piece in enumerate(pieces))
-
-
-def _spaced(piece: str) -> str:
-    """Text that keeps the blanks at its ends."""
-    lead, tail = piece[:1].isspace(), piece[-1:].isspace() and len(piece) > 1
-    return " " * lead + text(piece) + " " * tail
+    """Escape words but for code between backticks."""
+    made = ""
+    for place, piece in enumerate(words.split("`")):
+        lead, tail = piece[:1].isspace(), piece[-1:].isspace() and len(piece) > 1
+        made += code(piece) if place % 2 else " " * lead + text(piece) + " " * tail
+    return made
 
 
 def code(words: str) -> str:
-    """Words as code, on one line."""
+    """Write words as code, on one line."""
     line = " ".join(words.split())
     fence = "``" if "`" in line else "`"
     pad = " " if "`" in line else ""
@@ -43,33 +45,35 @@ def code(words: str) -> str:
 
 
 def link(words: str, target: str) -> str:
-    """A link to an address; ``words`` are Markdown."""
+    """Link to an address; ``words`` are Markdown."""
     return f"[{words}](#{target})" if target and words else words
 
 
 def badge(words: str, tone: str) -> str:
-    """A verdict or a standing: symbol and words, in the colour of its tone."""
+    """Show a verdict or a standing: symbol and words, in the colour of its tone."""
     return f"[{SYMBOLS.get(tone, '·')}\u00a0{text(words)}]{{.v .{tone}}}"
 
 
 def heading(words: str, level: int = 1, target: str = "") -> str:
-    """A heading, after its address."""
+    """Write a heading, after its address."""
     return (f"({target})=\n" if target else "") + f"{'#' * level} {text(words)}\n"
 
 
-def figure(file: str, alt: str, kind: str = "drawn") -> str:
-    """An image file in a box that scrolls on a page too narrow for it; ``fitting``: one that shrinks (`site.boxes`)."""
-    return f":::{{container}} {kind}\n![{text(alt)}]({file})\n:::\n"
+def figure(address: str, alt: str, file: Path | None = None) -> str:
+    """Show an image that shrinks with the page; where its ``file`` is wider than a panel, in a box that scrolls."""
+    width = _WIDTH.search(file.read_text(encoding="utf-8")[:1000]) if file and file.is_file() else None
+    kind = "drawn" if width and float(width[1]) > ONE_PANEL else "fitting"
+    return f":::{{container}} {kind}\n![{text(alt)}]({address})\n:::\n"
 
 
 def fenced(listing: str, language: str = "text") -> str:
-    """A listing as it is."""
+    """Show a listing as it is."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", listing)), default=0))
     return f"{fence}{language}\n{listing.rstrip()}\n{fence}\n"
 
 
 def beside(first: str, second: str) -> str:
-    """Two pieces of Markdown next to each other on a wide page, and below each other on a narrow one.
+    """Set two pieces of Markdown next to each other, below each other on a narrow page.
 
     Where there is nothing to say first, the second alone.
     """
@@ -81,23 +85,23 @@ def beside(first: str, second: str) -> str:
 
 
 def quote(words: str) -> str:
-    """A quoted paragraph."""
+    """Quote a paragraph."""
     return f"> {text(words)}\n"
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A list of Markdown items."""
+    """List Markdown items."""
     return "".join(f"- {item}\n" for item in items)
 
 
 def toctree(pages: Sequence[str], hidden: bool = True, caption: str = "") -> str:
-    """The pages below this one, which makes previous and next, and the navigation."""
+    """List the pages below this one, for previous, next and the navigation."""
     options = [*([f":caption: {caption}"] if caption else []), *([":hidden:"] if hidden else []), ":titlesonly:"]
     return "\n".join(["```{toctree}", *options, "", *pages, "```"]) + "\n"
 
 
 def table(found: Table, hidden: Sequence[str] = (), anchored: bool = False) -> str:
-    """A table of the report; one of many rows can be sorted and filtered.
+    """Write a table of the report; one of many rows can be sorted and filtered.
 
     Parameters
     ----------
@@ -129,14 +133,21 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _cell(title: str, column: Column, row: Row, met: set[str] | None) -> str:
-    """A cell; ``met`` are the parts that have their anchor already, None where parts are links."""
+    """Write a cell; ``met`` are the parts that have their anchor already, None where parts are links."""
     shown = column.text(row)
     target = column.link(row) if column.link else ""
     if not shown:
         return ""
     if column.kind == "verdict":
         return badge(shown, at(row, column.tone) if column.tone else "")
-    words = _code_cell(shown) if column.kind == "code" else _said(shown) if column.kind == "prose" else text(shown)
+    if column.kind == "code" and len(shown) > ONE_LINE and re.fullmatch(r"[\w.-]+", shown):
+        words = "<code>" + re.sub(r"([._])", r"\1<wbr>", shown) + "</code>"  # a line ends behind a dot or underscore
+    elif column.kind == "code":
+        words = code(shown).replace("|", "\\|")
+    elif column.kind == "prose":  # words of a docstring have code between two backticks or one
+        words = re.sub(r"(?<!\\)\|", r"\\|", prose(shown.replace("``", "`")))
+    else:
+        words = text(shown)
     if column.numeric:
         words = re.sub(r" (?!\\?\[)", "\N{NO-BREAK SPACE}", words)  # a line ends before an interval, or nowhere
     if title in WIDE and column.kind in ("text", "prose") and len(shown) > LONG and not target:
@@ -155,16 +166,3 @@ WIDE = {
     *("Public grid search (not private)", "Public grid search", "Without privacy", "Lower bound, order"),
 }
 """Titles of columns of prose: a narrow page scrolls instead of breaking after every word."""
-
-
-def _said(shown: str) -> str:
-    """Words of a docstring, whose code stands between two backticks or one."""
-    return re.sub(r"(?<!\\)\|", r"\\|", prose(shown.replace("``", "`")))
-
-
-def _code_cell(shown: str) -> str:
-    """Code, in HTML where an id is so long that its line has to end somewhere: behind a dot or an underscore."""
-    if len(shown) > ONE_LINE and re.fullmatch(r"[\w.-]+", shown):
-        broken = re.sub(r"([._])", r"\1<wbr>", shown)
-        return f"<code>{broken}</code>"
-    return code(shown).replace("|", "\\|")

@@ -1,43 +1,85 @@
-"""Sphinx on a folder of Markdown: the site, or the one page to mail. Nothing is fetched, and warnings are errors."""
+"""Sphinx on a folder of Markdown: the site, or the one page to mail. Nothing is fetched, and warnings are errors.
+
+Tables go in as HTML. Sphinx keeps five nodes a cell and walks over all of them some two hundred times: of a site of
+large tables that is most of the time. As HTML a table is one node, whose words the search finds as well.
+"""
 
 from __future__ import annotations
 
 import base64
 import io
 import re
-from collections.abc import Sequence
-from functools import cache
+import shutil
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
+from posixpath import join, normpath, relpath
 from typing import Any
+from urllib.parse import unquote
 
-from dpsco_bench.site.rendered import SiteError
+from docutils.nodes import make_id
+from markdown_it import MarkdownIt
+from mdit_py_plugins.attrs import attrs_plugin
+
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.site.markdown import fenced
 
 THEME = Path(__file__).with_name("theme")
-EXTENSIONS = ("attrs_inline", "attrs_block", "colon_fence")
 NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "benchmarks", "provenance")
 """Pages without pages beside them; their tables need the room."""
 CONTENTS = ("guide/*", "errata/*", "benchmarks")
 """Pages with a list of their headings, which takes a fifth of the width from their tables."""
+_LABEL = re.compile(r"^\((\S+)\)=$", re.MULTILINE)
+_ANCHOR = re.compile(r"\{#(\S+?)\}")
+_TABLE = re.compile(r"^\{\.(sortable|plain)\}\n((?:\|.*\n)+)", re.MULTILINE)
+_LINK = re.compile(r"\]\(#(\S+?)\)")
+_STYLE = re.compile(r'<link[^>]*?href="([^"?]+\.css)[^"]*"[^>]*>')
+_SCRIPT = re.compile(r"<script\b[^>]*>.*?</script>", re.S)
+_OTHER_LINK = re.compile(r'<link[^>]*rel="(?:icon|index|search|next|prev|preload|canonical|author)"[^>]*>')
+_IMAGE = re.compile(r'(<img[^>]*?)src="([^"]+)"')
+_DOUBLE = re.compile(r'href="#document-[^"#]*#')
+_DOWNLOAD = re.compile(r'<a[^>]*?href="_downloads/[^"]*"[^>]*>(.*?)</a>', re.S)
+_SEARCH = re.compile(r"<(button|dialog|form)\b[^>]*(?:search|theme-switch|primary-toggle|sidebar)[^>]*>.*?</\1>", re.S)
+_FONT = re.compile(r"@font-face\s*{[^}]*}")
+_PAGE = re.compile(
+    r'<span id="(document-[^"]+)"></span>\s*<section[^>]*>\s*(?:<span id="[^"]*"></span>\s*)*<h\d>([^<]*)<a class="head'
+)
+_SECTION = re.compile(r'(<a class="nav-link nav-internal" href=")#(">\s*(.*?)\s*</a>)', re.S)
+_TO_PAGE = re.compile(r"\[([^\[\]]*)\]\(([\w./-]+)\.md\)")
+_PATH = re.compile(r'\bd="([^"]*)"')
+_LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 
 
-def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
-    """Sphinx's configuration."""
-    import pydata_sphinx_theme
-
+def settings(title: str, static: Path) -> dict[str, Any]:
+    """Configure Sphinx: sections on top, the pages of a section at the side, headings of a page opposite."""
     return {
         "project": title,
         "html_title": title,
         "html_short_title": title,
         "extensions": ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"],
-        "myst_enable_extensions": list(EXTENSIONS),
+        "myst_enable_extensions": ["attrs_inline", "attrs_block", "colon_fence"],
         "myst_heading_anchors": 3,
         "myst_ref_domains": ["std"],
         "smartquotes": False,
         "exclude_patterns": ["figures", "tables", "files"],
-        "html_theme": Path(pydata_sphinx_theme.__file__).parent.name,
-        "html_theme_options": theme_options(title),
-        "html_sidebars": {page: [] for page in wide},
-        "html_static_path": [],
+        "html_theme": "pydata_sphinx_theme",
+        "html_theme_options": {
+            "logo": {"text": title},
+            "navbar_align": "left",
+            "header_links_before_dropdown": 9,
+            "show_nav_level": 1,
+            "navigation_depth": 2,
+            "collapse_navigation": False,  # open, the list of a folder is made once; closed, anew for each page
+            "show_toc_level": 2,
+            "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
+            "footer_start": [],
+            "footer_center": [],
+            "footer_end": [],
+            "pygments_light_style": "a11y-high-contrast-light",
+            "pygments_dark_style": "a11y-high-contrast-dark",
+        },
+        "html_sidebars": {page: [] for page in NO_SIDEBAR},
+        "html_static_path": [str(static)],
         "html_css_files": ["dt_bundle.css", "site.css"],
         "html_js_files": [("tables.js", {"defer": "defer"})],
         "html_search_scorer": str(THEME / "search.js"),
@@ -50,25 +92,6 @@ def settings(title: str, wide: Sequence[str] = NO_SIDEBAR) -> dict[str, Any]:
         "autodoc_typehints": "none",
         "napoleon_use_ivar": True,
         "autodoc_member_order": "bysource",
-    }
-
-
-def theme_options(title: str) -> dict[str, Any]:
-    """What the theme shows: the sections on top, the pages of a section at the side, headings of a page opposite."""
-    return {
-        "logo": {"text": title},
-        "navbar_align": "left",
-        "header_links_before_dropdown": 9,
-        "show_nav_level": 1,
-        "navigation_depth": 2,
-        "collapse_navigation": False,  # open, the list of a folder is made once; closed, anew for each page
-        "show_toc_level": 2,
-        "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
-        "footer_start": [],
-        "footer_center": [],
-        "footer_end": [],
-        "pygments_light_style": "a11y-high-contrast-light",
-        "pygments_dark_style": "a11y-high-contrast-dark",
     }
 
 
@@ -94,21 +117,21 @@ def build(source: Path, out: Path, title: str, builder: str = "html", cores: int
     source, out = source.resolve(), out.resolve()
     said = io.StringIO()
     trees = source.with_name(f"{source.name}.trees")
-    config = settings(title) | {"html_static_path": [str(_assets(source.with_name(f"{source.name}.static")))]}
+    config = settings(title, _assets(source.with_name(f"{source.name}.static")))
     with patch_docutils(None), docutils_namespace():
         application = Sphinx(
             str(source), None, str(out), str(trees), builder, config, None, said, freshenv=False, parallel=cores
         )
         application.add_search_language(_words())
         application.build()
-    warnings = [_plain(line) for line in said.getvalue().splitlines() if line.strip()]
+    warnings = [line for line in re.sub(r"\x1b\[[\d;]*m", "", said.getvalue()).splitlines() if line.strip()]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         raise SiteError(f"site: {warnings[0].replace(str(source) + '/', '')}{more}")
 
 
 def _words() -> type:
-    """English as the search reads it; the stem of a word is looked for once, and not once a page."""
+    """English as the search reads it; the stem of a word is looked for once, not once a page."""
     from sphinx.search.en import SearchEnglish
 
     class Words(SearchEnglish):
@@ -119,13 +142,8 @@ def _words() -> type:
     return Words
 
 
-def _plain(line: str) -> str:
-    """A warning without the colours of a terminal."""
-    return re.sub(r"\x1b\[[\d;]*m", "", line)
-
-
 def _assets(folder: Path) -> Path:
-    """The style, and DataTables as itables ships it, in a form that opens from the file system.
+    """Write the style, and DataTables as itables ships it, in a form that opens from the file system.
 
     A browser refuses to load a module from a file, so the bundle travels as text inside a script.
     """
@@ -134,9 +152,101 @@ def _assets(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     shipped = Path(itables.__file__).parent / "html"
     bundle = base64.b64encode((shipped / "dt_bundle.js").read_bytes()).decode("ascii")
-    script = (THEME / "tables.js").read_text(encoding="utf-8")
     (folder / "datatables.js").write_text(f'window.dataTablesBundle = "{bundle}";\n', encoding="ascii")
-    (folder / "dt_bundle.css").write_bytes((shipped / "dt_bundle.css").read_bytes())
-    (folder / "tables.js").write_text(script, encoding="utf-8")
-    (folder / "site.css").write_text((THEME / "site.css").read_text(encoding="utf-8"), encoding="utf-8")
+    for path in (shipped / "dt_bundle.css", THEME / "tables.js", THEME / "site.css"):
+        shutil.copyfile(path, folder / path.name)
     return folder
+
+
+class SiteError(DpscoError):
+    """A link without a target, or markup that cannot be read."""
+
+
+def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
+    """Turn the tables of pages into HTML.
+
+    Raises SiteError for a link of a table without a target.
+
+    Parameters
+    ----------
+    pages : mapping, name of a page -> its Markdown
+    single : bool, whether all pages become one, in which an address is an anchor
+    """
+    homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
+    tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
+    anchors = {target: name for name, rows in tables for target in _ANCHOR.findall(rows)}
+
+    def page_of(name: str, page: str) -> str:
+        def led(found: re.Match[str]) -> str:
+            target = found[1]
+            home = anchors.get(target) or homes.get(target)
+            if home is None:
+                raise SiteError(f"site: {name}: a table links to {target}, which is nowhere")
+            anchor = target if target in anchors else make_id(target)
+            away = not single and home != name
+            return f"]({relpath(f'{home}.html', f'{name}/..') if away else ''}#{anchor})"
+
+        def table(found: re.Match[str]) -> str:
+            return fenced(_html(_LINK.sub(led, found[2]), found[1]), "{raw} html")
+
+        return _TABLE.sub(table, page)
+
+    return {name: page_of(name, page) for name, page in pages.items()}
+
+
+def _html(rows: str, kind: str) -> str:
+    """Render a table into the theme's box, which scrolls."""
+    made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
+    body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
+    return f'<div class="pst-scrollable-table-container">{body}</div>'
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
+
+
+def unlinked(pages: Mapping[str, str]) -> dict[str, str]:
+    """Unlink words that lead to a page that is not there."""
+
+    def kept(name: str, found: re.Match[str]) -> str:
+        page = normpath(join(name, "..", found[2]))
+        return found[0] if page in pages else found[1] or f"the site's page `{page}`"
+
+    return {name: _TO_PAGE.sub(partial(kept, name), page) for name, page in pages.items()}
+
+
+def one_file(made: Path) -> str:
+    """Make the page of a folder that Sphinx's builder ``singlehtml`` wrote a page that needs no other file."""
+    page = (made / "index.html").read_text(encoding="utf-8")
+    for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
+        page = pattern.sub("", page)
+    page = _STYLE.sub(lambda found: f"<style>{_style(made / found[1])}</style>", page)
+    page = _DOUBLE.sub('href="#', page)
+    page = _DOWNLOAD.sub(r"\1", page)
+    first: dict[str, str] = {}  # the bar of sections leads to the first page of each
+    for target, title in _PAGE.findall(page):
+        first.setdefault(title, target)
+    page = _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
+    page = _IMAGE.sub(lambda found: f'{found[1]}src="{_data(made / unquote(found[2]))}"', page)
+    return page.replace('data-bs-theme="auto"', "")
+
+
+def _style(path: Path) -> str:
+    """Read a style sheet without fonts of its own, which would be further files."""
+    return _FONT.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
+
+
+def _data(path: Path) -> str:
+    """Write a picture as part of its page."""
+    content = path.read_bytes()
+    if path.suffix == ".svg":
+        content = rounded(content.decode()).encode()
+    kind = "svg+xml" if path.suffix == ".svg" else path.suffix[1:]
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def rounded(picture: str) -> str:
+    """Round the coordinates of an SVG's paths to a hundredth of a point; transforms, which magnify, stay."""
+    hundredth = partial(_LONG.sub, lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."))
+    return _PATH.sub(lambda path: f'd="{hundredth(path[1])}"', picture)

@@ -24,7 +24,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.figures import claim_panels, write_claim_figures
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.parts import parts_table
+from dpsco_bench.report.papers import parts_table
 from dpsco_bench.report.scores import claim_scores, claim_table, counts_table
 from dpsco_bench.report.tables import to_csv, to_markdown
 from dpsco_bench.report.wording import meanings

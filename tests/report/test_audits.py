@@ -1,6 +1,7 @@
 """The figure of audits: three marks for each algorithm, and what says nothing is grey."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.report.audits import GREY, HIGHEST, INK, audits_figure, rows_of
 from dpsco_bench.report.drawing import style
-from dpsco_bench.site.pages import papers
+from dpsco_bench.site.pages import privacy
 
 PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
 
@@ -74,5 +75,5 @@ def test_all_audits_fit_in_two_columns_with_every_algorithm_once():
 
 def test_the_site_counts_audits_in_a_sentence():
     words = ["says nothing"] * 66 + ["not refuted"] + ["refuted"] * 16
-    page = papers._audits(SimpleNamespace(audits=[SimpleNamespace(verdict=word) for word in words]))
+    page = privacy._audits(SimpleNamespace(own=Path(), audits=[SimpleNamespace(verdict=word) for word in words]))
     assert "Of 83 audits 16 refute the claimed ε, 1 does not and 66 say nothing. All bounds hold together" in page[1]

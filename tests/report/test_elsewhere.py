@@ -7,7 +7,7 @@ import pytest
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.report.elsewhere import refuted_elsewhere
+from dpsco_bench.site.pages.claims import refuted_elsewhere
 
 
 def cell(algorithm="gopi2022.reg_exp_mech", **options):
@@ -16,7 +16,7 @@ def cell(algorithm="gopi2022.reg_exp_mech", **options):
 
 def claim(id, *cells, calibration="paper"):
     job = SimpleNamespace(calibration=calibration, charged=True, cells=cells)
-    return SimpleNamespace(id=id, entry=SimpleNamespace(jobs=(job,)), job=lambda part, asked: job)
+    return SimpleNamespace(id=id, jobs=(job,), job=lambda part, asked: job)
 
 
 def refuting(results, word="fails", calibration="paper", **more):
@@ -39,7 +39,7 @@ PRIVACY = claim("gopi2022.thm4.privacy", ATTAINED)
 )
 def test_a_method_is_the_same_by_what_its_noise_is_made_of(ours, found):
     own = claim("gopi2022.cor2.sco", ours)
-    assert [score.row.id for score in refuted_elsewhere(own, [refuting(PRIVACY)])] == [PRIVACY.id] * found
+    assert [row.id for row in refuted_elsewhere(own, [refuting(PRIVACY)])] == [PRIVACY.id] * found
 
 
 def test_only_refuted_printed_noise_of_other_claims_counts_and_each_once():
@@ -48,6 +48,6 @@ def test_only_refuted_printed_noise_of_other_claims_counts_and_each_once():
     others += [refuting(PRIVACY, beside="another noise"), refuting(claim(own.id, ATTAINED))]
     assert refuted_elsewhere(own, others) == []
     twice = [refuting(PRIVACY), refuting(PRIVACY)]
-    assert refuted_elsewhere(own, twice) == twice[:1]
+    assert refuted_elsewhere(own, twice) == [twice[0].row]
     accounted = claim("gopi2022.cor2.sco", cell(schedule="sco"), calibration="accounted")
     assert refuted_elsewhere(accounted, twice) == []

@@ -5,13 +5,10 @@ import warnings
 import pytest
 from matplotlib.figure import Figure
 
-from dpsco_bench.report.axes import EndLabel, fitting, label_ends, log_x
-from dpsco_bench.report.curves import _head, _stacked, ordering_rows
-from dpsco_bench.report.drawing import PANEL_WIDTH, Panel, compose, style
+from dpsco_bench.report.axes import EndLabel, label_ends, log_x
+from dpsco_bench.report.drawing import Panel, compose, style
 from dpsco_bench.report.figures import claim_figures
 from dpsco_bench.report.own_figures import FIGURES
-from dpsco_bench.report.ratios import Group, _group_axis
-from dpsco_bench.report.wording import parameter_label
 
 from .legible import faults
 
@@ -35,18 +32,6 @@ def test_words_beyond_the_edge_on_a_neighbour_and_on_each_other_are_named():
     assert any("far out" in line for line in faults(figure))
 
 
-def test_a_turned_word_takes_its_room_upwards():
-    figure = Figure(figsize=(2, 2))
-    figure.text(0.5, 0.9, "a long word, turned", rotation=90)
-    assert [line.split(":")[0] for line in faults(figure)] == ["beyond the edge"]
-
-
-def test_a_check_leaves_the_figure_as_it_was():
-    figure = Figure(figsize=(2, 2), dpi=110)
-    faults(figure)
-    assert figure.dpi == 110
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_long_label_beside_a_curve_stays_in_its_panel(count):
     def draw(axes):
@@ -56,12 +41,6 @@ def test_a_long_label_beside_a_curve_stays_in_its_panel(count):
 
     with style():
         assert faults(composed(draw, count)) == []
-
-
-def test_a_label_that_fits_keeps_its_size():
-    figure = Figure(figsize=(PANEL_WIDTH, 2))
-    axes = figure.add_axes((0.2, 0.2, 0.5, 0.6))
-    assert fitting(axes, "short", 6.5) == 6.5 > fitting(axes, "what is far too long for a margin", 6.5)
 
 
 @pytest.mark.parametrize("span", [(1e-12, 0.1), (0.03, 0.6), (0.0021, 0.0043), (0.5, 0.52), (3e3, 4e7)])
@@ -85,40 +64,6 @@ def test_all_figures_of_a_run_can_be_read(inputs):
         drawn = {own.name: own.figure(inputs) for paper in inputs.papers for own in FIGURES.of(paper).values()}
         figures |= {name: figure for name, figure in drawn.items() if figure is not None}
         assert {name: found for name, figure in figures.items() if (found := faults(figure))} == {}
-
-
-def test_names_of_neighbouring_groups_do_not_touch():
-    groups = [Group("a", "n", 4), Group("b", "n", 4), Group("c", "p - 1", 3), Group("d", "p - 1", 3)]
-
-    def draw(axes):
-        axes.set_yticks([])
-        _group_axis(axes, groups, list(range(14)))
-        names = [text.get_text() for text in axes.texts]
-        assert names == ["n", "p − 1"]
-
-    with style():
-        assert faults(composed(draw)) == []
-
-
-def test_noise_and_verdict_stand_below_each_other_where_they_do_not_fit(inputs):
-    """A column each at an epsilon; of many columns each is narrow."""
-    with style():
-        (row, *_) = ordering_rows(inputs.claim("wang2017.race"))
-        assert not _stacked([(row, 0.5), (row, 1.0)]) and _stacked([(row, 0.5)] * 4)
-        assert _head([(row, 0.5)] * 4) > _head([(row, 0.5)])
-
-
-def test_an_axis_of_a_formula_has_the_symbols_of_its_field():
-    assert parameter_label("n eps") == "n ε" and parameter_label("p - 1") == "p − 1"
-    assert parameter_label("inner_steps") == "inner steps"
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_header_of_wide_letters_stays_in_its_figure(count):
-    text = "The lower bound of Theorem 15 is shown, not judged; the rows of Table 1 could not have come out otherwise"
-    with style():
-        panel = Panel("what it says", lambda axes: axes.plot([1, 2], [1, 2]))
-        assert faults(compose([panel] * count, text)) == []
 
 
 def test_an_axis_without_a_positive_value_is_not_made_logarithmic():

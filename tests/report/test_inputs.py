@@ -9,8 +9,8 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
+from dpsco_bench.report.jobs import cpu_time, job_rows
 from dpsco_bench.report.ledger import charged_cells
-from dpsco_bench.report.provenance import facts, job_rows
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import privacy_text
 
@@ -50,10 +50,10 @@ def test_a_judged_part_has_the_privacy_of_the_parts_it_uses(inputs):
 
 
 def test_jobs_have_the_costs_of_their_cells(inputs):
-    rows = {(row.job.claim, row.job.name): row for row in job_rows(inputs)}
-    assert rows["wang2017.kinds", "rate-n.paper"].run == (123.4, 128.0)
-    assert rows["wang2017.kinds", "rate-n.accounted"].run is None
-    (total,) = (fact.value for fact in facts(inputs) if fact.name == "CPU time of all jobs")
+    rows = {(row["job"].claim, row["job"].name): row for row in job_rows(inputs)}
+    assert rows["wang2017.kinds", "rate-n.paper"]["run"] == (123.4, 128.0)
+    assert rows["wang2017.kinds", "rate-n.accounted"]["run"] is None
+    total = cpu_time(inputs)
     assert total.endswith(" in 1 calibrations and runs") and total.startswith("2")
 
 
@@ -103,7 +103,7 @@ def test_noise_off_without_a_slope_says_what_is_left(inputs):
 
 
 def test_parts_are_described_as_they_run(inputs):
-    from dpsco_bench.report.parts import parts_table
+    from dpsco_bench.report.papers import parts_table
     from dpsco_bench.report.tables import to_markdown
 
     text = to_markdown(parts_table(inputs.claim("wang2017.race"))).replace("\u00a0", " ")

@@ -2,28 +2,18 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answer
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.opening import (
     COLOURS,
-    WIDTH,
     ClaimLine,
     PaperLine,
-    _key_places,
     accounted_text,
-    claims_table,
     headline,
-    noise_table,
     paper_lines,
-    papers_figure,
-    papers_table,
 )
 from dpsco_bench.report.scores import scores
-from dpsco_bench.report.tables import to_csv, to_markdown
 
 
 def lines(inputs):
@@ -50,17 +40,6 @@ def test_standings_are_those_of_the_terminal(inputs):
     assert found["wang2017.absent"] == found["wang2017.unmeasured"] == "not run"
 
 
-def test_the_tables_and_the_figure(inputs):
-    found = lines(inputs)
-    assert "1 above the claim" in to_markdown(noise_table(found)) and "wang2017" in to_csv(papers_table(found))
-    told = to_csv(claims_table(found, "smoke")).splitlines()
-    assert told[0] == "claim,standing,title,answer" and len(told) == 1 + len(inputs.claims)
-    with style():
-        assert svg_text(papers_figure(found)) == svg_text(papers_figure(found))
-    with style(**{"svg.fonttype": "none"}):
-        assert all(f">{word}<" in svg_text(papers_figure(found)) for word in ("Wang, Ye, Xu 2017", "fails"))
-
-
 def test_accounted_noise_is_counted_by_what_is_proven_of_it():
     """Not of rows on privacy, counts, or what is only shown; nothing is said where there are none."""
 
@@ -77,17 +56,3 @@ def test_accounted_noise_is_counted_by_what_is_proven_of_it():
         in said
     )
     assert accounted_text([PaperLine("p", "P 2020", [], {}, 0)]) == ""
-
-
-@pytest.mark.parametrize("standing", STANDINGS)
-def test_every_standing_has_a_tone(standing):
-    assert ClaimLine(SimpleNamespace(), Answer(standing, ("X.",))).tone
-
-
-def test_the_key_stays_within_the_figure():
-    claims = [ClaimLine(SimpleNamespace(), Answer(standing, ("X.",))) for standing in STANDINGS]
-    line = PaperLine("p", "P 2020", claims, {}, 0)
-    places = _key_places(list(STANDINGS))
-    assert all(x + 0.14 + 0.05 * len(word) <= WIDTH for word, (_, x) in zip(STANDINGS, places, strict=True))
-    with style(**{"svg.fonttype": "none"}):
-        assert all(f">{word}<" in svg_text(papers_figure([line])) for word in ("fails", "vacuous", "not run"))

@@ -5,9 +5,8 @@ import subprocess
 
 import pytest
 
-from dpsco_bench.report import origin
-from dpsco_bench.report.origin import agreement, commit_text, lock_text
-from dpsco_bench.report.provenance import facts
+from dpsco_bench.site.pages import provenance
+from dpsco_bench.site.pages.provenance import agreement, commit_text, lock_text
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 DATE = "2026-01-02T03:04:05+00:00"
@@ -32,25 +31,9 @@ def test_a_checkout_has_a_commit_with_its_date_and_says_whether_files_differ(tmp
     assert commit_text(tmp_path) == f"{commit} of {DATE}, with changes in 1 file"
 
 
-@needs_git
-def test_outside_a_checkout_or_without_git_it_says_why(tmp_path, monkeypatch):
-    assert "without its repository" in commit_text(tmp_path)
-    inside = tmp_path / "inside"  # installed below somebody else's repository: its commit is not ours
-    inside.mkdir()
-    repository(tmp_path)
-    assert "without its repository" in commit_text(inside)
-    monkeypatch.setenv("PATH", "")
-    assert commit_text(tmp_path) == "not known: git does not read the repository"
-
-
 def test_the_lock_has_a_digest_and_what_differs_from_it_is_named(monkeypatch):
     installed = {"one": "1.0", "two": "2.1"}
-    monkeypatch.setattr(origin, "_installed", installed.get)
+    monkeypatch.setattr(provenance, "_installed", installed.get)
     lock = "one==1.0 \\\n    --hash=sha256:00\ntwo==2.0 ; python_version < '4' \\\nthree==3.0\n"
     assert agreement(lock) == "1 of its 3 packages are installed as it names them; at other versions two 2.1"
     assert re.match(r"sha256 [0-9a-f]{64}; ", lock_text())
-
-
-def test_provenance_names_commit_and_lock(inputs):
-    names = [fact.name for fact in facts(inputs)]
-    assert {"Commit that wrote this page", "Lock of all packages"} <= {*names}

@@ -9,7 +9,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import Method, Part
 from dpsco_bench.report.drawing import compose, style
-from dpsco_bench.report.overviews import checks_panel, grouped_parts, variant_groups, variant_panels
+from dpsco_bench.report.figures import checks_panel, grouped_parts, variant_groups, variant_panels
 
 
 def evidence(slope, scale):

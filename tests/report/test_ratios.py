@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.report.ratios import Group, _groups, _places, _ratios
+from dpsco_bench.report.panels import Group, _groups, _places, _ratios
 
 SIZES = {
     ("first-n", "paper"): ("n", 3),

@@ -8,26 +8,19 @@ from urllib.parse import unquote
 import pytest
 
 from dpsco_bench import __version__
-from dpsco_bench.claims.catalogue import load_errata
-from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, counted_changes
-from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
-from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.boxes import fit
 from dpsco_bench.site.content import Content
-from dpsco_bench.site.markdown import beside, fenced
+from dpsco_bench.site.markdown import figure
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
-from dpsco_bench.site.queries import nearest_point
-from dpsco_bench.site.rebuilt import rebuilt
-from dpsco_bench.site.rendered import SiteError, rendered
-from dpsco_bench.site.single import rounded, unlinked
-from dpsco_bench.site.sphinx import THEME
-from dpsco_bench.site.write import Sources, write_all, write_one, write_pages, write_site
+from dpsco_bench.site.pages.methods import nearest_points
+from dpsco_bench.site.pages.papers import rebuilt
+from dpsco_bench.site.sphinx import THEME, SiteError, rendered
+from dpsco_bench.site.write import write_all, write_one, write_pages
 
 pytestmark = pytest.mark.slow
 
@@ -103,15 +96,6 @@ def test_nothing_is_fetched(pages):
             assert not OUTSIDE.match(address) and (page.path.parent / path).is_file(), f"{name}: {address}"
 
 
-def test_style_and_scripts_fetch_nothing(built):
-    for path in [*(built / "site" / "_static").glob("*.css"), built / "site" / "_static" / "tables.js"]:
-        assert not re.search(r"url\(['\"]?https?:|@import ['\"]https?:|fetch\(", path.read_text(encoding="utf-8")), path
-
-
-def test_pages_are_small(pages):
-    assert max(page.path.stat().st_size for page in pages.values()) < LARGEST
-
-
 def test_every_section_is_there(pages):
     sections = "index verdicts which privacy provenance benchmarks papers/index claims/index methods/index errata/index"
     for name in [*sections.split(), "papers/wang2017", "errata/wang2017", "guide/reading", "methods/wang2017.dp_svrg"]:
@@ -129,40 +113,12 @@ def test_every_verdict_of_every_claim_is_in_words(inputs, pages, text):
         assert words in whole
 
 
-def test_a_reservation_stands_beside_the_word_and_its_reason_is_seen(text):
-    page = text("claims/wang2017.kinds")
-    assert "match, schedule, not private" in page and "match, qualified" in page
-    assert "Schedule: without noise the risk is 0.85 of it" in page
-
-
 def test_a_claim_is_found_by_paper_and_number(inputs, built):
     """Its title begins with both, and the search puts first what names every word and number of the question."""
     assert page_title(inputs.claim("wang2017.kinds").claim).startswith("Wang 2017, Theorem 0: ")
     assert "Wang 2017, Theorem 0: " in (built / "site" / "searchindex.js").read_text(encoding="utf-8")
     scorer = (built / "site" / "_static" / "language_data.js").read_text(encoding="utf-8")
     assert (THEME / "search.js").read_text(encoding="utf-8").strip() in scorer
-
-
-@pytest.mark.parametrize(
-    ("source", "title"),
-    [
-        ("Wang, Ye, Xu 2017, Theorem 4.2", "Wang 2017, Theorem 4.2: t"),
-        (
-            "Abadi et al. 2016, as cited by Zhang, Tran, Cutkosky 2022",
-            "Abadi 2016, as cited by Zhang, Tran, Cutkosky 2022: t",
-        ),
-        ("this package's audits", "wang2017: t"),
-    ],
-)
-def test_the_title_of_a_claim_s_page(source, title):
-    assert page_title(Claim("wang2017.x", "t", source, "s", [])) == title
-
-
-def test_the_site_says_what_it_is_and_is_not(text):
-    home = text("index")
-    assert "measuring instrument, not a release mechanism" in home
-    assert "floating-point noise has finite tails and known attacks" in home
-    assert re.search(r"rest on \d+ intervals of 95 %; if every one of them were exact, about \d+\.\d would miss", home)
 
 
 def test_privacy_ledger_errata_and_provenance(text):
@@ -172,30 +128,10 @@ def test_privacy_ledger_errata_and_provenance(text):
     assert "Check it with dpsco claim wang2017.thm5.3" in text("errata/wang2017")
 
 
-def test_the_errata_are_counted_by_what_they_change(pages, text):
-    entries = load_errata("wang2017")
-    index, page = text("errata/index"), text("errata/wang2017")
-    assert index.index(counted_changes(entries)) < index.index("An entry is a place") < index.index("What follows")
-    assert all(f"{word}: {symbols(change.meaning)}" in index for word, change in CHANGES.items())
-    assert WEIGHTIEST in index and counted_changes(entries) in page
-    assert [found for found in re.findall(r"Changes\. (\w+)", page)] == [entry.changes for entry in entries]
-    source = pages["errata/index.html"].path.read_text(encoding="utf-8")
-    table = re.search(r'<div class="[^"]*sortable.*?</table>|<table[^>]*sortable.*?</table>', source, re.DOTALL)[0]
-    assert re.sub("<[^>]*>", "", re.findall(r"<th.*?</th>", table, re.DOTALL)[2]).strip() == "Changes"
-
-
 def test_text_of_the_inputs_is_text(pages, text):
     page = text("claims/wang2017.kinds")
     assert 'R&D <b>100 %</b> of |x|_2 #1 ~ {"a"} \\ $ ^ *x* `y` α' in page
     assert "<b>100 %</b>" not in pages["claims/wang2017.kinds.html"].path.read_text(encoding="utf-8")
-
-
-def test_a_claim_has_its_numbers_its_file_and_its_command(pages, text):
-    links = pages["claims/wang2017.kinds.html"].links
-    assert any(link.endswith("wang2017.kinds.cells.csv") for link in links)
-    assert any(link.endswith("wang2017.kinds.cells.parquet") for link in links)
-    assert any(link.endswith("wang2017.kinds.verdicts.csv") for link in links)
-    assert "dpsco claim wang2017.kinds --profile smoke" in text("claims/wang2017.kinds")
 
 
 def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
@@ -211,25 +147,6 @@ def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
         assert f"{noise} noise, {len(own)} sweeps: " in line and len(own) > 1
         assert sum(map(int, re.findall(r"\] \[?(\d+)", line))) == len(own)
     assert [line for line in lines if "noise off" in line and "in n]" in line]
-
-
-def test_a_claim_has_its_bounds_and_what_their_symbols_mean(text):
-    page = text("claims/wang2017.kinds")
-    assert (
-        page.index("Bounds:")
-        < page.index("thm6_2 = d G² T l / (2 μ n² ε²)")
-        < page.index("G: Lipschitz constant of a record")
-    )
-
-
-def test_a_method_has_its_code_and_the_claims_that_measure_it(pages, text):
-    assert "def plan" in text("methods/wang2017.dp_gd_pl") or "@algorithm" in text("methods/wang2017.dp_gd_pl")
-    assert "dpsco account wang2017.dp_gd_pl problem=" in text("methods/wang2017.dp_gd_pl")
-
-
-def test_long_tables_can_be_sorted(pages, built):
-    assert 'class="sortable' in (built / "site" / "verdicts.html").read_text(encoding="utf-8")
-    assert (built / "site" / "_static" / "datatables.js").stat().st_size > 500_000
 
 
 def test_the_one_file_needs_no_other(built):
@@ -259,24 +176,12 @@ def test_figures_of_single_claims_are_of_the_site_alone(inputs, tmp_path):
     shown, names = {}, {}
     for single in (False, True):
         folder = tmp_path / f"pages{single}"
-        folder.mkdir()
-        names[single] = {*write_pages(inputs, Sources(tmp_path, tmp_path), folder, single)}
+        names[single] = {*write_pages(inputs, tmp_path, tmp_path, folder, single)}
         shown[single] = "wang2017.kinds.svg" in (folder / "claims" / "wang2017.kinds.md").read_text(encoding="utf-8")
     assert shown == {False: True, True: False}
     left_out = names[False] - names[True]
     assert names[True] < names[False] and {"verdicts", "guide/api", "guide/own"} <= left_out
     assert all(name == "verdicts" or name.startswith("guide/") for name in left_out)
-
-
-def test_only_coordinates_of_paths_are_rounded():
-    path = '<path d="M 1.23456 -0.001 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
-    assert rounded(path) == '<path d="M 1.23 -0 L 10 1e-05" transform="translate(0.123456 1.5) scale(0.015625)"/>'
-    assert rounded('<g id="d" class="0.123456"/>') == '<g id="d" class="0.123456"/>'
-
-
-def test_words_that_lead_to_a_page_left_out_lead_nowhere():
-    pages = {"a/one": "[x](two.md) [y](../gone.md) [](../gone.md) [z](#w)", "a/two": "[one](one.md)"}
-    assert unlinked(pages) == {"a/one": "[x](two.md) y the site's page `gone` [z](#w)", "a/two": "[one](one.md)"}
 
 
 def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
@@ -293,9 +198,7 @@ def test_a_profile_without_any_results_still_gives_pages(copy, tmp_path):
     for folder in (copy.measured.store.root, copy.verdicts("x").parent):
         folder.rename(folder.with_name(f".{folder.name}"))
     empty = read_inputs(copy)
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "pages").mkdir()
-    assert "claims/wang2017.kinds" in write_pages(empty, Sources(tmp_path, tmp_path / "tables"), tmp_path / "pages")
+    assert "claims/wang2017.kinds" in write_pages(empty, tmp_path, tmp_path, tmp_path / "pages")
     assert "not measured" in (tmp_path / "pages" / "verdicts.md").read_text(encoding="utf-8")
 
 
@@ -317,41 +220,9 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
     broken = lambda content: {**guide_pages(content), "guide/faq": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
     monkeypatch.setattr(write, "guide_pages", broken)
     with pytest.raises(sphinx.SiteError, match="no-such-place"):
-        write_site(inputs, Sources(built / "figures", built / "tables"), tmp_path / "site")
+        write_all(inputs, tmp_path, built / "figures")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_only_figures_of_two_panels_scroll(tmp_path):
-    page = ":::{container} drawn\n![A (b) \\[c\\]](f/x.svg)\n:::\n"
-    for name, width in (("one", 252), ("named", 280.8), ("two", 504)):
-        (tmp_path / name / "f").mkdir(parents=True)
-        (tmp_path / name / "f" / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
-        (tmp_path / name / "page.md").write_text(page + page)
-    fit(tmp_path, ["one/page", "named/page", "two/page"])
-    made = {name: (tmp_path / name / "page.md").read_text() for name in ("one", "named", "two")}
-    fitting = 2 * page.replace("drawn", "fitting")
-    assert made == {"one": fitting, "named": fitting, "two": 2 * page}
-
-
-def test_a_claim_s_standing_is_seen_on_a_narrow_screen(pages):
-    source = pages["claims/index.html"].path.read_text(encoding="utf-8")
-    heads = re.findall(r"<th[^>]*>(.*?)</th>", source)
-    assert heads[:2] == ["Claim", "Standing"]
-
-
-def test_a_method_has_its_queries_at_a_point(text):
-    page = text("methods/wang2017.dp_gd_pl")
-    assert "Its queries, and what each is charged for" in page and "all records" in page
-
-
-def test_tables_are_dark_in_the_dark_and_keep_head_and_first_column(built):
-    style = (built / "site" / "_static" / "site.css").read_text()
-    assert "--dt-html-background: var(--pst-color-background)" in style
-    assert re.search(r"dt-layout-table > div { overflow: visible", style), (
-        "a box inside would keep the head from staying"
-    )
-    assert re.search(r"tbody td:first-child { position: sticky; left: 0", style)
+    assert {path.name for path in tmp_path.iterdir()} == {"site", "tables"}
 
 
 def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_says_it(text, inputs, capsys):
@@ -359,18 +230,11 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
     assert main(command[1].split()) == 0
     printed = capsys.readouterr().out
-    asked = nearest_point(Content(inputs, Path()), "wang2017.dp_gd_pl")
+    asked = nearest_points(Content(inputs, Path()), "wang2017.dp_gd_pl")[0]
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 
-def test_options_are_told_with_code_as_code_and_what_a_method_does_stands_beside_its_code(pages):
-    shown = {name: page.path.read_text() for name, page in pages.items() if name.startswith("methods/")}
-    assert [name for name, html in shown.items() if re.search(r"<td[^>]*>(?:(?!</td>).)*``", html, re.DOTALL)] == []
-    assert any("beside" in html for html in shown.values())
-    outside = [re.sub(r"<pre>.*?</pre>", "", html, flags=re.DOTALL) for html in shown.values()]
-    assert not any("----" in html or "Parameters" in html for html in outside), "a docstring as its module has it"
-
-
-def test_a_method_without_words_has_its_listing_alone():
-    assert beside("", fenced("x = 1", "python")) == fenced("x = 1", "python")
-    assert beside("Words.\n", "x\n").count("container") == 3
+@pytest.mark.parametrize(("width", "kind"), [(252, "fitting"), (280.8, "fitting"), (504, "drawn")])
+def test_only_figures_of_two_panels_scroll(tmp_path, width, kind):
+    (tmp_path / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
+    assert figure("f/x.svg", "A [c]", tmp_path / "x.svg") == f":::{{container}} {kind}\n![A \\[c\\]](f/x.svg)\n:::\n"

@@ -9,10 +9,8 @@ from dpsco_bench.analysis.answer import STANDINGS, answer
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Noise, Verdict
 from dpsco_bench.claims.catalogue import read_claims
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.paths import shared_dir
-from dpsco_bench.report.messages import phrase
-from dpsco_bench.report.titles import HOLDS, NOISE_IS, RUNS, claim_title, place, title_parts
+from dpsco_bench.report.messages import HOLDS, NOISE_IS, RUNS, claim_title, place, title_parts
 
 CLAIMS = {claim.id: claim for claim in read_claims()}
 BROKEN = Noise("exceeds_claim", 12.0, "lower", 1.0)
@@ -50,20 +48,6 @@ def test_a_title_names_a_quantity_and_a_place_that_a_reader_finds(profile):
             title,
         ), title
         assert not re.search(r"[;_]|  |,,|claims nothing|cited by", title) and len(title) <= 150, title
-
-
-def test_what_is_said_of_a_theorem_with_three_claims_is_of_three_quantities():
-    rows = recorded("full")
-    titles = {
-        claim: claim_title(CLAIMS[claim], rows[claim])
-        for claim in ("wang2017.thm4.2", "wang2017.thm4.2.gc", "bassily2021.thm10.privacy", "gopi2022.thm3.privacy")
-    }
-    assert titles == {
-        "wang2017.thm4.2": "The bound of Theorem 4.2 holds in runs whose noise is not private",
-        "wang2017.thm4.2.gc": "The gradient count of Theorem 4.2 is as stated",
-        "bassily2021.thm10.privacy": "The noise of Theorem 10 is not private as printed",
-        "gopi2022.thm3.privacy": "The noise of Theorem 3 is not private as printed in 2 of 4 parts",
-    }
 
 
 @pytest.mark.parametrize(
@@ -131,35 +115,6 @@ def test_titles_by_what_was_judged(rows, title):
     assert claim_title(claim_of(rows), rows) == title
 
 
-@pytest.mark.parametrize(
-    ("kinds", "title"),
-    [
-        (["ordering"], "The ordering of Theorem 1 was not run"),
-        (["privacy"], "The noise of Theorem 1 was not run"),
-        (["rate", "privacy"], "The bound of Theorem 1 was not run"),
-    ],
-)
-def test_what_was_not_run_is_called_what_its_parts_are_about(kinds, title):
-    """Also where something ran that is beside the statement."""
-    claim = claim_of([row("", kind) for kind in kinds])
-    others = [row("match", "rate", beside="other data")]
-    assert claim_title(claim, []) == claim_title(claim, others) == title
-
-
 def test_every_standing_is_told_of_a_quantity_or_of_noise():
     told = {*HOLDS, *NOISE_IS, "holds without noise", "audited"}
     assert told == set(STANDINGS)
-
-
-def test_a_quantity_in_the_plural_takes_a_verb_in_the_plural():
-    def said(quantity, word="match"):
-        found = row(word, "rate", parameter="n", slope=1.0)
-        return phrase(SimpleNamespace(row=found, kind=get_kind("rate"), quantity=quantity))
-
-    found = SimpleNamespace(row=row("match", "complexity"), kind=get_kind("complexity"), quantity="value queries")
-    assert phrase(found) == "value queries are as stated"
-    assert said("excess risk") == "the risk grows as the bound says"
-    assert said("mean squared gradient") == "the mean squared gradient grows as the bound says"
-    assert said("value queries") == "the value queries grow as the bound says"
-    assert said("excess risk, means of chains").startswith("the risk, means of chains grows")
-    assert said("value queries", "inconclusive (bent)") == "the value queries follow no power law"

@@ -152,17 +152,6 @@ def test_papers_say_what_their_options_and_quantities_are_called():
             LABELS.forget(f"mine.{name}")
 
 
-def test_what_a_paper_calls_an_option_says_nothing_of_the_same_option_of_another():
-    axis_labels("mine", "mine", {"width": "width of the layer", "p": "page of the book"})
-    try:
-        assert parameter_label("width", "mine") == "width of the layer"
-        assert parameter_label("width", "su2023") == "Gaussian width of the set"
-        assert parameter_label("p", "bassily2021") == "p"
-    finally:
-        for name in ("width", "p"):
-            LABELS.forget(f"mine.{name}")
-
-
 @pytest.mark.parametrize(
     ("verdict", "reservations", "tone"),
     [

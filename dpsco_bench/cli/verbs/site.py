@@ -37,8 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
     if args.single:
         return _told(args, write_one(inputs, out, figures), 1)
-    written = write_all(inputs, out, figures, cores)
-    return _told(args, written.page, written.pages)
+    return _told(args, *write_all(inputs, out, figures, cores))
 
 
 def _told(args: argparse.Namespace, page: Path, pages: int) -> int:

@@ -12,9 +12,9 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.tables import TableRow, TableText
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.report.computed import computed
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
+from dpsco_bench.report.rebuilt import computed
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Columns, Table
 from dpsco_bench.report.wording import parameter_symbol, symbols

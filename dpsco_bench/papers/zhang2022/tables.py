@@ -11,9 +11,9 @@ from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels
-from dpsco_bench.report.computed import computed
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, plain
+from dpsco_bench.report.rebuilt import computed
 from dpsco_bench.report.tables import Column, Table
 
 SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5), (26.282609, 1e-3))

@@ -7,18 +7,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.answer import NOT_PRIVATE, NOT_SHOWN, UNDECIDED, WITH_OURS
+from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.claims.model import Claim
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.address import address
-from dpsco_bench.report.elsewhere import refuted_elsewhere
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import claims_table
-from dpsco_bench.report.papers import cells_table, orderings_table
-from dpsco_bench.report.parts import parts_table
-from dpsco_bench.report.scores import claim_file_table, claim_table, scoreboard
+from dpsco_bench.report.papers import number_tables, orderings_table, parts_table
+from dpsco_bench.report.scores import Score, claim_table, scoreboard
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import (
@@ -27,7 +28,6 @@ from dpsco_bench.site.markdown import (
     bullets,
     code,
     fenced,
-    figure,
     heading,
     link,
     prose,
@@ -39,15 +39,17 @@ from dpsco_bench.site.markdown import (
 
 SUFFIXES = ("", ".curves", ".time", ".shown")
 """Figures of a claim, behind its id."""
-IN_FILES = ("csv", "parquet")
 NOISE_MATTERS = (NOT_SHOWN, NOT_PRIVATE, WITH_OURS, UNDECIDED)
 """Standings beside which it is told that the printed noise is refuted elsewhere."""
+PRINTED = "paper"
+ASIDE = ("sampler", "accountant")
+"""Options that say how a law is drawn and charged, and not what it is."""
 LEAST_SHOWN = 60
 """Comparisons of an ordering that a page shows; more stand in its files."""
 
 
 def claim_pages(content: Content) -> Pages:
-    """A page per claim, the list of them, and the list of all verdicts."""
+    """Write a page per claim, the list of them, and the list of all verdicts."""
     return {
         "claims/index": _index(content),
         **({} if content.short else {"verdicts": _verdicts(content)}),
@@ -71,7 +73,7 @@ def _index(content: Content) -> str:
 
 
 def _verdicts(content: Content) -> str:
-    """Every verdict, without what stands on the claims' own pages."""
+    """List every verdict, without what stands on the claims' own pages."""
     hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
     board = scoreboard(content.inputs)
     rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
@@ -83,6 +85,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     known = {entry.id for entry in content.errata[claim.paper]}
     errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
+    figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
     pieces = [
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
@@ -90,7 +93,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
         _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
-        *(() if content.short else _figures(content, claim.id)),
+        *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures if content.drawn(name)),
         heading("Verdicts", 2),
         table(_verdict_table(results), anchored=True),
         *(() if content.short else _evidence(content, results)),
@@ -99,7 +102,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
 
 
 def _beyond(standing: str, answer: str) -> str:
-    """An answer without the standing that it begins with, where it stands before it."""
+    """Cut the standing off an answer that begins with it, since it stands before it."""
     rest = answer[len(standing) :]
     if answer.lower().startswith(standing) and rest[:1] in (":", "."):
         return rest[1:].strip()[:1].upper() + rest[1:].strip()[1:]
@@ -110,17 +113,43 @@ def _elsewhere(content: Content, results: ClaimResults) -> str:
     """Say which other claims refute the printed noise; empty where none does."""
     if content.claims[results.id].standing not in NOISE_MATTERS:
         return ""
-    found = refuted_elsewhere(results, content.scores)
-    links = [link(code(score.row.id), address(score.row.id)) for score in found]
+    links = [link(code(row.id), address(row.id)) for row in refuted_elsewhere(results, content.scores)]
     where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
     told = f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n"
-    return told if found else ""
+    return told if links else ""
+
+
+def refuted_elsewhere(results: ClaimResults, scores: Iterable[Score]) -> list[Verdict]:
+    """Find rows on privacy of other claims that show a larger epsilon for a method of this one, the first of each.
+
+    A method is the same where its algorithm and variant are, and all options with which its noise was refuted, but for
+    those in `ASIDE`. What is beside a statement refutes nothing of it.
+    """
+    ours = [cell for job in results.jobs if job.calibration == PRINTED and job.charged for cell in job.cells]
+    found: dict[str, Verdict] = {}
+    for score in scores:
+        row = score.row
+        refutes = row.meaning.outcome == "contradicts" and score.kind.judges_noise and not row.beside
+        if refutes and row.calibration == PRINTED and row.id != results.id and row.id not in found:
+            job = score.results.job(row.part, PRINTED)
+            if job is not None and any(_same(mine, cell) for cell in job.cells[:1] for mine in ours):
+                found[row.id] = row
+    return list(found.values())
+
+
+def _same(mine: Cell, refuted: Cell) -> bool:
+    defaults = {key: known.default for key, known in get_algorithm(mine.algorithm).options.items()}
+    own = {**defaults, **mine.options}
+    alike = (mine.algorithm, mine.variant) == (refuted.algorithm, refuted.variant)
+    return alike and all(own.get(key) == value for key, value in refuted.options.items() if key not in ASIDE)
 
 
 def _evidence(content: Content, results: ClaimResults) -> list[str]:
-    """Say what stands behind the verdicts."""
+    """Show what stands behind the verdicts: comparisons, where they are few enough to be read, parts and formulas."""
+    compared = orderings_table(results)
+    few = 0 < len(compared.rows) <= LEAST_SHOWN
     return [
-        _comparisons(results),
+        heading("Comparisons", 3) + "\n" + table(compared) if few else "",
         heading("How it is measured", 2),
         table(parts_table(results)),
         _formulas(results),
@@ -131,7 +160,7 @@ def _evidence(content: Content, results: ClaimResults) -> list[str]:
 
 
 def page_title(claim: Claim) -> str:
-    """Paper and number of what it states before its title, as people look for it: ``Wang 2017, Theorem 4.2: ...``.
+    """Put paper and number before a claim's title, as people look for it: ``Wang 2017, Theorem 4.2: ...``.
 
     A source that is no place in a paper stands on the page alone.
     """
@@ -140,33 +169,20 @@ def page_title(claim: Claim) -> str:
 
 
 def _verdict_table(results: ClaimResults) -> Table:
-    """Its verdicts, each with its reason and remarks beside the word, where they are seen."""
+    """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
-    why = Column(lambda score: ". ".join(filter(None, (said(score.reason), score.remarks))), kind="prose")
-    columns = {title: whole.columns[title] for title in first} | {"Why": why}
+    columns = {title: whole.columns[title] for title in first} | {"Why": Column(_why, kind="prose")}
     others = {title: column for title, column in whole.columns.items() if title not in (*first, *rest)}
     return replace(whole, columns=columns | others)
 
 
-def said(words: str) -> str:
-    """Words, or nothing for the dash that stands for none."""
-    return "" if words == NOTHING else words
-
-
-def _figures(content: Content, id: str) -> Iterable[str]:
-    names = [f"{id}{suffix}" for suffix in SUFFIXES if content.drawn(f"{id}{suffix}")]
-    return [figure(f"../figures/claims/{name}.svg", f"Figure of {id}") for name in names]
-
-
-def _comparisons(results: ClaimResults) -> str:
-    """Comparisons of its orderings, where they are few enough to be read."""
-    found = orderings_table(results)
-    return heading("Comparisons", 3) + "\n" + table(found) if 0 < len(found.rows) <= LEAST_SHOWN else ""
+def _why(score: Score) -> str:
+    return ". ".join(filter(None, ("" if score.reason == NOTHING else score.reason, score.remarks)))
 
 
 def _formulas(results: ClaimResults) -> str:
-    """Every bound as it is judged, and what its symbols mean."""
+    """Show every bound as it is judged, and what its symbols mean."""
     names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
     bounds = {name.partition(".")[2]: get_bound(name) for name in names}
     said = bullets(f"{code(name)} = {text(bound.text)}" for name, bound in bounds.items())
@@ -175,31 +191,20 @@ def _formulas(results: ClaimResults) -> str:
     return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
 
 
-def number_tables(results: ClaimResults) -> list[Table]:
-    """Tables of a claim's numbers that have rows."""
-    own = (claim_file_table(results), cells_table(results), orderings_table(results))
-    return [found for found in own if found.rows]
-
-
 def _sources(content: Content, results: ClaimResults) -> str:
     methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
     linked = [link(code(id), address("method", id)) if id in content.algorithms else code(id) for id in methods]
     items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
     for found in number_tables(results):
-        kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in IN_FILES)
+        kinds = ", ".join(f"[{suffix.upper()}](../tables/{found.id}.{suffix})" for suffix in ("csv", "parquet"))
         items.append(f"{text(found.title)}: {kinds}")
     file = claim_file(results.id)
     if file is not None:
-        items.append(f"The experiment as it is run: [{file.name}](../files/{yaml_name(results.id)})")
+        items.append(f"The experiment as it is run: [{file.name}](../files/{results.id}.yaml)")
     return bullets(items)
-
-
-def yaml_name(id: str) -> str:
-    """Name of a claim's file among the downloads."""
-    return f"{id}.yaml"
 
 
 def yaml_files(content: Content) -> dict[str, Path]:
     """Name among the downloads -> file, of every claim that ships."""
     found = {claim.id: claim_file(claim.id) for claim in content.inputs.claims}
-    return {yaml_name(id): path for id, path in found.items() if path is not None}
+    return {f"{id}.yaml": path for id, path in found.items() if path is not None}

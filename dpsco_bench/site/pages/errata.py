@@ -13,7 +13,7 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: Content) -> Pages:
-    """The list of all entries, and a page per paper."""
+    """Write the list of all entries, and a page per paper."""
     papers = [paper for paper in content.inputs.papers if content.errata[paper]]
     entries = [entry for paper in papers for entry in content.errata[paper]]
     columns = {

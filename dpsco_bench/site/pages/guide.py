@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import dpsco_bench
+from dpsco_bench.analysis.answer import STANDINGS
+from dpsco_bench.claims.erratum import CHANGES
+from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.paths import documents
-from dpsco_bench.report.reading import SKELETON, filled
+from dpsco_bench.report.opening import RESERVED as RESERVED_STANDINGS
+from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import badge, heading, text, toctree
 
@@ -23,13 +27,23 @@ PARTS = {
 """Pages in the order of the guide; what the documentation has besides follows."""
 MAILED = (*PARTS["Reading"], "choosing", "accounting")
 """Pages of the documentation that the one file to mail has."""
+Show = Callable[[str, str], str]
+"""A word and its tone -> Markdown."""
+ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
+"""Kinds in the order in which a reader meets them; others follow."""
+SKELETON = "".join(
+    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("standings", "noise", "verdicts", "changes")
+)
+"""A page that has the tables and nothing else."""
+MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def guide_pages(content: Content) -> Pages:
-    """Say how to read a verdict, then the documentation."""
-    docs = {name: path for name, path in shown_documents().items() if not content.short or name in MAILED}
+    """Write how to read a verdict, then the documentation."""
+    shown = {name: path for name, path in documents().items() if name not in ELSEWHERE}
+    docs = {name: path for name, path in shown.items() if not content.short or name in MAILED}
     known = ["reading", *docs, *([] if content.short else ["api"])]
     parts = {title: [name for name in names if name in known] for title, names in PARTS.items()}
     parts["More"] = [name for name in known if name not in sum(PARTS.values(), ())]
@@ -42,13 +56,8 @@ def guide_pages(content: Content) -> Pages:
     return {**found, **benchmark_page()}
 
 
-def shown_documents() -> dict[str, Path]:
-    """Pages of the documentation that the guide shows."""
-    return {name: path for name, path in documents().items() if name not in ELSEWHERE}
-
-
 def benchmark_page() -> Pages:
-    """The measured speed, as the documentation has it."""
+    """Show the measured speed, as the documentation has it."""
     file = documents().get("benchmarks")
     if file is None:
         absent = "They stand in the documentation of the repository.\n"
@@ -57,7 +66,7 @@ def benchmark_page() -> Pages:
 
 
 def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") -> str:
-    """A page of the documentation whose links lead to pages of the site, or nowhere."""
+    """Lead the links of a page of the documentation to pages of the site, or nowhere."""
 
     def led(found: re.Match[str]) -> str:
         name = found[1].partition("#")[0]
@@ -73,21 +82,60 @@ def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") 
 
 def api_page() -> str:
     """Say what `import dpsco_bench` offers, from its docstrings."""
-    names = "\n\n".join(_documented(name) for name in dpsco_bench.__all__)
+    names = []
+    for name in dpsco_bench.__all__:
+        is_class = inspect.isclass(getattr(dpsco_bench, name))
+        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
     intro = "What `import dpsco_bench` offers. Everything else may change without notice.\n"
-    return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{names}\n```\n"])
-
-
-def _documented(name: str) -> str:
-    """Sphinx's directive for a public name, with the members of a class."""
-    found = getattr(dpsco_bench, name)
-    kind = "class" if inspect.isclass(found) else "function"
-    members = "\n   :members:" if kind == "class" else ""
-    return f".. auto{kind}:: dpsco_bench.{name}{members}"
+    listed = "\n\n".join(names)
+    return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
 
 
 def reading_page(docs: Mapping[str, Path]) -> str:
-    """Every word for claims, noise and verdicts, in the colours that it has everywhere."""
+    """Explain every word for claims, noise and verdicts, in the colours that it has everywhere."""
     file = documents().get("verdicts")
     page = file.read_text(encoding="utf-8") if file else f"# Reading a verdict\n\n{SKELETON}"
     return "(how-to-read)=\n" + _linked(_COMMENT.sub("", filled(page, badge, text, "{.plain}\n")), docs)
+
+
+def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str = "") -> str:
+    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables.
+
+    Parameters
+    ----------
+    show : callable, makes Markdown of a word and its tone
+    tell : callable, makes Markdown of a meaning
+    above : str, what stands above a table
+    """
+    for name, (titles, rows) in tables(show).items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]
+        made = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        before, found, rest = page.partition(begin)
+        page = f"{before}{begin}\n{above}{made}\n{end}{rest.partition(end)[2]}" if found else page
+    return page
+
+
+def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
+    """Make titles and rows of the table of each region; a kind stands in the first row of its words."""
+    standings = [
+        [show(word, QUALIFIED if word in RESERVED_STANDINGS else TONES[meant.outcome]), meant.meaning]
+        for word, meant in STANDINGS.items()
+    ]
+    verdicts = []
+    known = {kind.name: kind for kind in all_kinds()}
+    for name in [*(name for name in ORDER if name in known), *(name for name in known if name not in ORDER)]:
+        for place, (word, meant) in enumerate(known[name].words.items()):
+            title = "" if place else f"{known[name].title} (`{name}`)"
+            verdicts.append([title, show(word.replace("_", " "), TONES[meant.outcome]), symbols(meant.meaning)])
+    verdicts.append(["any kind", show("with a reservation", QUALIFIED), RESERVED])
+    for word, said in COMMON_WORDS.items():
+        verdicts.append(["", show(word.replace("_", " "), TONES[said.outcome]), said.meaning])
+    noise = [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS]
+    changes = [[show(word, ""), symbols(change.meaning)] for word, change in CHANGES.items()]
+    return {
+        "standings": (["standing", "when"], standings),
+        "noise": (["noise", "meaning"], noise),
+        "verdicts": (["kind", "word", "meaning"], verdicts),
+        "changes": (["word", "meaning"], changes),
+    }

@@ -12,15 +12,8 @@ from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, figure, heading, link, prose, table, text, toctree
 
 SECTIONS = (
-    "papers/index",
-    "claims/index",
-    "methods/index",
-    "which",
-    "privacy",
-    "errata/index",
-    "benchmarks",
-    "provenance",
-    "guide/index",
+    *("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index"),
+    *("benchmarks", "provenance", "guide/index"),
 )
 WHAT = (
     "Papers on differentially private convex optimisation state bounds on the excess risk, on gradient counts and on "
@@ -44,24 +37,25 @@ STAND = (
 
 
 def home_page(content: Content, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
-    """The findings, and behind them the count of claims."""
+    """Write the findings, and behind them the count of claims."""
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
+    left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
     pieces = [
         heading(title, target="findings"),
         f"{text(WHAT)}\n\nProfile {code(content.inputs.profile)}: {text(headline(lines))}.\n",
         f"{text(MAILED)}\n" if content.short else "",
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
-        _unsaid(unsaid),
+        f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{bullets(left_out)}" if unsaid else "",
         heading("How the claims stand", 2, "standings"),
         f"{STAND} Every claim is in [the list of claims](claims/index.md), every experiment in "
         "[the list of verdicts](verdicts.md).\n",
-        figure("figures/site/papers.svg", headline(lines), "fitting"),
+        figure("figures/site/papers.svg", headline(lines)),
         table(papers_table(lines)),
         table(noise_table(lines)),
         text(chance_text(content.scores)) + "\n",
         f":::{{warning}}\n{text(WARNING)}\n:::\n",
-        toctree([page for page in SECTIONS]),
+        toctree(SECTIONS),
     ]
     return {"index": "\n".join(filter(None, pieces))}
 
@@ -73,15 +67,8 @@ def _finding(number: int, finding: Supported) -> str:
     pieces = [
         heading(f"{number}. {finding.said.title}", 2, target),
         prose(finding.said.sentence) + "\n",
-        figure(f"figures/site/{target}.svg", finding.said.title, "fitting") if finding.said.points else "",
+        figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
         f"**What it means.** {prose(finding.said.means)}\n",
         f"Behind it: {', '.join([*claims, *pages])}\n",
     ]
     return "\n".join(filter(None, pieces))
-
-
-def _unsaid(unsaid: Sequence[Unsaid]) -> str:
-    if not unsaid:
-        return ""
-    told = bullets(f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid)
-    return f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{told}"

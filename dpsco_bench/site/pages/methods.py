@@ -1,36 +1,51 @@
-"""A page per method: what it does beside its listing, what its noise costs, where it stands."""
+"""A page per method: what it does beside its listing, what it asks of the data, what its noise costs, its places."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from statistics import median
+from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.claims.erratum import Erratum
+from dpsco_bench.audit.canaries import CANARIES
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.docstrings import on_others, paragraphs
 from dpsco_bench.cli.pages import AlgorithmPage
+from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.tables import named
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
-from dpsco_bench.report.numbers import number
+from dpsco_bench.report.ledger import Charged
+from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.wording import epsilon_text
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.ledger import ledger_table
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
-from dpsco_bench.site.queries import account_table, command_of, named_variant, nearest_point, place, queries_table
+from dpsco_bench.site.pages.privacy import ledger_table, with_erratum
 
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
 """The point of the page's command where no claim has charged the method."""
+STANDARD_N = 4096
+"""Of the points of a profile the one that is nearest to this n, and to epsilon 1, is shown."""
+SCHEMES = {
+    "Full": "all records",
+    "Poisson": "a Poisson sample",
+    "SingleIndex": "one record, drawn anew",
+    "Disjoint": "a block of its own",
+    "WithReplacement": "a sample with replacement",
+    "WithoutReplacement": "a sample without replacement",
+    "RandomAllocation": "a batch of a random order",
+    "Nodes": "sums over the nodes of a tree",
+}
 
 
 def method_pages(content: Content) -> Pages:
-    """A page per method, and the list of them."""
-    known = [describe(id) for id in content.algorithms]
-    pages = [page for page in known if isinstance(page, AlgorithmPage)]
+    """Write a page per method, and the list of them."""
+    pages = [page for page in map(describe, content.algorithms) if isinstance(page, AlgorithmPage)]
     columns = {
         "Method": Column("id", kind="code", link=leads_to("id", kind="method")),
         "What it is": Column("summary", kind="prose"),
@@ -51,11 +66,15 @@ def _claims(content: Content, page: AlgorithmPage) -> list[str]:
 
 
 def _method(content: Content, page: AlgorithmPage) -> str:
-    known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
-    errata = [entry for entry in page.errata if (entry.paper, entry.id) in known]
     claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
     variants = [
         f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
+    ]
+    known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
+    errata = [
+        f"{link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {text(entry.title)}"
+        for entry in page.errata
+        if (entry.paper, entry.id) in known
     ]
     pieces = [
         heading(page.id, target=address("method", page.id)),
@@ -63,44 +82,54 @@ def _method(content: Content, page: AlgorithmPage) -> str:
         bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
         *(() if content.short else _details(content, page)),
-        _errata(errata),
+        *([heading("Errata that touch its claims", 2), bullets(errata)] if errata else ()),
     ]
     return "\n".join(filter(None, pieces))
 
 
 def _details(content: Content, page: AlgorithmPage) -> list[str]:
-    """Say what it costs, where it stands, and its code."""
+    """Show what it costs, where it stands, and its code."""
+    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page.id]
+    module = inspect.getmodule(get_algorithm(page.id).plan_function)
     return [
-        _account(content, page),
-        _queries(content, page.id),
+        *_account(content, page),
+        _titled("Its queries, and what each is charged for", table(queries_table(content, page.id))),
         heading("What its noise gives", 2),
-        _ledger(content, page.id),
-        _standing(content, page.id),
-        _options(page),
+        ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
+        _titled(
+            "Where it stands at equal accounted privacy",
+            table(Table(f"{page.id}.standing", "Standing", PLACES, places(content, page.id))),
+        ),
+        _titled("Options", table(Table(f"{page.id}.options", "Options", OPTIONS, page.options))),
         heading("What it does, and its listing", 2),
-        beside(_told(page), fenced(_code(page.id), "python")),
+        beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
     ]
 
 
-def _account(content: Content, page: AlgorithmPage) -> str:
+def _titled(title: str, shown: str) -> str:
+    return f"{heading(title, 2)}\n{shown}" if shown else ""
+
+
+def _account(content: Content, page: AlgorithmPage) -> list[str]:
     """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
-    point, problem = nearest_point(content, page.id), _problem(content, page)
+    found = nearest_points(content, page.id)
     private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
-    if point is None and not (problem and private):
-        return ""
-    usual = f"dpsco account {page.id} problem={problem} {STANDARD}"
-    command = command_of(point.cell, named_variant(point)) if point else usual
-    pieces = [
-        heading(f"What it costs at a point{': ' + place(point) if point else ''}", 2),
-        table(account_table(content, page.id)),
+    if found:
+        title, command = f"What it costs at a point: {place(found[0])}", command_of(found[0].cell, _named(found[0]))
+    elif private and (problem := _problem(content, page)):
+        title, command = "What it costs at a point", f"dpsco account {page.id} problem={problem} {STANDARD}"
+    else:
+        return []
+    return [
+        heading(title, 2),
+        table(account_table(content, page.id, found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
         fenced(command, "console"),
     ]
-    return "\n".join(filter(None, pieces))
 
 
 def _problem(content: Content, page: AlgorithmPage) -> str:
-    """A problem that its claims run it on, one without a data set of its own where there is one; empty for none."""
+    """Name a problem that its claims run it on, one without a data set of its own where there is one."""
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
     found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
@@ -113,42 +142,32 @@ def _told(page: AlgorithmPage) -> str:
     return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
 
 
-def _code(id: str) -> str:
-    """The module of a method without its docstring."""
-    module = inspect.getmodule(get_algorithm(id).plan_function)
-    return inspect.getsource(module) if module else ""
-
-
-def _queries(content: Content, id: str) -> str:
-    """Say what it asks of the data at a point that was calibrated; nothing where no claim charges it."""
-    shown = table(queries_table(content, id))
-    return f"{heading('Its queries, and what each is charged for', 2)}\n{shown}" if shown else ""
-
-
-def _ledger(content: Content, id: str) -> str:
-    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == id]
-    return ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n"
+OPTIONS: Columns = {
+    "Option": Column("name", kind="code"),
+    "Default": Column("default", lambda value: "null" if value is None else str(value), kind="code"),
+    "Meaning": Column("meaning", kind="prose"),
+}
 
 
 @dataclass(frozen=True)
 class Places:
-    """Say where a method stands on one instance of a board, over its points."""
+    """Where a method stands on one instance of a board, over its points, among those of proven privacy.
+
+    Attributes
+    ----------
+    decided : list of bool, of each decided point, whether it has the least mean risk there, the start's counted too
+    ratios : list of float, its risk over the least, where that is not 0
+    """
 
     instance: str
     name: str
     places: list[int]
     decided: list[bool]
-    """Of each decided point, whether it has the least mean risk there, the starting point's counted too."""
     ratios: list[float]
-
-    @property
-    def text(self) -> str:
-        """Its places, the best first."""
-        return f"{min(self.places)}" if len(set(self.places)) == 1 else f"{min(self.places)} to {max(self.places)}"
 
 
 def places(content: Content, id: str) -> list[Places]:
-    """Say where a method stands among those of proven privacy, instance by instance."""
+    """Find the places of a method on the boards, instance by instance."""
     found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
         for row in board.points:
@@ -163,39 +182,122 @@ def places(content: Content, id: str) -> list[Places]:
     return [*found.values()]
 
 
+def _ends(found: Sequence[int]) -> str:
+    return " to ".join(map(str, sorted({min(found), max(found)})))
+
+
 PLACES: Columns = {
     "Instance": Column("instance", kind="code"),
     "Method": Column("name", kind="code"),
     "Points": Column("places", lambda found: str(len(found)), numeric=True),
     "Decided": Column("decided", lambda found: str(len(found)), numeric=True),
     "First at": Column("decided", lambda found: str(sum(found)), numeric=True),
-    "Places of those run": Column("text", numeric=True),
-    "Risk over the least, median": Column("ratios", lambda found: number(median(found or [nan])), numeric=True),
+    "Places of those run": Column("places", _ends, numeric=True),
+    "Risk over the least, median": Column("ratios", lambda found: number(median(found or [math.nan])), numeric=True),
 }
 
 
-def _standing(content: Content, id: str) -> str:
-    """Its places on the boards."""
-    found = places(content, id)
-    if not found:
-        return ""
-    shown = table(Table(f"{id}.standing", "Standing", PLACES, found))
-    return "\n".join([heading("Where it stands at equal accounted privacy", 2), shown])
-
-
-def _options(page: AlgorithmPage) -> str:
-    if not page.options:
-        return ""
+def queries_table(content: Content, id: str) -> Table:
+    """Tabulate the private queries of a method under each noise, at the point nearest to the standard one."""
     columns = {
-        "Option": Column("name", kind="code"),
-        "Default": Column("default", lambda value: "null" if value is None else str(value), kind="code"),
-        "Meaning": Column("meaning", kind="prose"),
+        "Noise": Column("charged.calibration"),
+        "Variant": Column(lambda asked: _variant(content, asked["charged"])),
+        "Query": Column("query.name", kind="code"),
+        "Sees": Column("query.records", _seen),
+        "Releases": Column("query.releases", count, numeric=True),
+        "Sensitivity": Column("query.sensitivity", number, numeric=True),
+        "In the norm": Column("query.norm", lambda norm: f"l_{plain(norm)}"),
+        "Noise scale": Column(
+            lambda asked: asked["charged"].calibrated.scales.get(asked["query"].name), number, numeric=True
+        ),
+        "Gradients of the run": Column("charged.calibrated.gradient_evaluations", count, numeric=True),
+        "At": Column("charged", place),
     }
-    return "\n".join([heading("Options", 2), table(Table(f"{page.id}.options", "Options", columns, page.options))])
+    rows = [
+        {"charged": charged, "query": query}
+        for charged in nearest_points(content, id)
+        for query in charged.calibrated.charged.queries
+    ]
+    return Table(f"{id}.queries", "Queries", columns, rows)
 
 
-def _errata(errata: Sequence[Erratum]) -> str:
-    if not errata:
-        return ""
-    told = (f"{link(f'{e.paper} {e.id}', address(e.paper, e.id))} {text(e.title)}" for e in errata)
-    return "\n".join([heading("Errata that touch its claims", 2), bullets(told)])
+def _seen(records: Mapping[str, Any]) -> str:
+    """Say which records a release sees."""
+    kind, rate = str(records["kind"]), records.get("rate")
+    return SCHEMES.get(kind, kind) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
+
+
+def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
+    """Tabulate what an accountant says of a method at its points, under each noise, as `dpsco account` does."""
+    columns = {
+        "Noise": Column("calibration"),
+        "Variant": Column(lambda charged: _variant(content, charged)),
+        "Real ε": Column(
+            "noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind), numeric=True
+        ),
+        "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
+        "Accountant": Column("calibrated.accountant"),
+        "Gradients of a run": Column("calibrated.gradient_evaluations", count, numeric=True),
+    }
+    if len({command_of(charged.cell) for charged in found}) > 1:
+        columns["At"] = Column(place)
+    return Table(f"{id}.account", "Account", columns, found)
+
+
+def _variant(content: Content, charged: Charged) -> str:
+    return with_erratum(content, charged, charged.calibrated.variant.replace("_", " "))
+
+
+def place(charged: Charged) -> str:
+    """Name an instance with its sizes."""
+    cell, found = charged.cell, charged.calibrated
+    return f"{cell.problem}, n = {plain(cell.n)}, d = {found.dimension}, ε = {plain(cell.epsilon)}"
+
+
+def command_of(cell: Cell, variant: str | None = None) -> str:
+    """Write the command that accounts for a cell, under each noise by its usual variant where none is named."""
+    sizes = {"problem": cell.problem, "n": cell.n, "d": cell.d, "epsilon": cell.epsilon, "delta": cell.delta}
+    given: dict[str, Any] = {**sizes, "variant": variant, **cell.options, **cell.problem_options}
+    given |= given.pop("constants", {})  # a command names them like options
+    written = (f"{key}={_written(value)}" for key, value in given.items() if value is not None)
+    return f"dpsco account {cell.algorithm} {' '.join(written)}"
+
+
+def _written(value: object) -> str:
+    """Write a value as a command has it: floats with all digits that they need."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def nearest_points(content: Content, id: str) -> list[Charged]:
+    """Pick of each noise and variant the cell nearest to the standard point, all of one point where there is one.
+
+    What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim
+    charges it on another.
+    """
+    made = {canary.problem for canary in CANARIES}
+    noises: dict[str, set[tuple[str, str]]] = {}
+    groups: dict[tuple[str, str], list[Charged]] = {}
+    for cell in (cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id):
+        noise = cell.calibration, cell.calibrated.variant
+        noises.setdefault(command_of(cell.cell), set()).add(noise)
+        groups.setdefault(noise, []).append(cell)
+
+    def distance(charged: Charged) -> tuple[bool, float, float, float]:
+        """Rank a cell: audits last, then many noises at its point, few things to name, the distance of sizes."""
+        cell = charged.cell
+        needed = len(cell.options) + len(cell.problem_options) + 20.0 * (cell.variant is not None)
+        needed += 10.0 * problem_class(cell.problem).needs_data_root
+        sized = cell.n and cell.epsilon > 0
+        far = abs(math.log(cell.n / STANDARD_N)) + abs(math.log(cell.epsilon)) if sized else math.inf
+        return cell.problem in made, -len(noises[command_of(cell)]), needed, far
+
+    found = [min(own, key=distance) for (noise, _), own in groups.items() if noise in ("paper", "accounted")]
+    return sorted(found, key=lambda cell: (cell.calibration != "paper", bool(_named(cell))))
+
+
+def _named(charged: Charged) -> str | None:
+    """Give the variant that a command has to name; None where the noise has it anyway."""
+    usual = get_algorithm(charged.cell.algorithm).variant_for(charged.calibration, None)
+    return None if charged.calibrated.variant == usual else charged.calibrated.variant

@@ -1,15 +1,39 @@
-"""Where the numbers come from, and what each job cost."""
+"""Where the numbers come from: commit, versions, lock, seeds, digests, machines, and what each job cost."""
 
 from __future__ import annotations
 
-from dpsco_bench.report.provenance import facts, jobs_table
+import hashlib
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from dpsco_bench import __version__
+from dpsco_bench.analysis.record import read_record
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import machine
+from dpsco_bench.paths import shared_dir
+from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.jobs import cpu_time, jobs_table
+from dpsco_bench.report.numbers import NOTHING, count
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import heading, text
 
+PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
+SHOWN = 3
+"""Packages that differ from the lock and are named."""
+ROOT = Path(__file__).resolve().parents[3]
+"""The checkout, where the package lies in one."""
+_PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+
 
 def provenance_page(content: Content) -> Pages:
-    """Versions, seeds, digests, machines and jobs."""
-    rows = "\n".join(f"| {text(fact.name)} | {text(fact.value)} |" for fact in facts(content.inputs))
+    """Write versions, seeds, digests, machines and jobs."""
+    rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
     page = [
         heading("Provenance", target="provenance"),
         "On one machine, the same commit, lock and seed give the same bytes of every result table, on any number "
@@ -20,3 +44,94 @@ def provenance_page(content: Content) -> Pages:
         "[CSV](tables/jobs.csv), [Parquet](tables/jobs.parquet).\n",
     ]
     return {"provenance": "\n".join(page)}
+
+
+def facts(inputs: Inputs) -> list[tuple[str, str]]:
+    """List (name, value) of each line of the page."""
+    jobs = [job for _, job in inputs.all_jobs()]
+    versions = {name: _installed(name) for name in PACKAGES}
+    ours = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install
+    timings = (claim.timing(job) for claim, job in inputs.all_jobs())
+    timed = dict.fromkeys(_machine(one.machine) for one in timings if one)
+    return [
+        ("Profile", inputs.profile),
+        ("Commit that wrote this page", commit_text()),
+        ("Verdicts on record", _on_record(inputs)),
+        ("Versions", ", ".join([*ours, *(f"{name} {found}" for name, found in versions.items() if found)])),
+        ("Lock of all packages", lock_text()),
+        ("Root seed", _distinct(str(job.seed) for job in jobs)),
+        ("Arithmetic", _distinct(f"{job.backend}, {job.dtype}" for job in jobs)),
+        ("Digest of the plan", inputs.stamp or NOTHING),
+        ("Page and figures made on", _machine(machine("numpy"))),
+        *(("Running times of figures taken on", told) for told in timed),
+        ("CPU time of all jobs", cpu_time(inputs)),
+    ]
+
+
+def _distinct(values: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(values)) or NOTHING
+
+
+def _machine(entry: Machine) -> str:
+    return ", ".join(filter(None, [entry.processor, f"{entry.cores} cores", entry.system, entry.device]))
+
+
+def _on_record(inputs: Inputs) -> str:
+    """Name the commit of the recorded verdicts of this profile, and count those that differ from this page's."""
+    try:
+        path = shared_dir("workflows") / "recorded" / f"{inputs.profile}.json"
+    except InputError:
+        return "not known: the package was installed without them"
+    known = {(row.id, row.part, row.calibration): row.verdict for row in read_record(path)}
+    rows = [row for claim in inputs.claims for row in claim.rows]
+    differ = sum(known.get((row.id, row.part, row.calibration)) != row.verdict for row in rows)
+    commit = _git(path.parent, "log", "-1", "--format=%H of %cI", "--", path.name)
+    told = f"{differ} of {count(len(rows))} differ" if differ else f"none of {count(len(rows))} differs"
+    return f"{told} from those here" + (f"; recorded at {commit}" if commit else "")
+
+
+def commit_text(root: Path = ROOT) -> str:
+    """Name the commit of a checkout and its date, and say whether tracked files differ from it."""
+    if not (root / ".git").exists():
+        return "not known: the package was installed without its repository"
+    found = _git(root, "log", "-1", "--format=%H of %cI")
+    changed = len(_git(root, "status", "--porcelain", "--untracked-files=no").splitlines())
+    more = f", with changes in {changed} file{'s' * (changed > 1)}" if changed else ""
+    return found + more if found else "not known: git does not read the repository"
+
+
+def _git(root: Path, *words: str) -> str:
+    """Run git; empty where it is not there or fails."""
+    own = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}  # a hook names other trees
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=own, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def lock_text() -> str:
+    """Digest the lock of all packages, and say whether what is installed is what it names."""
+    try:
+        lock = (shared_dir("requirements") / "lock.txt").read_bytes()
+    except (InputError, OSError):
+        return "not known: the package was installed without it"
+    return f"sha256 {hashlib.sha256(lock).hexdigest()}; {agreement(lock.decode('utf-8'))}"
+
+
+def agreement(lock: str) -> str:
+    """Count how many of a lock's packages are installed at its versions; those at other versions by name."""
+    pins = dict(_PIN.findall(lock))
+    found = {name: _installed(name) for name in pins}
+    same = sum(found[name] == pin for name, pin in pins.items())
+    others = [f"{name} {found[name]}" for name, pin in pins.items() if found[name] not in (None, pin)]
+    more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+    told = f"; at other versions {', '.join(others[:SHOWN])}{more}" if others else ""
+    return f"{same} of its {len(pins)} packages are installed as it names them{told}"
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

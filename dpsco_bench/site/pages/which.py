@@ -14,7 +14,7 @@ from dpsco_bench.report.address import address
 from dpsco_bench.report.tables import Column, Table
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
-from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, table, text
+from dpsco_bench.site.markdown import bullets, code, fenced, heading, table, text
 
 INTRO = (
     "Every method of the papers on common instances, each calibrated by its accountant to the same (eps, delta), with "
@@ -26,7 +26,7 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 
 def which_pages(content: Content) -> Pages:
-    """Winners by point, and what they were won against."""
+    """Show the winners by point, and what they were won against."""
     boards = content.inputs.boards
     first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
     command = "dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6"
@@ -35,16 +35,17 @@ def which_pages(content: Content) -> Pages:
 
 
 def _board(content: Content, board: BoardResults) -> str:
+    collapse = f"{board.id}.collapse"
     delta = symbols(f"{board.board.delta:g}")
     slow = ((code(one.id), uncompared_text(rows)) for one, rows in board.by_instance)
     pieces = [
         heading(board.board.title, 2),
         f"All points have δ = {delta}.\n",
         text(decided_text(board.points)) + "\n",
-        figure(f"figures/claims/{board.id}.svg", board.board.title) if content.drawn(board.id) else "",
+        content.figure(board.id, board.board.title) if content.drawn(board.id) else "",
         bullets(f"{instance}: {text(words)}" for instance, words in slow if words),
         table(explained(board)),
-        _collapse(content, board),
+        *([heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         heading("Winners, point by point", 2, address("board", board.id, "points")),
         table(points_table(board)),
         "All methods at all points: "
@@ -61,7 +62,7 @@ def _board(content: Content, board: BoardResults) -> str:
 
 
 def explained(board: BoardResults) -> Table:
-    """Winners with what each of them is."""
+    """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
     what = Column("0", lambda label: START if label == TRIVIAL else _summary(known[label]), kind="prose")
     return replace(found, columns={**found.columns, "What it is": what})
@@ -71,10 +72,3 @@ def _summary(id: str) -> str:
     """Summarise a method in a line; nothing for one whose file or paper is not here."""
     known = describe(id) if id in list_algorithms() else None
     return known.summary if isinstance(known, AlgorithmPage) else ""
-
-
-def _collapse(content: Content, board: BoardResults) -> str:
-    name = f"{board.id}.collapse"
-    if not content.drawn(name):
-        return ""
-    return "\n".join([heading(COLLAPSE, 2), figure(f"figures/claims/{name}.svg", COLLAPSE)])

@@ -10,7 +10,7 @@ from dpsco_bench.claims.tables import TableText
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels, prefix_nodes
-from dpsco_bench.report.computed import computed_table
+from dpsco_bench.report.rebuilt import computed_table
 from tests.marks import rest_at_night
 
 ZHANG = [id for id in claim_ids() if id.startswith("zhang2022.")]
