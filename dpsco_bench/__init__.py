@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
+    from dpsco_bench.claims.model import MeasuredPart, Part
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
@@ -34,6 +35,8 @@ _HOMES = {
     "Kind": "claims.kinds",
     "Word": "claims.kinds",
     "kind": "claims.kinds",
+    "MeasuredPart": "claims.model",
+    "Part": "claims.model",
     "Verdict": "analysis.verdict",
     "Choice": "analysis.choice",
     "choose": "analysis.choice",
@@ -66,6 +69,8 @@ __all__ = [
     "GeneralisedLinear",
     "Kind",
     "Logistic",
+    "MeasuredPart",
+    "Part",
     "Plan",
     "Poisson",
     "PrivacySpec",

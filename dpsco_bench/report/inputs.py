@@ -13,7 +13,6 @@ from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.ranking import Skipped, Standing, read_ranked
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.board import Board
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
@@ -127,7 +126,7 @@ class ClaimResults:
         part = self.parts.get(job.part)
         if part is None:
             return job_evidence(job, table, calibrations, RISK)
-        judged = job.calibration in part.calibrations and not get_kind(job.kind).quantities
+        judged = job.calibration in part.calibrations
         quantity = part.quantity if judged and table is not None else RISK
         return job_evidence(job, table, calibrations, quantity, part.requires)
 
