@@ -116,12 +116,12 @@ fuzz: .venv
 # Whose claims a card judges: those of which most of a run is loops with kernels of their own, as far as they are there.
 GPU_PAPERS = $(notdir $(wildcard $(addprefix dpsco_bench/papers/,wang2017 zhang2022)))
 gpu-pack: .venv
-	@$(bin)/python -m dpsco_bench gpu pack $(if $(strip $(GPU_PAPERS)),--papers $(GPU_PAPERS))
+	@$(bin)/python -m tests.device.gpu pack $(if $(strip $(GPU_PAPERS)),--papers $(GPU_PAPERS))
 
 # A machine with a GPU has no network, hence no .venv: what is there already is used. EMULATED=1 needs no GPU either:
 # kernels run over the tests' emulation, and the report says so.
 gpu-check:
-	@PYTHONPATH=.$(if $(EMULATED),:tests/device/path) $(PYTHON) -m dpsco_bench gpu check $(ARGS)
+	@PYTHONPATH=.$(if $(EMULATED),:tests/device/path) $(PYTHON) -m tests.device.gpu check $(ARGS)
 
 # After an edit that should change no number; needs a finished run of ci.
 same: .venv

@@ -15,6 +15,7 @@ from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
+SAME = "same"
 DIGITS, SHOWN = 4, 3
 """Significant digits of a recorded number, and of a shown one."""
 _NAMES = ("profile", "id", "part", "calibration")
@@ -49,36 +50,54 @@ _KEPT = (
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What distinguishes a recorded verdict from a fresh one.
+class Compared:
+    """A recorded verdict beside the fresh one.
 
     Attributes
     ----------
+    profile, id, part, calibration : str
+    recorded, fresh : str or None
+        What they say (`Verdict.said`); None where there is none.
     what : str
-        ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
-    recorded, fresh : str, the verdicts as they are said (`Verdict.said`); empty where there is none
+        ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or
+        ``skipped``.
+    fails : bool
+        Whether the word changed.
+    moved, slower : str
+        How its slope left the recorded one, and what its job took where that is beyond twice the recorded time.
     """
 
-    what: str
     profile: str
-    claim: str
+    id: str
     part: str
     calibration: str
-    recorded: str
-    fresh: str
-    fails: bool
+    recorded: str | None
+    fresh: str | None
+    what: str = SAME
+    fails: bool = False
+    moved: str = ""
+    slower: str = ""
 
     def __str__(self) -> str:
         """One line for the terminal."""
-        place = f"{self.claim} {self.part} [{self.calibration}, {self.profile}]"
+        place = f"{self.id} {self.part} [{self.calibration}, {self.profile}]"
         change = f"{self.recorded or '(not recorded)'} -> {self.fresh or '(not measured)'}"
         return f"{'FAIL' if self.fails else 'note'} {self.what}: {place}: {change}"
 
+    @property
+    def remark(self) -> str:
+        """What differs, for the table."""
+        what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
+        return "; ".join(filter(None, (what, self.moved, self.slower)))
+
 
 def compare(
-    recorded: Iterable[Verdict], fresh: Iterable[Verdict], claims_run: Iterable[str] | None = None
-) -> list[Difference]:
-    """Differences between recorded and fresh verdicts.
+    recorded: Iterable[Verdict],
+    fresh: Iterable[Verdict],
+    claims_run: Iterable[str] | None = None,
+    times: Mapping[tuple[str, str], str] | None = None,
+) -> list[Compared]:
+    """Lay recorded and fresh verdicts side by side: fresh ones in their order, then those that are missing.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
@@ -89,29 +108,30 @@ def compare(
     claims_run : iterable of str, optional
         Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
         ``skipped``.
+    times : mapping of (claim, job) to str, optional
+        What jobs took that were slow.
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
         run = {name[:2] for name, row in new.items() if not row.skipped}
     else:
         run = {(name[0], claim) for name in new for claim in claims_run}
-    differences = []
-    for name in sorted(old.keys() | new.keys()):
-        pair = old.get(name), new.get(name)
-        found = _difference(*pair, name[:2] in run)
-        if found:
-            recorded_as, said = (row.said if row else "" for row in pair)
-            differences.append(Difference(found[0], *name, recorded_as, said, found[1]))
-    return differences
+    rows = []
+    for name in dict.fromkeys([*new, *(name for name in old if name in new or name[:2] in run)]):
+        before, now = old.get(name), new.get(name)
+        what, fails = _difference(before, now)
+        said, says = (row.said if row else None for row in (before, now))
+        slope = moved(before, now) if before and now else ""
+        slower = (times or {}).get((name[1], f"{name[2]}.{name[3]}"), "")
+        rows.append(Compared(*name, said, says, what, fails, slope, slower))
+    return rows
 
 
-def _difference(recorded: Verdict | None, fresh: Verdict | None, run: bool) -> tuple[str, bool] | None:
-    if recorded is None:
-        return "new", False
-    if fresh is None:
-        return ("missing", not recorded.skipped) if run else None
+def _difference(recorded: Verdict | None, fresh: Verdict | None) -> tuple[str, bool]:
+    if recorded is None or fresh is None:
+        return ("missing", not recorded.skipped) if recorded else ("new", False)
     if recorded.form == fresh.form:
-        return ("reserved", False) if recorded.reserved != fresh.reserved else None
+        return ("reserved" if recorded.reserved != fresh.reserved else SAME), False
     return (SKIPPED, False) if recorded.skipped or fresh.skipped else ("changed", True)
 
 

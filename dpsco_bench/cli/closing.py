@@ -22,7 +22,7 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     files : Layout
         Of the profile.
     rows : sequence of Verdict
-    differences : sequence of Difference
+    differences : sequence of Compared
         From the recorded verdicts.
     recorded : bool
         Whether verdicts of the profile are recorded.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import os
 import sys
@@ -196,11 +197,18 @@ def _pin_threads() -> None:
         os.environ.setdefault(variable, "1")
 
 
+def _summary(verb: str) -> str:
+    """Read the SUMMARY of a verb without importing it: help answers at once."""
+    body = ast.parse((_VERBS / f"{verb}.py").read_text(encoding="utf-8")).body
+    found = (node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SUMMARY")
+    return str(ast.literal_eval(next(found).value))
+
+
 def _usage() -> str:
     lines = ["usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)", ""]
     names = verb_names()
     width = max(map(len, names))
-    lines += [f"  {name:<{width}}  {load_verb(name).SUMMARY}" for name in names]
+    lines += [f"  {name:<{width}}  {_summary(name)}" for name in names]
     last = [
         "dpsco VERB -h explains a verb; every verb that prints takes --json",
         f"{DEBUG}=1 adds tracebacks to errors",

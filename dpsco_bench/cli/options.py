@@ -10,9 +10,6 @@ from typing import Any
 
 from dpsco_bench.errors import InputError, integral
 
-MINUTES = 20.0
-"""Of `gpu check`, by default."""
-
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """``--json``."""

@@ -29,7 +29,6 @@ BAD = [
     ("show wang2017.E99", "E99", "such as E9, "),
     ("bench --only G99", "G99", "one of G1"),
     ("bench --fast", "--fast", "unrecognized"),
-    ("gpu pack --papers nobody2020", "papers = 'nobody2020'", "one of bassily2021"),
     # account: keys
     ("account wang2017.dp_svrg", "problem = 'missing'", "dpsco list problems"),
     (SVRG, "n = 'missing'", "integer >= 1"),

@@ -12,7 +12,6 @@ from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import card
 from dpsco_bench.bench.card import NO_DEVICE
 from dpsco_bench.claims.compose import make_plan
-from dpsco_bench.cli import gpu
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
@@ -21,6 +20,7 @@ from dpsco_bench.problems.registry import list_problems
 from dpsco_bench.registry import Registry
 
 from ..contract.cases import LAWS
+from . import gpu
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,7 +70,7 @@ def test_a_check_without_a_card_ends_and_says_so(cupy, pack, monkeypatch, capsys
     monkeypatch.setattr(gpu, "TESTS", ("tests/device/test_draws.py",))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests' / 'device' / 'path'}")
     monkeypatch.chdir(ROOT)
-    assert main(["gpu", "check", "--folder", str(pack)]) == 0
+    assert gpu.main(["check", "--folder", str(pack)]) == 0
     assert capsys.readouterr().out.startswith("no device: emulated\n")
     found, page = json.loads((pack / "report.json").read_text()), (pack / "report.md").read_text()
     assert sorted(row["claim"] for row in found["verdicts"] if row["same"]) == sorted(CLAIMS)
@@ -165,15 +165,10 @@ def test_what_is_timed_is_what_papers_register(monkeypatch):
 
 
 def test_a_check_names_all_packages_that_are_missing(monkeypatch, capsys):
-    monkeypatch.setattr("dpsco_bench.cli.verbs.gpu.NEEDED", ("numpy", "no_such_card", "no_such_loop"))
-    assert main(["gpu", "check"]) == 2
+    monkeypatch.setattr(gpu, "NEEDED", ("numpy", "no_such_card", "no_such_loop"))
+    assert gpu.main(["check"]) == 2
     said = capsys.readouterr().err
-    assert "lacks no_such_card, no_such_loop; it needs numpy, no_such_card" in said and said.count("\n") == 1
-
-
-def test_a_pack_of_an_unknown_paper_is_refused(capsys):
-    assert main(["gpu", "pack", "--papers", "wang2107"]) == 2
-    assert "papers = 'wang2107': must be one of " in capsys.readouterr().err
+    assert "lacks no_such_card, no_such_loop; the check needs numpy, no_such_card" in said and said.count("\n") == 1
 
 
 def test_sizes_are_timed_until_the_clock_says_so(cupy):

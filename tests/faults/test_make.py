@@ -113,4 +113,4 @@ def test_a_pack_for_a_card_is_of_the_papers_that_are_there(make, tmp_path, there
     for paper in there:
         (tmp_path / "dpsco_bench" / "papers" / paper).mkdir(parents=True)
     line = make("-n", "gpu-pack")[0].stdout.splitlines()[-1]
-    assert shlex.split(line)[3:] == ["gpu", "pack", *(["--papers", *there] if there else [])]
+    assert shlex.split(line)[2:] == ["tests.device.gpu", "pack", *(["--papers", *there] if there else [])]

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
@@ -130,21 +130,23 @@ def main():
     folder.mkdir(exist_ok=True)
     steps = {
         "words and numbers": lambda: words(files, folder),
-        "bytes of 20 cells": lambda: kept(cells.RECORD, cells.fresh(), asked.record),
-        "bytes of smoke": lambda: smoke(asked.record),
         "tables of the site": lambda: tables(files, asked.record),
+        "bytes of 20 cells": lambda: kept(cells.RECORD, cells.fresh(), asked.record),
         "transcripts": screens,
+        "bytes of smoke": lambda: smoke(asked.record),
     }
     if asked.all:
         steps = {"bytes of every job of ci": lambda: every_job(files)}
-    failed = 0
-    for name, step in steps.items():
-        begun = time.monotonic()
-        print(f"{name} ...", flush=True)
-        lines = list(step())
-        failed += bool(lines)
-        print(f"  {len(lines) or 'no'} differences, {time.monotonic() - begun:.0f} s", *lines[:SHOWN], sep="\n  ")
-    return int(failed > 0)
+    with ThreadPoolExecutor(2) as pool:  # most of their work is done by processes of their own
+        return int(any([*pool.map(done, steps, steps.values())]))
+
+
+def done(name, step):
+    """Do a step and tell its differences; whether there are any."""
+    begun, lines = time.monotonic(), list(step())
+    said = [f"{name}: {len(lines) or 'no'} differences, {time.monotonic() - begun:.0f} s", *lines[:SHOWN]]
+    print("\n  ".join(said), flush=True)
+    return bool(lines)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpsco_bench.analysis.record import Compared
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
@@ -24,7 +25,6 @@ EPILOG = (
     "beyond the joint interval of both runs, a run time beyond twice the recorded one, and another winner at a point\n"
     "of a leaderboard, are told and do not fail."
 )
-SAME = "same"
 _COLUMNS = (
     Column("id", "claim", shrink=12),
     Column("part", "part", shrink=12),
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print every verdict beside the recorded one."""
-    from dpsco_bench.analysis.record import merge, read_record, record
+    from dpsco_bench.analysis.record import compare, merge, read_record, record
     from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.claims.plan import read_plan
     from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
@@ -56,7 +56,8 @@ def execute(args: argparse.Namespace) -> int:
     path = recorded_path(args.profile)
     jobs = [*read_plan(files.plan).jobs()] if files.plan.is_file() else []
     times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
-    rows = compared(read_record(path), fresh, times)
+    claims = {row.id for row in fresh}
+    rows = compare([row for row in read_record(path) if row.id in claims], fresh, claims, times)
     if args.record:
         record(path, merge(read_record(path), fresh))
         if jobs:
@@ -92,38 +93,6 @@ def compare_boards(files: Layout, record: bool) -> str:
     return "\n".join([*lines, told]) if points and found and not record else ""
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A recorded verdict beside the fresh one.
-
-    Attributes
-    ----------
-    id, part, calibration, profile : str, whose verdicts they are
-    recorded, fresh : str or None, what they say; None where there is none
-    what : str, what differs, or `SAME`
-    moved : str, how its slope left the recorded one, empty if it did not
-    slower : str, what its job took where that is beyond twice the recorded time, else empty
-    fails : bool, whether the word of the verdict changed
-    """
-
-    id: str
-    part: str
-    calibration: str
-    profile: str
-    recorded: str | None
-    fresh: str | None
-    what: str
-    fails: bool
-    moved: str = ""
-    slower: str = ""
-
-    @property
-    def remark(self) -> str:
-        """What differs, for the table."""
-        what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
-        return "; ".join(filter(None, (what, self.moved, self.slower)))
-
-
 def last_verdicts(files: Layout) -> list[Verdict]:
     """Verdict rows of the last run of a profile; of the planned claims only, where the plan is at hand.
 
@@ -149,34 +118,6 @@ def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tup
 
     found = {(job.claim, job.name): slower(recorded, job, measured) for job in jobs}
     return {place: text for place, text in found.items() if text}
-
-
-def compared(
-    recorded: list[Verdict], fresh: list[Verdict], times: Mapping[tuple[str, str], str] | None = None
-) -> list[Compared]:
-    """Recorded and fresh verdicts side by side, in the order of the run; ``what`` is ``same`` where nothing differs.
-
-    Parameters
-    ----------
-    times : mapping, optional
-        What `late` gives.
-    """
-    from dpsco_bench.analysis.record import compare, moved
-
-    claims = {row.id for row in fresh}
-    known = [row for row in recorded if row.id in claims]
-    differences = {(d.claim, d.part, d.calibration): d for d in compare(known, fresh, claims)}
-    old, new = ({(row.id, row.part, row.calibration): row for row in side} for side in (known, fresh))
-    rows = []
-    for name in dict.fromkeys([*new, *old]):
-        difference = differences.get(name)
-        what, fails = (difference.what, difference.fails) if difference else (SAME, False)
-        pair = old.get(name), new.get(name)
-        words = [row.said if row else None for row in pair]
-        slope = moved(pair[0], pair[1]) if pair[0] and pair[1] else ""
-        time = (times or {}).get((name[0], f"{name[1]}.{name[2]}"), "")
-        rows.append(Compared(*name, fresh[0].profile, words[0], words[1], what, fails, slope, time))
-    return rows
 
 
 def _conclusion(rows: list[Compared], recorded: Path | None) -> str:

@@ -86,11 +86,12 @@ def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
 
 def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
     """Differences between these verdicts and the recorded ones of their claims; none where nothing is recorded."""
-    from dpsco_bench.analysis.record import compare, read_record
+    from dpsco_bench.analysis.record import SAME, compare, read_record
 
     recorded = read_record(recorded_path(profile))
     claims = {row.id for row in rows}
-    return compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
+    found = compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
+    return [row for row in found if row.what != SAME]
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
@@ -59,19 +59,15 @@ def execute(args: argparse.Namespace) -> int:
     entries = [entry for entry in everything if _has(entry, args.words)]
     if everything and not entries:
         raise InputError("word", " ".join(args.words), f"in an entry of `dpsco list {args.what}`")
-    if args.what == "audits" and not args.json:
-        from dpsco_bench.cli.audits import print_audits
+    if args.what == "audits":
+        from dpsco_bench.cli.audits import listed, print_audits
 
-        print_audits(entries)
-    elif args.what == "audits":
-        from dpsco_bench.cli.audits import listed
-
-        print_json(listed(entries))
+        print_json(listed(entries)) if args.json else print_audits(entries)
     elif args.json:
         print_json(entries)
     elif entries:
         columns = _WITH_CHANGES if args.what == "errata" else _COLUMNS
-        print(table(columns, [{**asdict(entry), "source": _CITATION.sub("", entry.source)} for entry in entries]))
+        print(table(columns, [{**entry, "source": _CITATION.sub("", entry["source"])} for entry in entries]))
         if len(entries) > SCREEN:
             print(f"\n{len(entries)} {args.what}; dpsco list {args.what} WORD ... has those with all words alone")
     else:
@@ -81,7 +77,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def _has(entry: Any, words: Sequence[str]) -> bool:
     """Whether all words are somewhere in an entry, in any case."""
-    told = str(asdict(entry)).lower()
+    told = str(entry if isinstance(entry, dict) else asdict(entry)).lower()
     return all(word.lower() in told for word in words)
 
 
@@ -104,123 +100,73 @@ def _print_accepting(args: argparse.Namespace) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Listed:
-    """What every list says of an item."""
-
-    id: str
-    source: str
-    summary: str
+def _listed(id: str, source: str, summary: str, **more: Any) -> Plain:
+    return {"id": id, "source": source, "summary": summary, **more}
 
 
-@dataclass(frozen=True)
-class ListedAlgorithm(Listed):
-    """With its variants (name -> calibrations), and the traits that it needs."""
-
-    variants: Mapping[str, tuple[str, ...]]
-    needs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ListedClaim(Listed):
-    """With its parts, and their kinds."""
-
-    parts: tuple[str, ...]
-    kinds: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ListedTable(Listed):
-    """With the claims that its rows name."""
-
-    claims: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ListedErratum(Listed):
-    """With what it changes, a word of `claims.erratum.CHANGES`."""
-
-    changes: str
-
-
-@dataclass(frozen=True)
-class ListedKind(Listed):
-    """With its words, the shared fields that its rows always have, and the JSON schema of those that only they have."""
-
-    words: tuple[str, ...]
-    fields: tuple[str, ...]
-    own_fields: Plain
-
-
-def algorithms() -> list[ListedAlgorithm]:
+def algorithms() -> list[Plain]:
     from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 
     return [
-        ListedAlgorithm(
-            entry.id,
-            entry.source,
-            entry.summary,
-            {name: tuple(allowed) for name, allowed in entry.variants.items()},
-            tuple(trait.value for trait in entry.needs),
-        )
+        _listed(entry.id, entry.source, entry.summary, variants=entry.variants, needs=[t.value for t in entry.needs])
         for entry in map(get_algorithm, list_algorithms())
     ]
 
 
-def claims() -> list[ListedClaim]:
+def claims() -> list[Plain]:
     from dpsco_bench.claims.catalogue import read_claims
 
     return [
-        ListedClaim(
+        _listed(
             claim.id,
             claim.source,
             claim.title,
-            tuple(part.id for part in claim.parts),
-            tuple(sorted({part.kind for part in claim.parts})),
+            parts=[part.id for part in claim.parts],
+            kinds=sorted({part.kind for part in claim.parts}),
         )
         for claim in read_claims()
     ]
 
 
-def errata() -> list[ListedErratum]:
+def errata() -> list[Plain]:
     from dpsco_bench.claims.catalogue import errata_papers, load_errata
 
     found = [entry for paper in errata_papers() for entry in load_errata(paper)]
-    return [ListedErratum(f"{e.paper}.{e.id}", f"{e.paper}, errata", e.title, e.changes) for e in found]
+    return [_listed(f"{e.paper}.{e.id}", f"{e.paper}, errata", e.title, changes=e.changes) for e in found]
 
 
-def kinds() -> list[ListedKind]:
+def kinds() -> list[Plain]:
     from dpsco_bench.analysis.schema import own_schema
     from dpsco_bench.claims.kinds import KINDS, all_kinds
 
     return [
-        ListedKind(
+        _listed(
             kind.name,
             KINDS.module(kind.name).removeprefix(PLUGIN),
             f"{kind.title}: {', '.join(kind.words)}",
-            tuple(kind.words),
-            kind.fields,
-            own_schema(kind)["properties"],
+            words=list(kind.words),
+            fields=kind.fields,
+            own_fields=own_schema(kind)["properties"],
         )
         for kind in all_kinds()
     ]
 
 
-def problems() -> list[Listed]:
+def problems() -> list[Plain]:
     from dpsco_bench.problems.registry import list_problems, problem_class
 
-    return [Listed(name, cls.source, cls.summary) for name, cls in ((n, problem_class(n)) for n in list_problems())]
+    return [_listed(name, cls.source, cls.summary) for name in list_problems() for cls in [problem_class(name)]]
 
 
-def tables() -> list[ListedTable]:
+def tables() -> list[Plain]:
     from dpsco_bench.claims.catalogue import table_texts
 
     return [
-        ListedTable(
+        _listed(
             text.id,
             text.source,
             text.title,
-            tuple(dict.fromkeys(claim for row in text.rows for claim in row.claims)),
+            claims=list(dict.fromkeys(claim for row in text.rows for claim in row.claims)),
         )
         for text in table_texts()
     ]

@@ -6,8 +6,6 @@ from functools import lru_cache
 from math import log
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import minimize_scalar
 
 from dpsco_bench.errors import InputError
 
@@ -26,6 +24,8 @@ def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
     -------
     plus, minus : float, of ``+e_1`` and of ``-e_1``
     """
+    from scipy.integrate import quad  # takes longer to import than most commands run
+
     others = vertices - 2
 
     def survival(y: float) -> float:
@@ -53,6 +53,8 @@ def largest_excess(vertices: int) -> float:
 
     Raises InputError for K below 4.
     """
+    from scipy.optimize import minimize_scalar  # takes longer to import than most commands run
+
     if vertices < 4:
         raise InputError("vertices", vertices, "an integer >= 4")
 

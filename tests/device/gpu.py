@@ -1,10 +1,14 @@
-"""What a machine with a GPU is handed, and what it finds: runs on the card against runs on a core.
+"""Check a GPU: `python -m tests.device.gpu pack` here, then `check` on the machine with the card.
 
-The pack has plans and calibrated scales, so that the other machine needs neither Hydra nor an accountant nor a network.
+`pack` writes plans, calibrations and stored results, so that the other machine needs neither Hydra nor an accountant
+nor a network. `check` needs the checkout, that folder, CuPy, Numba, SciPy, pyarrow and pytest. It runs the tests for a
+card, times a sequential step and the size from which the card is faster, and judges claims on the card and on a core.
+Nothing begins that would end after --minutes; one report says what was found.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -13,6 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +26,11 @@ import numpy as np
 
 from dpsco_bench import __version__
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.bench.card import NO_DEVICE, CardRow, crossing
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
-from dpsco_bench.cli.options import MINUTES
 from dpsco_bench.cli.verbs.gate import predictor
+from dpsco_bench.cli.verbs.plan import composed
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
@@ -34,8 +41,12 @@ from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Record
+from dpsco_bench.registry import papers
 
+FOLDER = Path("results/gpu")
+NEEDED = ("numpy", "scipy", "numba", "pyarrow", "pytest", "cupy")
 PROFILES = ("smoke", "ci")
+MINUTES = 20.0
 SCALES = "scales.json"
 """Of the contract suite's cases, in the pack."""
 SCALES_OF_TESTS = "DPSCO_SCALES"
@@ -129,19 +140,19 @@ class Report(Record):
 
 
 def write_pack(
-    folder: Path, papers: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
+    folder: Path, own: tuple[str, ...], planned: Callable[[str], WorkPlan], say: Callable[[str], None]
 ) -> None:
     """Write plans of the papers' claims, with calibrations, and result tables where the store has them.
 
     Parameters
     ----------
-    papers : names of papers
+    own : names of papers
     planned : callable, the plan of a profile
     say : callable, shown a line for each step
     """
     for profile in PROFILES:
         plan = planned(profile)
-        claims = tuple(entry for entry in plan.claims if entry.paper in papers)
+        claims = tuple(entry for entry in plan.claims if entry.paper in own)
         here, there = Layout(profile), Layout(profile, folder)
         taken = 0
         for job in (job for entry in claims for job in entry.jobs if not job.skipped):
@@ -393,3 +404,31 @@ def timed(row: CardRow) -> str:
 def report(path: Path) -> str:
     """The page of a report that `check` wrote."""
     return markdown(Report.from_json(json.loads(path.read_text(encoding="utf-8"))))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the pack, or check; a difference, and no comparison at all, is exit code 1."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", choices=("pack", "check"))
+    parser.add_argument("--folder", type=Path, default=FOLDER, help=f"the pack (default: {FOLDER})")
+    parser.add_argument("--papers", nargs="+", choices=list(papers()), help="whose claims to pack (default: all)")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"time for the check (default: {MINUTES:g})")
+    args = parser.parse_args(arguments)
+    say = partial(print, flush=True)
+    try:
+        if args.work == "pack":
+            own = tuple(args.papers or papers())
+            write_pack(args.folder, own, lambda name: composed(Layout(name).plan, name, ()), say)
+            return 0
+        lacking = [name for name in NEEDED if name not in sys.modules and find_spec(name) is None]
+        if lacking:
+            raise DpscoError(f"{sys.executable} lacks {', '.join(lacking)}; the check needs {', '.join(NEEDED)}")
+        get_namespace("cupy")
+        return 0 if check(args.folder, args.folder / "report.json", args.minutes, say) else 1
+    except DpscoError as error:
+        print(f"gpu: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
