@@ -26,8 +26,8 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import without_places
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.pool import Outcome, Tell, make_within
 from dpsco_bench.execution.progress import duration

@@ -15,8 +15,8 @@ from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.cli.claiming import check_settings, measure, say
 from dpsco_bench.cli.overrides import extended, listed_by
 from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import MeasuredPart

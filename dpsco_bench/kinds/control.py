@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.effort import within
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.replicates_needed import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, check_band, kind

@@ -13,9 +13,9 @@ from scipy.special import ndtri, stdtrit
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
-from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.shares import share_word
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound

@@ -34,7 +34,7 @@ class LowerBoundPart(MeasuredPart):
 
 
 @kind("lower_bound")
-class LowerBound(Kind):
+class LowerBoundKind(Kind):
     """Means of all methods against a bound from below; one without constants is shown and not judged."""
 
     title = "lower bound"

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import (
@@ -21,6 +20,7 @@ from dpsco_bench.analysis.ordering import (
     compared,
     risk_at,
 )
+from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, MeasuredPart

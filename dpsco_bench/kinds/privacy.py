@@ -13,7 +13,7 @@ from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.noise import noise_behind
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, MeasuredPart

@@ -16,7 +16,7 @@ import numpy as np
 from dpsco_bench.analysis.asymptotic import HARDLY_MOVED, MOVED, Regime
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means
-from dpsco_bench.analysis.rates import Sweep, rate_verdict
+from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
@@ -144,7 +144,7 @@ def largest_tolerance(exponent: float | None) -> float:
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
 
-def limited(tolerance: float, sweep: Sweep) -> float:
+def limited(tolerance: float, sweep: SweepRisks) -> float:
     """A tolerance beside no printed exponent: no larger than one with the formula's own slope may have."""
     axis, named = np.asarray(sweep.axis, dtype=np.float64), sweep.regime.named
     if len(np.unique(axis)) < 2:
@@ -152,7 +152,7 @@ def limited(tolerance: float, sweep: Sweep) -> float:
     return min(tolerance, largest_tolerance(bound_slope(axis, named)))
 
 
-def sweep_of(case: Case) -> Sweep:
+def sweep_of(case: Case) -> SweepRisks:
     """What a case is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
@@ -166,7 +166,7 @@ def sweep_of(case: Case) -> Sweep:
         full=[case.bound.value(cell.context) for cell in cells],
     )
     off = case.silent_cells if case.calibration != "none" else []
-    return Sweep(
+    return SweepRisks(
         case.values,
         [cell.risks for cell in cells],
         regime,

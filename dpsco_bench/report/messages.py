@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED
 from dpsco_bench.privacy.ledger import SIGNS

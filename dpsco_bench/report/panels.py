@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import evaluate
 from dpsco_bench.claims.model import RISK
