@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from dpsco_bench.claims.grids import PROFILES
-from dpsco_bench.claims.kinds import Kind, get_kind
+from dpsco_bench.claims.kinds import KINDS, Kind, get_kind
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.plain import Options, Plain, Record
 
@@ -98,8 +98,13 @@ class Part(Record):
 
     @classmethod
     def from_json(cls, entry: Plain) -> Self:
-        """Read the part of the entry's kind."""
-        return super().from_json(entry) if cls is not Part else get_kind(entry["kind"]).part.from_json(entry)
+        """Read the part of the entry's kind; of a kind whose plug-in is not loaded, what parts of all kinds have."""
+        if cls is not Part:
+            return super().from_json(entry)
+        known = KINDS.find(entry["kind"])
+        if known is None:
+            return super().from_json({f.name: entry[f.name] for f in fields(cls) if f.name in entry})
+        return known.part.from_json(entry)
 
     def __getattr__(self, key: str) -> Any:
         """Give what a field says that only parts of other kinds have: nothing."""

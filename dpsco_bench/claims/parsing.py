@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
@@ -14,7 +14,7 @@ from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
 from dpsco_bench.claims.entries import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
-from dpsco_bench.claims.model import RISK, THRESHOLD, Claim, Method, Part, Sweep
+from dpsco_bench.claims.model import RISK, THRESHOLD, Claim, MeasuredPart, Method, Part, Sweep
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
@@ -22,6 +22,8 @@ PART_ID = r"\w+(?:[.+-]\w+)*"
 MOST_RUNS = 100_000_000
 """Replicates, and data sets, of a cell: results of more would not fit in a memory."""
 OR = " or "
+CELLS = {f.name for f in fields(MeasuredPart)} - {f.name for f in fields(Part)}
+"""Keys of kinds that may have cells of their own."""
 
 
 def parse_claim(entry: Plain) -> Claim:
@@ -119,7 +121,7 @@ def _foreign(kind: Kind, values: dict[str, Any], where: str) -> Iterator[InputEr
     """Take keys out that only other kinds have."""
     for key in [key for key in values if key not in kind.keys]:
         names = [other.name for other in all_kinds() if key in other.keys]
-        if names and kind.judged_only and len(names) > 1:
+        if kind.judged_only and key in CELLS:
             allowed = f"left out, or null: kind {kind.name} judges the cells of the parts in `uses`"
         else:
             allowed = f"left out, or null: it belongs to kind {OR.join(names)}"
