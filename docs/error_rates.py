@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.analysis.asymptotic import Regime
-from dpsco_bench.analysis.rates import Sweep, rate_verdict
+from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
@@ -92,7 +92,7 @@ class Design:
     own: tuple[float, float] = (0.1, 0.1)
     rare: tuple[float, float] | None = None
 
-    def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, Sweep]:
+    def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, SweepRisks]:
         """One sweep, and the values of its parameter."""
         values, shape = 2.0 ** np.arange(self.cells), (self.data_sets, self.replicates)
         shared = self.common(source, shape) if self.common else np.ones(shape)
@@ -114,7 +114,7 @@ class Design:
         cells = tuple(range(self.cells))
         sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
-        return values, Sweep(values, risks, regime, sharing=sharing if self.common or self.data else None)
+        return values, SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
 
 
 DESIGNS = (
@@ -230,7 +230,7 @@ def bends_found(replicates: int, sweeps: int = 200) -> float:
         shared = heavy(source, (replicates,))
         risks = [m * shared * (1 + 0.02 * source.standard_normal(replicates)) for m in np.exp(-x - 0.2 * x**2)]
         regime = Regime.of(values, [risk.mean() for risk in risks], 1 / values)
-        sweep = Sweep(values, risks, regime, sharing=Sharing.everything(len(values)))
+        sweep = SweepRisks(values, risks, regime, sharing=Sharing.everything(len(values)))
         names = ("bends", str(replicates), str(number))
         found += rate_verdict(sweep, 0.25, names).verdict == "inconclusive (bent)"
     return found / sweeps

@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
-from dpsco_bench.analysis.heard import Row
+from dpsco_bench.analysis.answer_rows import AnswerRow
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import read_claim, read_claims
-from dpsco_bench.claims.expected import expected_words
 from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.cli.verdict_table import answers_text
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.jsonio import loads
@@ -135,7 +135,9 @@ def _costs(row: Verdict, profile: str) -> str:
 def unexpected(profile: str) -> list[str]:
     """The rows that say something else than their claim's file expects."""
     rows = [row for row in read_record(ROOT / "workflows" / "recorded" / f"{profile}.json") if row.expected]
-    named = [row for row in rows if expected_words(row.expected, row.calibration) and Row(row).says and not row.beside]
+    named = [
+        row for row in rows if expected_words(row.expected, row.calibration) and AnswerRow(row).says and not row.beside
+    ]
     others = [row for row in named if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}]
     lines = [
         f"Of {len(named)} rows that count in an answer and have an expectation {len(others)} say something else. An "

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpsco_bench.audit.contract import check_algorithm
     from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
+    from dpsco_bench.claims.model import MeasuredPart, Part
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.leaderboard.choose import Choice, choose
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
@@ -34,6 +35,8 @@ _HOMES = {
     "Kind": "claims.kinds",
     "Word": "claims.kinds",
     "kind": "claims.kinds",
+    "MeasuredPart": "claims.model",
+    "Part": "claims.model",
     "Verdict": "analysis.verdict",
     "Choice": "leaderboard.choose",
     "choose": "leaderboard.choose",
@@ -66,6 +69,8 @@ __all__ = [
     "GeneralisedLinear",
     "Kind",
     "Logistic",
+    "MeasuredPart",
+    "Part",
     "Plan",
     "Poisson",
     "PrivacySpec",

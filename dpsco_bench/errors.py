@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +35,25 @@ class InputError(DpscoError):
         shown = " ".join(repr(value).split()) if isinstance(value, str) else " ".join(str(value).split())
         super().__init__(f"{key} = {shown}: must be {allowed}{origin}")
         self.key, self.value, self.allowed, self.source = key, value, allowed, source
+
+
+class InputErrors(InputError):
+    """Several keys of one file with values outside their ranges, told in one line.
+
+    Parameters
+    ----------
+    slips : sequence of InputError
+        At least one; ``key``, ``value`` and ``allowed`` are those of the first.
+    """
+
+    def __init__(self, slips: Sequence[InputError]) -> None:
+        first = slips[0]
+        super().__init__(first.key, first.value, first.allowed, first.source)
+        places = [slip.key.rpartition(": ")[0] for slip in slips]
+        told = [str(first)]
+        for before, place, slip in zip(places, places[1:], slips[1:], strict=False):
+            told.append(str(slip).removeprefix(f"{place}: " if place == before else ""))
+        self.args = ("; ".join(told),)
 
 
 class BrokenPaper(InputError):

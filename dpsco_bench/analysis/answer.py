@@ -1,8 +1,8 @@
 """What a claim's verdicts come to: its standing, one word of a small vocabulary, and what answers it.
 
 A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
-with: the paper's own, ours, or none (`heard`). Rows that only show something, controls, and what could not be run say
-nothing. Nor does a row that is beside the statement (`Part.beside`).
+with: the paper's own, ours, or none (`answer_rows`). Rows that only show something, controls, and what could not be run
+say nothing. Nor does a row that is beside the statement (`Part.beside`).
 
 The privacy of accounted noise is true by construction, so that such a row says as little as a vacuous one. Beside rows
 of other kinds, a row on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is
@@ -43,8 +43,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dpsco_bench.analysis import answer_text, heard
-from dpsco_bench.analysis.heard import NO, YES, Regime, Row, weightiest, worst_of
+from dpsco_bench.analysis import answer_rows, answer_text
+from dpsco_bench.analysis.answer_rows import NO, YES, AnswerRow, NoiseAnswer, weightiest, worst_of
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
 from dpsco_bench.plain import Plain
@@ -52,7 +52,7 @@ from dpsco_bench.plain import Plain
 AS_PRINTED, AS_RECALLED, WITH_OURS = "holds as printed", "holds as recalled", "holds with private noise"
 AS_CORRECTED = "holds as corrected"
 NOT_SHOWN, NOT_PRIVATE = "holds, not shown private", "holds, not private"
-WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", heard.UNDECIDED, heard.VACUOUS
+WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", answer_rows.UNDECIDED, answer_rows.VACUOUS
 BY_CONSTRUCTION = "by construction"
 SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
 STANDINGS: dict[str, Word] = {
@@ -116,10 +116,10 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     ----------
     rows : sequence of Verdict, of one claim and profile, in any order
     """
-    stated = [Row(row) for row in rows if not row.beside]
+    stated = [AnswerRow(row) for row in rows if not row.beside]
     scopes = answer_text.kinds_scoped(stated)
     found = _of_the_statement(stated, scopes)
-    contrary = sum(Row(row).says == NO for row in rows if row.beside)
+    contrary = sum(AnswerRow(row).says == NO for row in rows if row.beside)
     if found.standing == SHOWN:
         found = replace(found, text=answer_text.with_others(found.text, [row.beside for row in rows if row.beside]))
     if _risk_is_shown(rows, stated):
@@ -132,21 +132,21 @@ def answer(rows: Sequence[Verdict]) -> Answer:
     return replace(found, standing=UNDECIDED) if partly else found
 
 
-def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[Row]) -> bool:
+def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[AnswerRow]) -> bool:
     """Whether counts alone are judged, and risks stand beside them without a criterion."""
     said = [row for row in stated if row.says]
     shown = any(row.word == SHOWN and row.noise for row in rows)
     return bool(said) and all(row.counts for row in said) and shown
 
 
-def _of_the_statement(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
+def _of_the_statement(rows: Sequence[AnswerRow], scopes: Mapping[str, str]) -> Answer:
     said = [row for row in rows if row.says]
     if not said:
         return _silence([row.verdict for row in rows])
     if all(row.judges_noise for row in said):
         return _on_privacy(said, scopes)
     others = [row for row in said if not row.judges_noise]
-    printed, ours = (Regime(said, others, name) for name in ("paper", "accounted"))
+    printed, ours = (NoiseAnswer(said, others, name) for name in ("paper", "accounted"))
     silent = weightiest(row.says for row in others if row.noiseless)
     return Answer(_standing(printed, ours, silent), answer_text.by_noise(printed, ours, others, scopes))
 
@@ -213,7 +213,7 @@ _COUNTED = (
 )
 
 
-def _standing(printed: Regime, ours: Regime, silent: str) -> str:
+def _standing(printed: NoiseAnswer, ours: NoiseAnswer, silent: str) -> str:
     """See the module."""
     if NO in (printed.says, silent):
         return FAILS
@@ -252,7 +252,7 @@ def _silence(rows: Sequence[Verdict]) -> Answer:
     return Answer(NOT_RUN, answer_text.not_run(row.reason for row in absent))
 
 
-def _on_privacy(rows: Sequence[Row], scopes: Mapping[str, str]) -> Answer:
+def _on_privacy(rows: Sequence[AnswerRow], scopes: Mapping[str, str]) -> Answer:
     """Of a claim on nothing but the privacy of noise."""
     printed = [row for row in rows if row.verdict.calibration == "paper"]
     judged = printed or rows

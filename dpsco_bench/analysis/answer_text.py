@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, Regime, Row
+from dpsco_bench.analysis.answer_rows import BY_SCHEDULE, NO, UNDECIDED, VACUOUS, WEIGHT, YES, AnswerRow, NoiseAnswer
 from dpsco_bench.analysis.noise import LAW_NEITHER, Noise, number
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
@@ -48,7 +48,7 @@ class Clause:
     status : str, such as ``is private (eps <= 1, claimed 2)``; empty where it needs no telling
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[AnswerRow]
     noise: str
     status: str = ""
 
@@ -101,7 +101,7 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.]) (?=[A-Z0-9])", text)
 
 
-def by_noise(printed: Regime, ours: Regime, others: Sequence[Row], scopes: Mapping[str, str]) -> str:
+def by_noise(printed: NoiseAnswer, ours: NoiseAnswer, others: Sequence[AnswerRow], scopes: Mapping[str, str]) -> str:
     """What each noise shows, and whether it is private; that ours is stands in what it is called.
 
     ``The rate holds in n with the printed noise, which is not private (eps >= 9, claimed 1).``
@@ -133,7 +133,9 @@ def printed_noise(recalled: bool, corrected: str = "", in_part: bool = False) ->
     return "the noise recalled of its source" if recalled else "the printed noise"
 
 
-def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str, scopes: Mapping[str, str]) -> str:
+def on_privacy(
+    judged: Sequence[AnswerRow], says: str, noise: Noise | None, whose: str, scopes: Mapping[str, str]
+) -> str:
     """Of a claim on privacy alone, such as ``No: in 1 of 3 parts (a) the printed noise is not private``."""
     own = [row for row in judged if row.says == says]
     where = f"in {len(own)} of {len(judged)} parts{_names(own)} " if len(own) < len(judged) else ""
@@ -143,7 +145,7 @@ def on_privacy(judged: Sequence[Row], says: str, noise: Noise | None, whose: str
     return " ".join(map(sentence, [said, *_left_open(own, len(judged)), *_limits(scopes)]))
 
 
-def _left_open(own: Sequence[Row], judged: int) -> list[str]:
+def _left_open(own: Sequence[AnswerRow], judged: int) -> list[str]:
     """Which constant of the noise the theorem leaves open; a word on its noise is one on the value that is taken."""
     found = [row.verdict.open_constant for row in own if row.verdict.open_constant]
     if not found:
@@ -155,7 +157,7 @@ def _left_open(own: Sequence[Row], judged: int) -> list[str]:
     return [f"{where} {what}, which the theorem leaves open, is 1"]
 
 
-def _open_in(rows: Sequence[Row]) -> list[str]:
+def _open_in(rows: Sequence[AnswerRow]) -> list[str]:
     """Which constant of the paper's noise it leaves open, of rows that ran with that noise."""
     noisy = [row.verdict.open_constant for row in rows if row.verdict.noise]
     found = list(filter(None, noisy))
@@ -188,7 +190,7 @@ _AUDITS = {
 """Word of an audit -> what one and several of them do."""
 
 
-def kinds_scoped(rows: Iterable[Row]) -> dict[str, str]:
+def kinds_scoped(rows: Iterable[AnswerRow]) -> dict[str, str]:
     """Values that alone were run -> title of the kind that speaks of no others."""
     stated = [row.verdict for row in rows]
     return {row.scope: get_kind(row.kind).title for row in stated if row.scope and not row.skipped}
@@ -199,7 +201,7 @@ def _limits(scopes: Mapping[str, str]) -> list[str]:
     return [f"the {of} is measured at {at}" for at, of in scopes.items()]
 
 
-def _of_ours(ours: Regime, brief: int) -> Clause:
+def _of_ours(ours: NoiseAnswer, brief: int) -> Clause:
     """Rows with our noise; its epsilon is the claim's, and needs no telling."""
     if not ours.run_with or ours.private:
         return Clause(ours.rows, "with private noise" if ours.run_with else "with accounted noise")
@@ -208,7 +210,7 @@ def _of_ours(ours: Regime, brief: int) -> Clause:
     return Clause(ours.rows, "with the accounted noise", _which(ours, brief))
 
 
-def _which(regime: Regime, brief: int) -> str:
+def _which(regime: NoiseAnswer, brief: int) -> str:
     """Whether the noise that rows ran with is private, and that of rows on privacy where it is worse."""
     own, most = regime.run_with, regime.noise
     if not own:
@@ -275,16 +277,16 @@ def _rows_told_once(text: str) -> str:
     return text if first is None else text[: first.end()] + ROWS.sub("", text[first.end() :])
 
 
-def _answers(rows: Sequence[Row], brief: int) -> dict[str, Answers]:
+def _answers(rows: Sequence[AnswerRow], brief: int) -> dict[str, Answers]:
     """Topic, such as ``rate`` -> its answers."""
-    topics: dict[str, list[Row]] = {}
+    topics: dict[str, list[AnswerRow]] = {}
     for row in sorted(rows, key=lambda row: row.order):
         topics.setdefault(row.topic, []).append(row)
     return {topic: _of_topic(found, brief) for topic, found in topics.items()}
 
 
-def _of_topic(rows: Sequence[Row], brief: int) -> Answers:
-    places: dict[str, list[Row]] = {}
+def _of_topic(rows: Sequence[AnswerRow], brief: int) -> Answers:
+    places: dict[str, list[AnswerRow]] = {}
     for row in rows:
         places.setdefault(row.place, []).append(row)
     told: dict[str, list[tuple[str, str]]] = {}
@@ -294,13 +296,13 @@ def _of_topic(rows: Sequence[Row], brief: int) -> Answers:
     return tuple((said, _where(told[said])) for said in TOLD if said in told)
 
 
-def _share(said: str, rows: Sequence[Row]) -> str:
+def _share(said: str, rows: Sequence[AnswerRow]) -> str:
     """How many rows an answer comes from; of a yes, how many are vacuous."""
     own = [row for row in rows if row.says == (VACUOUS if said == YES else said)]
     return f"({len(own)} of {len(rows)} rows{' vacuous' * (said == YES)})" if 0 < len(own) < len(rows) else ""
 
 
-def _names(rows: Sequence[Row]) -> str:
+def _names(rows: Sequence[AnswerRow]) -> str:
     """Names of parts in brackets; nothing for many, or for rows without names."""
     parts = [row.verdict.part for row in sorted(rows, key=lambda row: row.order)]
     return f" ({', '.join(parts)})" if len(parts) <= MOST_NAMED and all(parts) else ""

@@ -17,8 +17,7 @@ from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.axes import axis_value
-from dpsco_bench.claims.bounds.registry import Bound, bound_modules, get_bound
+from dpsco_bench.claims.bounds.registry import Bound, bound_modules, evaluate, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
@@ -164,7 +163,13 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it."""
+    """One part under one calibration, as its kind judges it.
+
+    Attributes
+    ----------
+    part : Part
+        Of the type that its kind names, whose fields the kind reads.
+    """
 
     court: ClaimJudge
     part: Part
@@ -244,7 +249,7 @@ class Case:
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
         """The part's axis, or else the swept parameter, at some cells."""
         axis, bound = self.part.axis, self.part.bound
-        return [axis_value(axis, bound, cell.printed) if axis else cell.value for cell in cells]
+        return [evaluate(bound, axis, cell.printed) if axis else cell.value for cell in cells]
 
     @property
     def bound(self) -> Bound:

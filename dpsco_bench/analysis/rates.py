@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.asymptotic import LEAST, Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.effort import TOO_NEAR, within
 from dpsco_bench.analysis.joint import Replicates
 from dpsco_bench.analysis.power_law import lack_of_fit, local_slopes
+from dpsco_bench.analysis.replicates_needed import TOO_NEAR, within
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
@@ -31,7 +31,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepRisks:
     """What a rate is judged by; sequences and arrays have one entry per cell.
 
     Attributes
@@ -97,7 +97,7 @@ class Sweep:
 
 
 def rate_verdict(
-    sweep: Sweep,
+    sweep: SweepRisks,
     tolerance: float,
     names: Sequence[str],
     *,
@@ -115,7 +115,7 @@ def rate_verdict(
 
     Parameters
     ----------
-    sweep : Sweep
+    sweep : SweepRisks
     tolerance : float > 0
     names : sequence of str, (claim, part, calibration), seeds the bootstrap
     profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
@@ -168,7 +168,9 @@ def rate_verdict(
     )
 
 
-def _word(sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str]) -> tuple[str, str]:
+def _word(
+    sweep: SweepRisks, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str]
+) -> tuple[str, str]:
     """The word and its reason, step by step."""
     profile, parameter, better = told
     regime = sweep.regime
@@ -193,7 +195,7 @@ def _word(sweep: Sweep, fit: RateFit | None, b: float, tolerance: float, told: t
     return word, f"{reason}; {_farther(sweep, parameter, better)}" if reason.endswith(TOO_NEAR) else reason
 
 
-def _farther(sweep: Sweep, parameter: str, better: str) -> str:
+def _farther(sweep: SweepRisks, parameter: str, better: str) -> str:
     """Sizes at which a slope shows that lies at the limit: those towards which the formula is claimed."""
     fitted = sweep.regime.swept[sweep.regime.fitted]
     if better == "smaller":
@@ -201,7 +203,7 @@ def _farther(sweep: Sweep, parameter: str, better: str) -> str:
     return f"it takes sizes below {parameter} = {fitted.min():,.10g}"
 
 
-def _edge_said(sweep: Sweep, cells: Sequence[int], parameter: str) -> str:
+def _edge_said(sweep: SweepRisks, cells: Sequence[int], parameter: str) -> str:
     """At which cells the signal grid ends too early, and which signals it lacks."""
     where = ", ".join(f"{sweep.regime.swept[i]:g}" for i in cells)
     said = f"the largest risk is at the edge of the signal grid at {parameter} = {where}"
@@ -211,7 +213,7 @@ def _edge_said(sweep: Sweep, cells: Sequence[int], parameter: str) -> str:
     return f"{said}; it takes a next signal, {', '.join(signals)}"
 
 
-def _straight(sweep: Sweep, tolerance: float, parameter: str) -> str:
+def _straight(sweep: SweepRisks, tolerance: float, parameter: str) -> str:
     """From which end the local slopes of fitted cells agree with the formula's, and which sizes that leaves to add."""
     regime, fitted = sweep.regime, sweep.regime.fitted
     values, cells = np.unique(regime.swept[fitted], return_inverse=True)
@@ -268,7 +270,7 @@ def explained(regime: Regime, fit: RateFit, b: float, others: str) -> str:
     return f"; {others} is {span(1.0 - (regime.named / regime.full)[fitted])} of the bound, which has slope {whole:.3g}"
 
 
-def noise_off_share(sweep: Sweep) -> float:
+def noise_off_share(sweep: SweepRisks) -> float:
     """Risk without noise over the risk, geometric mean over the fitted cells; NaN where there are none."""
     chosen = np.flatnonzero(sweep.regime.fitted).tolist()
     if not len(sweep.noise_off) or not len(chosen):
@@ -278,5 +280,5 @@ def noise_off_share(sweep: Sweep) -> float:
     return float(np.exp(np.log(ratios).mean()))
 
 
-def _errors(sweep: Sweep) -> Sequence[float | None]:
+def _errors(sweep: SweepRisks) -> Sequence[float | None]:
     return sweep.numerical_errors or [None] * sweep.cells

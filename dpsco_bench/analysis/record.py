@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
@@ -50,7 +50,7 @@ _KEPT = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class RowDifference:
     """A recorded verdict beside the fresh one.
 
     Attributes
@@ -96,7 +96,7 @@ def compare(
     fresh: Iterable[Verdict],
     claims_run: Iterable[str] | None = None,
     times: Mapping[tuple[str, str], str] | None = None,
-) -> list[Compared]:
+) -> list[RowDifference]:
     """Lay recorded and fresh verdicts side by side: fresh ones in their order, then those that are missing.
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
@@ -123,7 +123,7 @@ def compare(
         said, says = (row.said if row else None for row in (before, now))
         slope = moved(before, now) if before and now else ""
         slower = (times or {}).get((name[1], f"{name[2]}.{name[3]}"), "")
-        rows.append(Compared(*name, said, says, what, fails, slope, slower))
+        rows.append(RowDifference(*name, said, says, what, fails, slope, slower))
     return rows
 
 

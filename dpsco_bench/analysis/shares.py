@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scipy.special import bdtr, betaincinv
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE
-from dpsco_bench.analysis.effort import TOO_NEAR
+from dpsco_bench.analysis.replicates_needed import TOO_NEAR
 
 MOST_RUNS = 10**6
 """Nobody runs more of a cell."""

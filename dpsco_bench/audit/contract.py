@@ -21,8 +21,8 @@ from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.calling import undrawn
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import undrawn
 from dpsco_bench.execution.library import check_run
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.privacy.records import Poisson

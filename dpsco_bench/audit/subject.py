@@ -13,8 +13,8 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import constants_status
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan

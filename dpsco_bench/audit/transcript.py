@@ -15,8 +15,8 @@ import numpy as np
 
 from dpsco_bench.audit.likelihood import allocated, log_density, minimiser, mixed
 from dpsco_bench.audit.replay import PROBES, ForcedReplay, Probe, Recorder, Where
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import RandomAllocation

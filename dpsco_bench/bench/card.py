@@ -12,8 +12,8 @@ import numpy as np
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair, Row, goal
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine

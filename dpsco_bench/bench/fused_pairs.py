@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.registry import run_of

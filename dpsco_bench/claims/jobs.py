@@ -76,7 +76,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
     cells: list[Cell] = []
     gone = _absent(claim, part)
     for method in () if gone else part.methods:
-        for number in range(len(part.sweep.values[profile])):  # type: ignore[union-attr]
+        for number in range(len(part.sweep.values[profile])):
             cell = _cell(part, method, profile, calibration, number)
             for found in _at_signals(part, cell, profile, settings.data_root):
                 cells.append(replace(found, cell=len(cells)))

@@ -1,4 +1,4 @@
-"""Kinds of parts by name: what a part must say, how it is judged, its words, and how it is drawn and put in numbers.
+"""Kinds of parts by name: the fields of a part, how it is judged, its words, and how it is drawn and put in numbers.
 
 A shipped kind is a file of ``dpsco_bench/kinds`` with its name; papers and one's own files register theirs by the same
 decorator.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -147,16 +148,13 @@ class Kind(ABC):
         As claim files write it (set by `kind`), and as readers see it.
     words : mapping of str to Word
         Verdicts of its judge without numbers; a form with a reason in parentheses may stand beside its bare word.
-    bounded, judged_only : bool
-        Whether a part must name a bound's formula; whether it always judges the rows of other parts and has no cells.
+    part : type of Part
+        Its parts: a frozen dataclass, `claims.model.MeasuredPart` or one that extends it (or `Part`, for a kind that
+        always judges the rows of other parts), whose fields are the keys that a file may have.
     needs_all_uses : bool
         Whether it needs every part that it uses; only the first then decides under which calibrations it is judged.
     charged : bool
         Whether cells that are planned and not run need noise.
-    tolerance : float or None
-        Tolerance where the claim's file has none; None where it must have one. Without meaning unless `tolerant`.
-    companion : bool
-        Whether sweeps are judged beside the same ones without noise, where the part does not say otherwise.
     counts : bool
         Whether its numbers are counts, known from plans: they have no error, and no risks stand beside them.
     judges_noise : bool
@@ -167,12 +165,6 @@ class Kind(ABC):
         Whether it speaks of the values that were run and of no law between them, so that an answer from fewer says so.
     answers : bool
         Whether its rows say anything of the claim; a control says something of the experiment.
-    tolerant : bool
-        Whether the verdict depends on a tolerance.
-    takes : tuple of str
-        Keys among ``exact``, ``constant``, ``statistic``, ``compared`` and ``only`` that a part may set.
-    quantities : tuple of str
-        The only quantities that it judges; empty for the risk and all extras.
     fields : tuple of str
         Fields of a verdict row among `SHARED_FIELDS` that its rows always have.
     own_fields : mapping of str to Field
@@ -203,15 +195,13 @@ class Kind(ABC):
     """
 
     name = title = ""
+    part: ClassVar[type[Any]]
     words: ClassVar[Mapping[str, Word]] = {}
-    bounded = judged_only = needs_all_uses = tolerant = False
+    needs_all_uses = False
     charged = True
-    companion = counts = judges_noise = aside = False
+    counts = judges_noise = aside = False
     by_value = False
     answers = True
-    tolerance: float | None = 0.15
-    takes: tuple[str, ...] = ()
-    quantities: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
@@ -275,7 +265,27 @@ class Kind(ABC):
 
     def tolerance_of(self, part: Any) -> Any:
         """Tolerance of a part to be shown: a number, a word, or None."""
-        return part.tolerance if self.tolerant else None
+        return part.tolerance
+
+    @cached_property
+    def keys(self) -> Mapping[str, bool]:
+        """Keys that a part of it may have in a file -> whether it must have them."""
+        return {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(self.part)}
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a part must name a bound's formula."""
+        return self.keys.get("bound", False)
+
+    @property
+    def judged_only(self) -> bool:
+        """Whether it always judges the rows of other parts and has no cells."""
+        return "sweep" not in self.keys
+
+    @property
+    def companion(self) -> bool:
+        """Whether sweeps are judged beside the same ones without noise, where the part does not say otherwise."""
+        return "noise_off" in self.keys
 
     @property
     def checks_bounds(self) -> bool:
@@ -306,9 +316,12 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
     def register(cls: KindClass) -> KindClass:
         if not (isinstance(cls, type) and issubclass(cls, Kind) and not inspect.isabstract(cls)):
             raise InputError(f"kind {name}", cls, "a subclass of Kind with a method judge(self, case)")
-        _check_types(cls, f"kind {name}")
-        if not cls.title or not cls.words or {word.outcome for word in cls.words.values()} - set(OUTCOMES):
-            raise InputError(f"kind {name}: title, words", cls.title, "a title, and words with an outcome of OUTCOMES")
+        if not is_dataclass(getattr(cls, "part", None)):
+            raise InputError(f"kind {name}: part", getattr(cls, "part", "missing"), "MeasuredPart, or one's own of it")
+        outcomes = {getattr(word, "outcome", None) for word in cls.words.values()}
+        if not cls.title or not outcomes or outcomes - set(OUTCOMES):
+            allowed = "a title, and words by name, each a Word with an outcome of OUTCOMES"
+            raise InputError(f"kind {name}: title, words", cls.title, allowed)
         _check_fields(cls, f"kind {name}")
         found = cls()
         found.name = name
@@ -316,28 +329,6 @@ def kind(name: str) -> Callable[[KindClass], KindClass]:
         return cls
 
     return register
-
-
-def _check_types(cls: type[Kind], where: str) -> None:
-    """Refuse a title, words and fields of other types: pages on all kinds read them."""
-    allowed = {
-        "title": (str, "text"),
-        "words": (Mapping, "words by name, each a Word(outcome, meaning)"),
-        "own_fields": (Mapping, "fields by name"),
-        "labels": (Mapping, "texts by name"),
-        "evaluations": (Mapping, "texts by name"),
-        **dict.fromkeys(("takes", "quantities", "fields"), (tuple | list, "names")),
-    }
-    for name, (kind, said) in allowed.items():
-        value: Any = getattr(cls, name)
-        items = [] if isinstance(value, str) else [*value] if isinstance(value, Iterable) else []
-        if name in ("labels", "evaluations") and isinstance(value, Mapping):
-            items += value.values()
-        if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
-            raise InputError(f"{where}: {name}", value, said)
-    for name, word in cls.words.items():
-        if not isinstance(word, Word) or not all(isinstance(text, str) for text in vars(word).values()):
-            raise InputError(f"{where}: words: {name}", word, "a Word(outcome, meaning) of texts")
 
 
 def _check_fields(cls: type[Kind], where: str) -> None:

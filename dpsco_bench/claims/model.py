@@ -1,14 +1,15 @@
-"""Claims as data: what a claim's file may say, checked key by key."""
+"""Claims as data: a claim, and what parts of all kinds have in common; each kind adds its own fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 from dpsco_bench.claims.grids import PROFILES
-from dpsco_bench.claims.kinds import Kind, get_kind
+from dpsco_bench.claims.kinds import KINDS, Kind, get_kind
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.plain import Options, Record
+from dpsco_bench.plain import Options, Plain, Record
 
 RISK, LAW, THRESHOLD = "risk", "epsilon_law", "threshold"
 AT_END, AT_EQUAL_EVALUATIONS = "end", "equal evaluations"
@@ -48,84 +49,32 @@ class Method(Record):
     profile_options: Mapping[str, Options] = field(default_factory=dict)
 
 
+UNSAID: Mapping[str, Any] = {
+    **dict.fromkeys(("methods", "pair", "band"), ()),
+    **dict.fromkeys(("problem", "checked_by", "rounds", "amended", "open_constant", "bound", "axis"), ""),
+    **dict.fromkeys(("problem_options", "fixed", "along", "replicates", "data_sets", "signals", "requires"), {}),
+    **dict.fromkeys(("tolerances", "only"), {}),
+    **dict.fromkeys(("sweep", "record", "exponent", "tolerance"), None),
+    **dict.fromkeys(("timing", "noise_off"), False),
+    "evaluation": "run",
+    "quantity": RISK,
+}
+"""What readers of all kinds find in place of a field that a part's kind does not have."""
+
+
 @dataclass(frozen=True)
 class Part(Record):
-    """One line of a claim: what is run, and how it is judged.
+    """One line of a claim: what is run, and how it is judged. Each kind has its own, with the fields that it needs.
 
     Attributes
     ----------
     id, kind : str, name within the claim; one of `claims.kinds`
     calibrations : list of str, calibrations that are judged
-    methods : list of Method, one for most kinds; several for an ordering (the first is claimed to be the better)
-    problem, problem_options
-        The instance.
-    fixed : mapping, n, d, epsilon, delta that are not swept
-    sweep : Sweep
-        The grid; a part belongs to a profile only if its grid names the profile.
-        In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
-    along : mapping
-        What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
-    replicates, data_sets : mapping, per profile
-    signals : mapping
-        Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
-        (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
-    bound : str, name of a formula in ``claims/bounds``
-    axis : str
-        What the exponent is about, as a formula in the notation and the symbols of the bound, such as ``ln K``: slopes
-        are fitted in it. Empty where that is the swept parameter itself.
-    exponent : float or None, the paper's bare exponent in the axis; of a `control` the slope that it is stated to have
-    tolerance : float
-        Fixed before the run: largest difference of slopes (to be given for a `rate`; by default 0.05 for a
-        `complexity`); of a `law` the largest relative difference from it.
-    tolerances : mapping, per profile, where one has another tolerance
-    better : str
-        Which slopes of a `rate` decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter
-        goes to 0 (a gradient noise, a distance).
-    requires : mapping
-        Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
-        one of the method: below it the run is ``frozen``, and a `rate` not observable. The test that compares with the
-        starting point's risk is made besides.
-    exact : bool
-        Whether a `complexity` part compares the counts themselves and not their slopes: planned ones for equality,
-        measured ones for being at most the formula's within 3 standard errors.
-    constant : str, ``none`` for a `lower_bound` without its constants, which is shown and not judged
     uses : list of str, parts whose rows are judged instead of own ones (always for `explicit` and `band`)
-    pair : list of str, labels of an `ordering`: the method claimed to be better, then the other
-    compared : str
-        Where an `ordering` looks: at each method's ``end``, at ``equal evaluations``, or at ``both``.
-    only : mapping
-        By profile, the values of the swept parameter at which an `ordering` judges the rows that it uses, where they
-        are not all of them; it is judged in these profiles alone.
-    quantity : str
-        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`); a `complexity` part
-        then runs, and judges what was counted instead of the plan. A formula ``paper.name`` for an expectation that is
-        known in closed form: no run of it is needed. ``threshold``: the least signal at which what `requires` names
-        reaches its value, replicate by replicate, interpolated on logarithms. Of `privacy` also ``epsilon_law``, that
-        of the target law where nothing is known of the sampler.
-    checked_by : str
-        The `law` part whose cells run the same chains where quadrature knows the law; without it chains are never
-        certified.
-    statistic : str
-        Of an `explicit` part: ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or
-        ``fraction`` (in every cell at least a share `probability` of the replicates is within it).
-    rounds : str, observer of the rounds in place of the algorithm's own; ``none`` for no observer
-    band : list of float
-        Allowed range of a `band` part's ratio: risk over the bound if it names one, else over the second used part's;
-        of a `control` part, where given, the range of risk over bound.
-    noise_off : bool
-        Whether a `rate` runs its noise-off companion; false where the algorithm has no limit without noise.
-    evaluation : str, ``run`` or ``closed_form``; of an `audit` ``run`` or ``fused``: what fused runs put out
-    record : float or None, checkpoint spacing in units of n gradient evaluations
-    timing : bool
-        Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
-    expected : str, the verdict that is expected, as `claims.expected` reads it: by its author; shown, never used
+    expected : str, the verdict that is expected, one of the words of its kind: by its author; shown, never used
     reservations : mapping
         By calibration, why a ``match`` is not one for the claimed reason, where the rules cannot see it.
     note : str, what a reader must know beside the verdict
-    amended : str
-        Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
-    open_constant : str
-        What of its noise the theorem leaves open and the part takes as 1, ``the constant c``; empty for nothing.
     noted : list of str, calibrations that the note is about; empty for all of them
     beside : str
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
@@ -139,46 +88,29 @@ class Part(Record):
     id: str
     kind: str
     calibrations: list[str]
-    methods: list[Method] = field(default_factory=list)
-    problem: str = ""
-    problem_options: Options = field(default_factory=dict)
-    fixed: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict)
-    sweep: Sweep | None = None
-    along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
-    replicates: Mapping[str, int] = field(default_factory=dict)
-    data_sets: Mapping[str, int] = field(default_factory=dict)
-    signals: Mapping[str, list[float] | str] = field(default_factory=dict)
-    bound: str = ""
-    axis: str = ""
-    exponent: float | None = None
-    tolerance: float = 0.15
-    tolerances: Mapping[str, float] = field(default_factory=dict)
-    better: str = "smaller"
-    requires: Mapping[str, float] = field(default_factory=dict)
-    exact: bool = False
-    constant: str = "stated"
     uses: list[str] = field(default_factory=list)
-    pair: list[str] = field(default_factory=list)
-    compared: str = "both"
-    only: Mapping[str, list[float]] = field(default_factory=dict)
-    quantity: str = RISK
-    checked_by: str = ""
-    statistic: str = "mean"
-    probability: float | None = None
-    rounds: str = ""
-    band: list[float] = field(default_factory=list)
-    noise_off: bool = True
-    evaluation: str = "run"
-    record: float | None = None
-    timing: bool = False
     expected: str = ""
     reservations: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     noted: list[str] = field(default_factory=list)
-    amended: str = ""
-    open_constant: str = ""
     beside: str = ""
     noiseless: str = ""
+
+    @classmethod
+    def from_json(cls, entry: Plain) -> Self:
+        """Read the part of the entry's kind; of a kind whose plug-in is not loaded, what parts of all kinds have."""
+        if cls is not Part:
+            return super().from_json(entry)
+        known = KINDS.find(entry["kind"])
+        if known is None:
+            return super().from_json({f.name: entry[f.name] for f in fields(cls) if f.name in entry})
+        return known.part.from_json(entry)
+
+    def __getattr__(self, key: str) -> Any:
+        """Give what a field says that only parts of other kinds have: nothing."""
+        if key in UNSAID:
+            return UNSAID[key]
+        raise AttributeError(key)
 
     def note_on(self, calibration: str) -> str:
         """The note, where it is about the noise of this calibration."""
@@ -212,7 +144,7 @@ class Part(Record):
     @property
     def has_companion(self) -> bool:
         """Whether its sweep is judged beside the same one without noise."""
-        return self.rules.companion and self.noise_off
+        return self.noise_off
 
     @property
     def plans(self) -> bool:
@@ -238,6 +170,62 @@ class Part(Record):
     def has_rows(self, calibration: str) -> bool:
         """Whether it has a job under a calibration, that of its companion without noise included."""
         return calibration in self.calibrations or (calibration == "none" and self.has_companion)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredPart(Part):
+    """A part of a kind that may have cells of its own.
+
+    Attributes
+    ----------
+    methods : list of Method, one for most kinds; several for an ordering (the first is claimed to be the better)
+    problem, problem_options
+        The instance.
+    fixed : mapping, n, d, epsilon, delta that are not swept
+    sweep : Sweep
+        The grid; a part belongs to a profile only if its grid names the profile.
+        In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
+    along : mapping
+        What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
+    replicates, data_sets : mapping, per profile
+    signals : mapping
+        Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
+        (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
+    requires : mapping
+        Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
+        one of the method: below it the run is ``frozen``, and a `rate` not observable. The test that compares with the
+        starting point's risk is made besides.
+    checked_by : str
+        The `law` part whose cells run the same chains where quadrature knows the law; without it chains are never
+        certified.
+    evaluation : str, one of its kind's `Kind.evaluations`: ``run`` or ``closed_form`` for most
+    rounds : str, observer of the rounds in place of the algorithm's own; ``none`` for no observer
+    record : float or None, checkpoint spacing in units of n gradient evaluations
+    timing : bool
+        Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
+    amended : str
+        Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
+    open_constant : str
+        What of its noise the theorem leaves open and the part takes as 1, ``the constant c``; empty for nothing.
+    """
+
+    methods: list[Method] = field(default_factory=list)
+    problem: str = ""
+    problem_options: Options = field(default_factory=dict)
+    fixed: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict)
+    sweep: Sweep | None = None
+    along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    replicates: Mapping[str, int] = field(default_factory=dict)
+    data_sets: Mapping[str, int] = field(default_factory=dict)
+    signals: Mapping[str, list[float] | str] = field(default_factory=dict)
+    requires: Mapping[str, float] = field(default_factory=dict)
+    checked_by: str = ""
+    evaluation: str = "run"
+    rounds: str = ""
+    record: float | None = None
+    timing: bool = False
+    amended: str = ""
+    open_constant: str = ""
 
 
 @dataclass(frozen=True)
@@ -281,7 +269,9 @@ class Claim(Record):
     def _of_profile(self, part: Part, profile: str) -> Part:
         uses = [used for used in part.uses if self.part(used).in_profile(profile)]
         kept = [c for c in part.calibrations if not uses or any(self.part(used).has_rows(c) for used in uses)]
-        return replace(part, uses=uses, calibrations=kept, tolerance=part.tolerances.get(profile, part.tolerance))
+        found = replace(part, uses=uses, calibrations=kept)
+        own = part.tolerances.get(profile)
+        return found if own is None else replace(found, tolerance=own)  # type: ignore[call-arg]
 
 
 def _symbol(parameter: str) -> str:

@@ -15,8 +15,8 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.job_results import E, Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import E, Measured
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import Weigh, make_all
 from dpsco_bench.leaderboard.board import own_boards

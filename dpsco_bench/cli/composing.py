@@ -14,10 +14,10 @@ import pyarrow as pa
 from dpsco_bench.cli.options import Parsed, parse_value
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.results import check_replaceable, read_metadata, read_table
+from dpsco_bench.execution.run_config import RunConfig
 from dpsco_bench.execution.single import check_pair, single_cell, single_job
 from dpsco_bench.execution.store import damaged
 from dpsco_bench.execution.summary import Summary, summarise
@@ -37,14 +37,14 @@ class Request:
     Attributes
     ----------
     job : Job or None, None where the pair is refused
-    asked : Asked, the configuration
+    asked : RunConfig, the configuration
     out : Path, the file for the rows
     swept : mapping, key -> value of what a sweep varies
     refused : DpscoError or None, why the algorithm does not run on the problem, in a sweep, which it does not end
     """
 
     job: Job | None
-    asked: Asked
+    asked: RunConfig
     out: Path
     swept: Mapping[str, str]
     refused: DpscoError | None = None
@@ -158,7 +158,7 @@ def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = F
     In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
     configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    asked = Asked.from_json(config).as_declared()
+    asked = RunConfig.from_json(config).as_declared()
     cell, out, swept = single_cell(asked), asked.out, swept or {}
     if out is not None:
         _check_out(out, [*asked.plugins, *cell.problem_options.values()])

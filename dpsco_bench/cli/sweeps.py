@@ -21,9 +21,9 @@ from dpsco_bench.cli.output import Column, Row, beside_text, bounded, labelled, 
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.job import job_metadata
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
 from dpsco_bench.execution.sharing import sharing

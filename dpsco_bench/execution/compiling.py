@@ -14,7 +14,7 @@ COMPILES = "numba:compile"
 """Numba's name of what happens while it compiles; reading its cache on disk is none of it."""
 
 
-class Stopwatch:
+class CompileClock:
     """Seconds in which this process compiles; what is compiled for the sake of something else is counted once.
 
     Parameters
@@ -43,7 +43,7 @@ class Stopwatch:
             since, self.noted[1] = self.noted[1], math.nan
             self.noted[0] += self._clock() - since
 
-    def listen(self) -> Stopwatch:
+    def listen(self) -> CompileClock:
         """Begin and end with Numba's compiler from now on, its cache checked; without Numba nothing compiles."""
         try:
             from numba.core import event
@@ -66,8 +66,8 @@ class Stopwatch:
 
 
 @cache
-def _own() -> Stopwatch:
-    return Stopwatch(time.process_time).listen()
+def _own() -> CompileClock:
+    return CompileClock(time.process_time).listen()
 
 
 def listen() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpsco_bench.execution.measured import Measured
+    from dpsco_bench.execution.job_results import Measured
 
 RESULTS = Path("results")
 FORMATS = ("svg", "pdf")
@@ -37,7 +37,7 @@ class Layout:
     @property
     def measured(self) -> Measured:
         """What has been measured, for any profile."""
-        from dpsco_bench.execution.measured import Measured
+        from dpsco_bench.execution.job_results import Measured
         from dpsco_bench.execution.store import Store
 
         return Measured(Store(self.base / RESULTS / "store"))

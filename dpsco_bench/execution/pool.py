@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.compiling import COMPILING, Stopwatch, compiled_seconds
+from dpsco_bench.execution.compiling import COMPILING, CompileClock, compiled_seconds
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.progress import Pace
 from dpsco_bench.execution.worker import make
 
@@ -133,7 +133,7 @@ def _begin(begun: Any, noted: Sequence[MutableSequence[float]], jobs: Sequence[J
     with begun.get_lock():
         mine = noted[begun.value]
         begun.value += 1
-    Stopwatch(time.monotonic, mine).listen()
+    CompileClock(time.monotonic, mine).listen()
 
 
 def _made(number: int) -> tuple[str, float]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import CLOSED_FORM, Job
-from dpsco_bench.execution.measured import Measured
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
@@ -23,7 +23,7 @@ FEW, MOST = 3.0, 0.5
 """Up to so many gradients a step looks at one record (it may look twice); from this share of n on at all."""
 
 
-class Costs(NamedTuple):
+class CellWork(NamedTuple):
     """Seconds that runs of one kind cost on one core.
 
     Attributes
@@ -45,14 +45,14 @@ class Costs(NamedTuple):
 
 
 COSTS = {
-    (True, ONE): Costs(2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
-    (True, BATCH): Costs(4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
-    (True, ALL): Costs(3.5e-03, 0.0, 2.1e-08, 1.1e-05, 0.0, 9.7e-08, 1.5e-09, 0.0),
-    (True, MEAN): Costs(3.4e-03, 1.0e-04, 4.1e-10, 0.0, 1.3e-07, 4.1e-09, 0.0, 0.0),
-    (False, ONE): Costs(3.6e-03, 0.0, 0.0, 2.5e-05, 0.0, 1.0e-08, 9.1e-08, 1.3e-09),
-    (False, BATCH): Costs(3.0e-03, 0.0, 7.9e-12, 2.7e-06, 7.8e-08, 2.9e-09, 1.5e-07, 1.9e-09),
-    (False, ALL): Costs(4.3e-03, 0.0, 9.0e-09, 5.4e-06, 0.0, 0.0, 1.7e-09, 8.6e-11),
-    (False, MEAN): Costs(6.1e-03, 0.0, 7.0e-11, 0.0, 0.0, 8.7e-10, 1.6e-12, 1.2e-15),
+    (True, ONE): CellWork(2.3e-03, 6.6e-06, 1.2e-07, 0.0, 1.9e-08, 3.1e-10, 7.8e-09, 1.6e-09),
+    (True, BATCH): CellWork(4.7e-03, 0.0, 3.2e-08, 0.0, 7.0e-07, 5.7e-09, 5.4e-09, 0.0),
+    (True, ALL): CellWork(3.5e-03, 0.0, 2.1e-08, 1.1e-05, 0.0, 9.7e-08, 1.5e-09, 0.0),
+    (True, MEAN): CellWork(3.4e-03, 1.0e-04, 4.1e-10, 0.0, 1.3e-07, 4.1e-09, 0.0, 0.0),
+    (False, ONE): CellWork(3.6e-03, 0.0, 0.0, 2.5e-05, 0.0, 1.0e-08, 9.1e-08, 1.3e-09),
+    (False, BATCH): CellWork(3.0e-03, 0.0, 7.9e-12, 2.7e-06, 7.8e-08, 2.9e-09, 1.5e-07, 1.9e-09),
+    (False, ALL): CellWork(4.3e-03, 0.0, 9.0e-09, 5.4e-06, 0.0, 0.0, 1.7e-09, 8.6e-11),
+    (False, MEAN): CellWork(6.1e-03, 0.0, 7.0e-11, 0.0, 0.0, 8.7e-10, 1.6e-12, 1.2e-15),
 }
 """By whether a run is fused, and what its steps look at: `docs/kinds.py` fits them to recorded times of cells."""
 TIMED_RUNS = 2.0
@@ -96,12 +96,12 @@ def _steps(plan: Plan) -> int:
     return sum(query.releases for query in plan.queries)
 
 
-def work_of(cell: Cell, plan: Plan, replicates: int) -> Costs:
-    """How much a cell does of what `Costs` prices."""
+def work_of(cell: Cell, plan: Plan, replicates: int) -> CellWork:
+    """How much a cell does of what `CellWork` prices."""
     d, steps = float(cell.problem_entry.dimension), float(_steps(plan))
     gradients = plan.gradient_evaluations * looked_at(cell)
     row = (steps, steps * d, gradients, gradients * d)
-    return Costs(1.0, replicates, replicates * cell.n, steps, *(replicates * amount for amount in row))
+    return CellWork(1.0, replicates, replicates * cell.n, steps, *(replicates * amount for amount in row))
 
 
 def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:

@@ -17,8 +17,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.errors import InputError, NumericalFailure
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.measures import Measure, get_measure
 from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer

@@ -8,11 +8,11 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import get_namespace
 from dpsco_bench.errors import DpscoError, InputError, checked_count
-from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.cell import Cell, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled, check_size
 from dpsco_bench.execution.request import check_cell
+from dpsco_bench.execution.run_config import RunConfig
 from dpsco_bench.jsonio import digest
 from dpsco_bench.problems.registry import get_problem, problem_class
 
@@ -20,7 +20,7 @@ DTYPES = ("float64", "float32")
 DEFAULT_RECORDS = 4096
 
 
-def single_job(asked: Asked) -> Job:
+def single_job(asked: RunConfig) -> Job:
     """Check what is asked and turn it into a job, with a ``key`` over everything but code that affects its numbers.
 
     Raises InputError or Refusal naming the key, its value and what is allowed.
@@ -30,7 +30,7 @@ def single_job(asked: Asked) -> Job:
     return _job(cell, asked)
 
 
-def single_cell(asked: Asked) -> Cell:
+def single_cell(asked: RunConfig) -> Cell:
     """Check all keys, whether or not the algorithm takes the problem.
 
     Raises InputError naming the key, its value and what is allowed.
@@ -54,13 +54,13 @@ def single_cell(asked: Asked) -> Cell:
     return cell
 
 
-def check_pair(cell: Cell, asked: Asked) -> None:
+def check_pair(cell: Cell, asked: RunConfig) -> None:
     """Check that the algorithm takes the problem, and has a plan there. Raises InputError or Refusal."""
     check_cell(cell)
     located(_planned(cell), asked.data_root).plan(asked.calibration, asked.seed)
 
 
-def _job(cell: Cell, asked: Asked) -> Job:
+def _job(cell: Cell, asked: RunConfig) -> Job:
     job = Job(
         claim="run",
         part=cell.algorithm_entry.id,
@@ -80,7 +80,7 @@ def _job(cell: Cell, asked: Asked) -> Job:
     return replace(job, key=digest(job.numbers([without_places(cell) for cell in job.cells]))[:16])
 
 
-def _cell(asked: Asked) -> Cell:
+def _cell(asked: RunConfig) -> Cell:
     algorithm, problem, n = asked.algorithm, asked.problem, asked.n
     cls = problem_class(problem.name)
     options = {k: v for k, v in problem.options.items() if v is not None and (k != "root" or cls.needs_data_root)}

@@ -18,8 +18,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.execution.times import Curve, Machine, Timed, Timings

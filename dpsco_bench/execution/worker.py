@@ -12,8 +12,8 @@ from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibra
 from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
 from dpsco_bench.execution.job import Shard, least_units
+from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, items, piece_key
 from dpsco_bench.execution.jobs import Block, Job
-from dpsco_bench.execution.measured import STEPS, Measured, is_wanted, items, piece_key
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
 from dpsco_bench.execution.sharing import sharing

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
-from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.model import MeasuredPart
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.evaluations import AUDIT, AUDIT_FUSED
 
@@ -42,6 +42,7 @@ class AuditKind(Kind):
             "shown", "it is not, and the predicted power is below one half", phrase="the audit says nothing"
         ),
     }
+    part = MeasuredPart
     answers = False
     aside = True
     judges_noise = True
@@ -53,7 +54,7 @@ class AuditKind(Kind):
     }
     evaluations: ClassVar = {"run": AUDIT, "fused": AUDIT_FUSED}
 
-    def check(self, part: Part, where: str) -> None:
+    def check(self, part: MeasuredPart, where: str) -> None:
         """Noise to audit, one method, and enough runs in every profile."""
         if "none" in part.calibrations:
             raise InputError(f"{where}: calibrations", part.calibrations, "paper, accounted: without noise nothing is")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,23 @@ from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.analysis.judge import Case, means
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
-from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.model import RISK, Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class BandPart(Part):
+    """What a band says besides.
+
+    Attributes
+    ----------
+    band : list of float, allowed range of the ratio
+    bound : str, formula that the first used part is compared with, in place of the second used part
+    quantity : str, ``risk``, or the name of an extra that the runs noted
+    """
+
+    band: list[float]
+    bound: str = ""
+    quantity: str = RISK
 
 
 @kind("band")
@@ -36,15 +53,16 @@ class Band(Kind):
             phrase="in the band or not: undecided",
         ),
     }
-    judged_only = needs_all_uses = of_the_law = True
+    part = BandPart
+    needs_all_uses = of_the_law = True
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "ratio of excess risks", "worst": "extreme"}
 
-    def labels_of(self, part: Part) -> Mapping[str, str]:
+    def labels_of(self, part: BandPart) -> Mapping[str, str]:
         return {**self.labels, "ratio": "excess risk / bound"} if part.bound else self.labels
 
-    def check(self, part: Part, where: str) -> None:
+    def check(self, part: BandPart, where: str) -> None:
         check_band(part.band, where)
 
     def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +14,36 @@ from dpsco_bench.analysis.judge import Case, means
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
-from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.claims.model import RISK, MeasuredPart
 
 COUNT_ERRORS = 3.0
 """Standard errors by which a measured count may exceed its formula."""
 TOLERANCE = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComplexityPart(MeasuredPart):
+    """What an evaluation count says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds``
+    exponent : float or None, the paper's bare exponent
+    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
+    exact : bool
+        Whether the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
+        being at most the formula's within 3 standard errors.
+    quantity : str
+        Name of an extra that the runs noted (`Objective.note`); the part then runs, and judges what was counted instead
+        of the plan.
+    """
+
+    bound: str
+    exponent: float | None = None
+    tolerance: float = TOLERANCE
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    exact: bool = False
+    quantity: str = RISK
 
 
 @kind("complexity")
@@ -41,17 +68,16 @@ class Complexity(Kind):
             phrase="more {counted} than stated",
         ),
     }
-    bounded = counts = tolerant = measures_slope = True
+    part = ComplexityPart
+    counts = measures_slope = True
     charged = False
-    tolerance = TOLERANCE
-    takes = ("exact",)
     shape = "slopes"
 
-    def needs_slope(self, part: Part) -> bool:
+    def needs_slope(self, part: ComplexityPart) -> bool:
         """Unless counts themselves are compared."""
         return not part.exact
 
-    def runs(self, part: Part) -> bool:
+    def runs(self, part: ComplexityPart) -> bool:
         """Only to measure another count than the plan's."""
         return part.quantity != RISK
 

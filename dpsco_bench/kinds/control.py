@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.effort import within
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.replicates_needed import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, check_band, kind
-from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.model import RISK, MeasuredPart
 from dpsco_bench.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlPart(MeasuredPart):
+    """What a negative control says besides.
+
+    Attributes
+    ----------
+    exponent : float, the slope that it is stated to have
+    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
+    bound : str, name of a formula that the band is about
+    axis : str, formula that the exponent is about, in place of the swept parameter
+    band : list of float, where given, the range of risk over bound
+    quantity : str, ``risk``, or the name of an extra that the runs noted
+    """
+
+    exponent: float
+    tolerance: float = 0.15
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    bound: str = ""
+    axis: str = ""
+    band: list[float] = field(default_factory=list)
+    quantity: str = RISK
 
 
 @kind("control")
@@ -34,15 +59,14 @@ class Control(Kind):
             "open", "the interval reaches across the tolerance", phrase="the control's slope is undecided"
         ),
     }
-    tolerant = of_the_law = has_interval = measures_slope = True
+    part = ControlPart
+    of_the_law = has_interval = measures_slope = True
     shape = "slopes"
     whose_exponent = "stated"
     answers = False
 
-    def check(self, part: Part, where: str) -> None:
-        """The stated slope; a band needs the formula that it is about."""
-        if part.exponent is None:
-            raise InputError(f"{where}: exponent", "missing", "given for kind control")
+    def check(self, part: ControlPart, where: str) -> None:
+        """A band needs the formula that it is about."""
         if part.band and not part.bound:
             raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
         if part.band:
@@ -53,7 +77,6 @@ class Control(Kind):
 
     def judge(self, case: Case) -> Verdict:
         part = case.part
-        assert part.exponent is not None
         band = band_verdict(*case.columns, case.printed, *part.band) if part.band else None
         return control_verdict(case.fit(), part.exponent, part.tolerance, parameter=case.parameter, band=band)
 

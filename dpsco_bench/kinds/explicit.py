@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,17 +13,40 @@ from scipy.special import ndtri, stdtrit
 
 from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, summarise
 from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
-from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.shares import share_word
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.errors import InputError
 
 ROUNDING = 1e-9
 """Relative excess that rounding may cause in a bound that holds with equality."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplicitPart(Part):
+    """What an explicit bound says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds``
+    quantity : str
+        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`). A formula
+        ``paper.name`` for an expectation that is known in closed form: no run of it is needed.
+    statistic : str
+        ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
+        at least a share `probability` of the replicates is within it).
+    probability : float or None, that share
+    """
+
+    bound: str
+    quantity: str = RISK
+    statistic: Literal["mean", "max", "fraction"] = "mean"
+    probability: float | None = None
 
 
 @kind("explicit")
@@ -46,17 +69,25 @@ class Explicit(Kind):
             phrase="the bound is above the start, and says nothing",
         ),
     }
-    bounded = judged_only = mixes_sweeps = of_the_law = True
-    takes = ("statistic",)
+    part = ExplicitPart
+    mixes_sweeps = of_the_law = True
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound", "worst": "at most"}
     against = "≤ 1"
 
+    def check(self, part: ExplicitPart, where: str) -> None:
+        """A share of the replicates for the statistic that asks for one."""
+        share, wants = part.probability, part.statistic == "fraction"
+        if wants != (share is not None) or (share is not None and not 0 < share <= 1):
+            allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
+            raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
+
     def judge(self, case: Case) -> Verdict:
         """The mean with its interval, unless replicates or signals have to be judged one by one."""
-        if is_pathwise(case.part, case.bound):
-            return pathwise_verdict(case.part, case.cells, case.bound)
+        part: Any = case.part
+        if is_pathwise(part, case.bound):
+            return pathwise_verdict(part, case.cells, case.bound)
         return explicit_verdict(
             *case.columns,
             case.printed,
@@ -146,17 +177,17 @@ def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float
     return found
 
 
-def is_pathwise(part: Part, bound: Bound) -> bool:
+def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
     """Whether a part's replicates, or its signals, have to be judged one by one."""
     return part.statistic != "mean" or part.quantity != RISK or bool(bound.extras)
 
 
-def pathwise_verdict(part: Part, cells: Sequence[CellEvidence], bound: Bound) -> Verdict:
+def pathwise_verdict(part: ExplicitPart, cells: Sequence[CellEvidence], bound: Bound) -> Verdict:
     """Verdict of kind `explicit` on the worst signal of each cell.
 
     Parameters
     ----------
-    part : Part
+    part : ExplicitPart
         Its ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
         (``max``), or a share ``probability`` of the replicates (``fraction``), by intervals that hold for all cells
         and signals together. The largest has no sampling error.
@@ -218,7 +249,7 @@ def _worst(rows: Sequence[Judged]) -> Judged:
     return rows[int(np.argmax(upper))]
 
 
-def _judged(part: Part, cell: CellEvidence, bound: Bound) -> Judged:
+def _judged(part: ExplicitPart, cell: CellEvidence, bound: Bound) -> Judged:
     if part.statistic == "mean":
         found = summarise(cell.risks, cell.numerical_error)
         least = _margin(cell, bound) if bound.extras else found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,25 @@ from dpsco_bench.analysis.cells import STANDARD_ERRORS, cell_verdict, columns_of
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.model import RISK, MeasuredPart
 from dpsco_bench.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawPart(MeasuredPart):
+    """What a computed law says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds``
+    tolerance, tolerances : float, and mapping by profile: the largest relative difference from it
+    quantity : str, ``risk``, or the name of an extra that the runs noted
+    """
+
+    bound: str
+    tolerance: float = 0.15
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    quantity: str = RISK
 
 
 @kind("law")
@@ -31,7 +50,8 @@ class Law(Kind):
             "open", "the intervals are too wide for a decision", phrase="as computed or not: undecided"
         ),
     }
-    bounded = tolerant = mixes_sweeps = of_the_law = knows_the_law = True
+    part = LawPart
+    mixes_sweeps = of_the_law = knows_the_law = True
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / computed value", "reference": "law"}

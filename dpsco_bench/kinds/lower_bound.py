@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,10 +12,29 @@ from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, 
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
+from dpsco_bench.claims.model import RISK, MeasuredPart
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBoundPart(MeasuredPart):
+    """What a lower bound says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds``
+    constant : str, ``none`` for one without its constants, which is shown and not judged
+    exponent : float or None, the paper's bare exponent
+    quantity : str, ``risk``, or the name of an extra that the runs noted
+    """
+
+    bound: str
+    constant: Literal["stated", "none"] = "stated"
+    exponent: float | None = None
+    quantity: str = RISK
 
 
 @kind("lower_bound")
-class LowerBound(Kind):
+class LowerBoundKind(Kind):
     """Means of all methods against a bound from below; one without constants is shown and not judged."""
 
     title = "lower bound"
@@ -28,8 +48,8 @@ class LowerBound(Kind):
         "inconclusive": Word("open", "a cell has no standard error", phrase="above the lower bound or not: undecided"),
         "shown": Word("shown", "the bound has no constants", phrase="risks beside a lower bound without constants"),
     }
-    bounded = mixes_sweeps = True
-    takes = ("constant",)
+    part = LowerBoundPart
+    mixes_sweeps = True
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / lower bound", "reference": "bound", "worst": "at least"}

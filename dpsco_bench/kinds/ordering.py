@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpsco_bench.analysis.effort import would_decide
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.ordering import (
@@ -21,12 +20,31 @@ from dpsco_bench.analysis.ordering import (
     compared,
     risk_at,
 )
+from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
-from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, RISK, Part
+from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, MeasuredPart
 from dpsco_bench.errors import InputError
 
 FEW_REPLICATES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderingPart(MeasuredPart):
+    """What an ordering says besides.
+
+    Attributes
+    ----------
+    pair : list of str, labels: the method claimed to be better, then the other
+    compared : str, at each method's ``end``, at ``equal evaluations``, or at ``both``
+    only : mapping
+        By profile, the values of the swept parameter at which the rows that it uses are judged, where they are not all
+        of them; it is judged in these profiles alone.
+    """
+
+    pair: list[str]
+    compared: Literal["both", "end", "equal evaluations"] = "both"
+    only: Mapping[str, list[float]] = field(default_factory=dict)
 
 
 @kind("ordering")
@@ -51,17 +69,18 @@ class Ordering(Kind):
             phrase="which method is better is undecided",
         ),
     }
-    quantities = (RISK,)
+    part = OrderingPart
     ignores_chains = by_value = True
     fields = ("ratio", "ratio_ci")
     shape = "curves"
     against = "< 1"
-    takes = ("compared", "only")
 
-    def check(self, part: Part, where: str) -> None:
+    def check(self, part: OrderingPart, where: str) -> None:
         labels = [method.label for method in part.methods]
         if len(part.pair) != 2 or (labels and not set(part.pair) <= set(labels)):
             raise InputError(f"{where}: pair", part.pair, "two labels of methods")
+        if part.only and not part.uses:
+            raise InputError(f"{where}: only", dict(part.only), "left out, or given beside uses")
 
     def why(self, row: Verdict) -> str:
         """How many comparisons came out which way, at the end and at equal evaluations."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,10 @@ from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.noise import noise_behind
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
-from dpsco_bench.claims.model import LAW, RISK, Part
+from dpsco_bench.claims.model import LAW, MeasuredPart
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.compared import Compared, compared
@@ -24,6 +24,18 @@ from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, STATUS_WORDS
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyPart(MeasuredPart):
+    """What a privacy part says besides.
+
+    Attributes
+    ----------
+    quantity : str, ``epsilon_law`` for that of the target law, where nothing is known of the sampler
+    """
+
+    quantity: Literal["risk", "epsilon_law"] = "risk"
 
 
 @kind("privacy")
@@ -45,11 +57,11 @@ class PrivacyKind(Kind):
         ),
     }
     judges_noise = True
-    quantities = (RISK, LAW)
+    part = PrivacyPart
     fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     shape = "privacy"
 
-    def runs(self, part: Part) -> bool:
+    def runs(self, part: PrivacyPart) -> bool:
         """Never: plans are charged."""
         return False
 

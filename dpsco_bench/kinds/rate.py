@@ -7,26 +7,58 @@ slope and say so with ``better="larger"``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from dpsco_bench.analysis.asymptotic import HARDLY_MOVED, MOVED, Regime
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means
-from dpsco_bench.analysis.rates import Sweep, rate_verdict
+from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
-from dpsco_bench.claims.model import RISK, Part
+from dpsco_bench.claims.model import RISK, MeasuredPart, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
 LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
 """A tolerance is at most the first, and at most this share of the exponent unless that is below the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatePart(MeasuredPart):
+    """What a rate says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds``
+    tolerance, tolerances : float, and mapping by profile: largest difference of slopes, fixed before the run
+    exponent : float or None, the paper's bare exponent in the axis
+    axis : str
+        What the exponent is about, as a formula in the notation and the symbols of the bound, such as ``ln K``: slopes
+        are fitted in it. Empty where that is the swept parameter itself.
+    better : str
+        Which slopes decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter goes to 0 (a
+        gradient noise, a distance).
+    quantity : str
+        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`). ``threshold``: the
+        least signal at which what `requires` names reaches its value, replicate by replicate, interpolated on
+        logarithms.
+    noise_off : bool, false where the algorithm has no limit without noise to be run as a companion
+    """
+
+    bound: str
+    tolerance: float
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    exponent: float | None = None
+    axis: str = ""
+    better: Literal["smaller", "larger"] = "smaller"
+    quantity: str = RISK
+    noise_off: bool = True
 
 
 @kind("rate")
@@ -72,19 +104,19 @@ class Rate(Kind):
             "open", "the part's own test says that the runs hardly move", phrase="the runs hardly move"
         ),
     }
-    bounded = companion = tolerant = of_the_law = has_interval = measures_slope = True
-    tolerance = None
+    part = RatePart
+    of_the_law = has_interval = measures_slope = True
     fields = ("fitted", "local_slopes", "noise_off_share")
     shape = "slopes"
 
-    def check(self, part: Part, where: str) -> None:
+    def check(self, part: RatePart, where: str) -> None:
         """The tolerance is small beside the exponent that it is about."""
         limit = largest_tolerance(part.exponent)
         for tolerance in (part.tolerance, *part.tolerances.values()):
             if tolerance > limit:
                 raise InputError(f"{where}: tolerance", tolerance, f"at most {limit:g} for exponent {part.exponent}")
 
-    def needs_slope(self, part: Part) -> bool:
+    def needs_slope(self, part: RatePart) -> bool:
         return True
 
     def judge(self, case: Case) -> Verdict:
@@ -112,7 +144,7 @@ def largest_tolerance(exponent: float | None) -> float:
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
 
-def limited(tolerance: float, sweep: Sweep) -> float:
+def limited(tolerance: float, sweep: SweepRisks) -> float:
     """A tolerance beside no printed exponent: no larger than one with the formula's own slope may have."""
     axis, named = np.asarray(sweep.axis, dtype=np.float64), sweep.regime.named
     if len(np.unique(axis)) < 2:
@@ -120,7 +152,7 @@ def limited(tolerance: float, sweep: Sweep) -> float:
     return min(tolerance, largest_tolerance(bound_slope(axis, named)))
 
 
-def sweep_of(case: Case) -> Sweep:
+def sweep_of(case: Case) -> SweepRisks:
     """What a case is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
@@ -134,7 +166,7 @@ def sweep_of(case: Case) -> Sweep:
         full=[case.bound.value(cell.context) for cell in cells],
     )
     off = case.silent_cells if case.calibration != "none" else []
-    return Sweep(
+    return SweepRisks(
         case.values,
         [cell.risks for cell in cells],
         regime,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,25 @@ from dpsco_bench.analysis.cells import columns_of
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
+from dpsco_bench.claims.model import RISK, MeasuredPart
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownPart(MeasuredPart):
+    """What a part without a criterion says besides.
+
+    Attributes
+    ----------
+    bound : str, name of a formula in ``claims/bounds`` that the means stand beside
+    exponent : float or None, the paper's bare exponent in the axis
+    axis : str, formula that the exponent is about, in place of the swept parameter
+    quantity : str, ``risk``, the name of an extra that the runs noted, or ``threshold`` as of a rate
+    """
+
+    bound: str = ""
+    exponent: float | None = None
+    axis: str = ""
+    quantity: str = RISK
 
 
 @kind("shown")
@@ -23,6 +43,7 @@ class Shown(Kind):
             "shown", "measured for information: no criterion was set", phrase="{what}, measured for information"
         )
     }
+    part = ShownPart
     mixes_sweeps = measures_slope = True
     shape = "slopes"
     answers = False

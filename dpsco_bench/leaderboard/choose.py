@@ -25,9 +25,9 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
-from dpsco_bench.execution.measured import Measured
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.pool import Outcome, Tell, make_within
 from dpsco_bench.execution.progress import duration

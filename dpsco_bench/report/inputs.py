@@ -11,7 +11,6 @@ import pyarrow as pa
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
@@ -123,7 +122,7 @@ class ClaimResults:
         part = self.parts.get(job.part)
         if part is None:
             return job_evidence(job, table, calibrations, RISK)
-        judged = job.calibration in part.calibrations and not get_kind(job.kind).quantities
+        judged = job.calibration in part.calibrations
         quantity = part.quantity if judged and table is not None else RISK
         return job_evidence(job, table, calibrations, quantity, part.requires)
 

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dpsco_bench.analysis import answer as standings
-from dpsco_bench.analysis.heard import BY_SCHEDULE, NO, UNDECIDED, Row
+from dpsco_bench.analysis.answer_rows import BY_SCHEDULE, NO, UNDECIDED, AnswerRow
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, SKIPPED, get_kind
@@ -66,7 +66,7 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
     standing = standings.answer(rows).standing
     if standing == standings.AUDITED:
         return RUNS, ""
-    told = [row for row in map(Row, rows) if not row.verdict.beside]
+    told = [row for row in map(AnswerRow, rows) if not row.verdict.beside]
     said = [row for row in told if row.says]
     judged = said or told
     if _on_noise(claim, judged):
@@ -81,7 +81,7 @@ def title_parts(claim: Claim, rows: Sequence[Verdict]) -> tuple[str, str]:
     return f"The {quantity} of {place(claim)}", f"{holds}{slopes}"
 
 
-def _on_noise(claim: Claim, judged: Sequence[Row]) -> bool:
+def _on_noise(claim: Claim, judged: Sequence[AnswerRow]) -> bool:
     """Check whether it is about the privacy of noise alone, by its parts where none of them ran."""
     if judged:
         return all(row.judges_noise for row in judged)
@@ -112,7 +112,7 @@ def place(claim: Claim) -> str:
     return f"{said[:1].upper()}{said[1:]}{f' ({aside})' * bool(aside)}"
 
 
-def _quantity(claim: Claim, rows: Sequence[Row], standing: str) -> str:
+def _quantity(claim: Claim, rows: Sequence[AnswerRow], standing: str) -> str:
     """Say what was judged of the statement: ``empirical risk bound``, ``gradient count``."""
     kinds = {row.verdict.kind for row in rows} or _kinds_stated(claim)
     parts = {part.id: part for part in claim.parts}
@@ -132,7 +132,7 @@ _ALONE = {"ordering": "ordering", "law": "computed law", "band": "stated band", 
 """Kind -> what a title calls what a claim with rows of it alone is about."""
 
 
-def _slopes(rows: Sequence[Row]) -> str:
+def _slopes(rows: Sequence[AnswerRow]) -> str:
     """Name the parameters of slopes, such as `` in n and d``; nothing for other kinds."""
     names = list(dict.fromkeys(row.place for row in sorted(rows, key=lambda row: row.order)))
     if not 0 < len(names) <= MOST_PLACES or not all(names):
@@ -140,7 +140,7 @@ def _slopes(rows: Sequence[Row]) -> str:
     return " in " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _noise_is(judged: Sequence[Row], standing: str) -> str:
+def _noise_is(judged: Sequence[AnswerRow], standing: str) -> str:
     """Say what noise is, and in how many parts; also where an open constant of the paper has a value of ours."""
     own = [row for row in judged if row.says == NO]
     open_ = standing == standings.FAILS and all(row.verdict.open_constant for row in own)
@@ -148,14 +148,14 @@ def _noise_is(judged: Sequence[Row], standing: str) -> str:
     return said + _share(judged, standing)
 
 
-def _share(rows: Sequence[Row], standing: str) -> str:
+def _share(rows: Sequence[AnswerRow], standing: str) -> str:
     """In how many parts what is said of noise is so; nothing where it is in all."""
     judged = [row for row in rows if row.verdict.calibration == "paper"] or rows
     own = [row for row in judged if row.says == _WEIGHTY.get(standing)]
     return f" in {len(own)} of {len(judged)} parts" if 0 < len(own) < len(judged) else ""
 
 
-def _without_noise(rows: Sequence[Row]) -> str:
+def _without_noise(rows: Sequence[AnswerRow]) -> str:
     """Say what holds where noise plays no part: counts, runs without noise, laws, and what the schedule gives."""
     if all(row.counts for row in rows):
         failed = {row.verdict.calibration for row in rows if row.says == NO}

@@ -15,9 +15,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
 from dpsco_bench.analysis.bootstrap import student_factor, summarise
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
-from dpsco_bench.claims.axes import axis_value
+from dpsco_bench.claims.bounds.registry import evaluate
 from dpsco_bench.claims.model import RISK
 from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
@@ -253,7 +253,7 @@ def _measured(score: Score) -> Series | None:
 def _place(score: Score, cell: CellEvidence) -> float:
     """Say where a cell stands on the axis of its part."""
     part = score.part
-    return axis_value(part.axis, part.bound, cell.printed) if part.axis else cell.value
+    return evaluate(part.bound, part.axis, cell.printed) if part.axis else cell.value
 
 
 def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import expected_chance_deviations
-from dpsco_bench.analysis.outward import outward
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, Field, Kind, get_kind
 from dpsco_bench.claims.model import RISK, Part

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.asymptotic import Regime
-from dpsco_bench.analysis.rates import Sweep, equivalence, noise_off_share, rate_verdict
+from dpsco_bench.analysis.rates import SweepRisks, equivalence, noise_off_share, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.errors import InputError
@@ -24,7 +24,7 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sha
     fields = {name: regime.pop(name) for name in ("next_signals", "frozen") if name in regime}
     values = np.asarray(values, dtype=float)
     named = regime.pop("named", 1 / values)
-    sweep = Sweep(
+    sweep = SweepRisks(
         values if axis is None else axis,
         noisy(mean, spread),
         Regime.of(values, mean, named, **regime),
@@ -110,7 +110,7 @@ def test_an_undecided_rate_names_what_it_would_take(slope, half, told):
 def test_a_slope_at_the_limit_names_the_sizes_that_it_takes(better, sizes):
     regime = Regime.of(N, 1 / N, 1 / N)
     risks = [n**-1.14999 * np.repeat([0.8, 1.2], 8) for n in N]
-    found = rate_verdict(Sweep(N, risks, regime), 0.15, NAMES, parameter="n", better=better)
+    found = rate_verdict(SweepRisks(N, risks, regime), 0.15, NAMES, parameter="n", better=better)
     assert found.verdict == "inconclusive"
     assert found.reason.endswith(f"it is too near the limit for more replicates to decide; it takes sizes {sizes}")
 
@@ -119,7 +119,7 @@ def test_what_is_larger_without_noise_is_said_so():
     regime = Regime.of(N, 1 / N, 1 / N)
     risks = [np.full(2, 1 / n) for n in N]
     for times, said in ((0.9, "0.9 of it"), (4.0, "4 times as large")):
-        found = rate_verdict(Sweep(N, risks, regime, noise_off=[times * own for own in risks]), 0.15, NAMES)
+        found = rate_verdict(SweepRisks(N, risks, regime, noise_off=[times * own for own in risks]), 0.15, NAMES)
         assert found.reservations == (f"schedule: without noise the risk is {said}",)
 
 
@@ -128,7 +128,7 @@ def test_a_rate_undecided_by_few_replicates_is_decided_by_more():
     regime = Regime.of(N, 1 / N, 1 / N)
     for replicates, word in ((4, "inconclusive"), (1024, "match")):
         risks = [source.chisquare(4, replicates) / 4 / n for n in N]
-        assert rate_verdict(Sweep(N, risks, regime), 0.1, NAMES).verdict == word
+        assert rate_verdict(SweepRisks(N, risks, regime), 0.1, NAMES).verdict == word
 
 
 # The axis.
@@ -278,11 +278,11 @@ def test_the_order_of_the_steps():
 
 
 def test_means_without_logarithm_and_single_replicates_show_nothing():
-    sweep = Sweep(N, [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N))
+    sweep = SweepRisks(N, [[1.0, 1.1], [-0.5, 0.5], [0.2, 0.3], [0.1, 0.1], [0.1, 0.1]], Regime.of(N, 1 / N, 1 / N))
     verdict = rate_verdict(sweep, 0.15, NAMES, parameter="n")
     assert verdict.verdict == "not_observable" and verdict.reason.endswith("n = 512")
     assert verdict.to_json()["slope"] is None
-    single = rate_verdict(Sweep(N, [[1 / n] for n in N], Regime.of(N, 1 / N, 1 / N)), 0.15, NAMES)
+    single = rate_verdict(SweepRisks(N, [[1 / n] for n in N], Regime.of(N, 1 / N, 1 / N)), 0.15, NAMES)
     assert single.verdict == "inconclusive" and "single random replicate" in single.reason
     assert single.reason.endswith("it takes at least 2")
 
@@ -311,7 +311,7 @@ def test_common_random_numbers_decide_what_independent_ones_leave_open():
     risks = [common / n for n in N]
     regime = Regime.of(N, [cell.mean() for cell in risks], 1 / N)
     apart, shared = (
-        rate_verdict(Sweep(N, risks, regime, sharing=sharing), 0.15, NAMES)
+        rate_verdict(SweepRisks(N, risks, regime, sharing=sharing), 0.15, NAMES)
         for sharing in (Sharing.nothing(5), Sharing.everything(5))
     )
     assert apart.verdict == "inconclusive" and shared.verdict == "match"
@@ -337,13 +337,13 @@ def test_the_share_is_a_geometric_mean_over_the_fitted_cells():
     starts = np.array([1.5, 1.5, 10, 10, 10]) / N
     assert judged(1 / N, off=off, starts=starts).noise_off_share == pytest.approx(0.5)
     assert np.isnan(
-        noise_off_share(Sweep(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
+        noise_off_share(SweepRisks(N, [[n] for n in N], Regime.of(N, N, N, starts=N), noise_off=[[n] for n in N]))
     )
 
 
 @pytest.mark.parametrize("change", [{"better": "steeper"}, {"tolerance": 0.0}, {"profile": "own"}])
 def test_bad_arguments_are_refused(change):
-    sweep = Sweep(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N))
+    sweep = SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N))
     with pytest.raises(InputError):
         rate_verdict(sweep, **{"tolerance": 0.15, "names": NAMES} | change)
 
@@ -352,4 +352,4 @@ def test_columns_of_other_lengths_are_refused():
     with pytest.raises(InputError, match="^shape of named"):
         Regime.of(N, 1 / N, [1.0, 2.0])
     with pytest.raises(InputError, match="^number of edges"):
-        Sweep(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))
+        SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))

@@ -30,6 +30,8 @@ PART = {
 }
 ALONE = {"replicates": {"smoke": 16}, "fixed": {**PART["fixed"], "d": {"smoke": 3}}}
 """Where the sweep has values for smoke alone."""
+BARE = {"bound": None, "tolerance": None}
+"""For kinds that have neither."""
 
 
 def jobs(profile="smoke", settings=None, **part):
@@ -48,7 +50,7 @@ def test_a_rate_has_a_job_per_calibration_and_a_noise_off_companion():
     assert [job.calibration for job in made] == ["paper", "accounted", "none"]
     assert [job.replicates for job in made] == [16, 16, 4]
     assert [job.cells[0].variant for job in made] == ["literal", "poisson", "literal"]
-    assert [job.calibration for job in jobs(kind="privacy")] == ["paper", "accounted"]
+    assert [job.calibration for job in jobs(kind="privacy", **BARE)] == ["paper", "accounted"]
 
 
 def test_runs_without_noise_that_are_judged_have_all_their_replicates():
@@ -147,14 +149,14 @@ def test_cells_take_the_swept_and_the_fixed_values():
 
 
 def test_kinds_that_judge_the_plan_do_not_run():
-    assert {job.evaluation for job in jobs(kind="privacy")} == {"plan_only"}
+    assert {job.evaluation for job in jobs(kind="privacy", **BARE)} == {"plan_only"}
     assert {job.evaluation for job in jobs(kind="complexity")} == {"plan_only"}
     assert {job.evaluation for job in jobs()} == {"run"}
 
 
 SAME = [
     {"settings": {"data_root": "elsewhere"}},
-    {"kind": "ordering", "pair": ["", ""]},
+    {"kind": "ordering", "pair": ["", ""], **BARE},
     {"note": "a remark", "expected": "match", "tolerance": 0.25, "exponent": -2},
     {"timing": True},
 ]
@@ -236,7 +238,7 @@ def test_profiles_share_equal_work():
 
 
 def test_charged_and_uncharged_calibrations_of_equal_cells_are_not_mixed_up():
-    privacy, complexity = jobs(kind="privacy")[0], jobs(kind="complexity")[0]
+    privacy, complexity = jobs(kind="privacy", **BARE)[0], jobs(kind="complexity")[0]
     assert privacy.cells == complexity.cells
     assert privacy.calibration_key != complexity.calibration_key
 

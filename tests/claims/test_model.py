@@ -2,8 +2,12 @@ import copy
 
 import pytest
 
+from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, InputErrors
+from dpsco_bench.jsonio import dumps_canonical, loads
+from dpsco_bench.kinds.explicit import ExplicitPart
+from dpsco_bench.kinds.rate import RatePart
 
 PART = {
     "id": "p",
@@ -99,7 +103,10 @@ WRONG_PARTS = [
     ({"axis": "ln"}, "part p: axis = 'ln': must be a formula in the notation of bounds, in "),
     ({"axis": "ln K"}, "part p: axis = 'ln K': must be a formula in the notation of bounds, in "),
     ({"axis": "n", "bound": None, "kind": "shown"}, "axis = 'n': must be left out: it belongs to measured slopes"),
-    ({"axis": "n", "kind": "complexity"}, "axis = 'n': must be left out: it belongs to measured slopes"),
+    (
+        {"axis": "n", "kind": "complexity"},
+        "axis = 'n': must be left out, or null: it belongs to kind control or rate or",
+    ),
     ({"signals": "0.5 .. cap x1"}, "signals = '0.5 .. cap x1': must be a list of numbers"),
     ({"tolerances": {"ci": 0}}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
@@ -126,31 +133,34 @@ WRONG_PARTS = [
     ({"timing": "yes"}, "timing = 'yes': must be true or false"),
     ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),
     ({"kind": "explicit", "uses": []}, "uses = \\[\\]: must be at least one part"),
-    ({"kind": "ordering"}, "pair = \\[\\]: must be two labels of methods"),
+    ({"kind": "ordering"}, "pair = 'missing': must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
-    ({"kind": "band", "uses": ["q"]}, "band = \\[\\]: must be two increasing numbers"),
+    ({"kind": "band", "uses": ["q"]}, "band = 'missing': must be given for kind band"),
     ({"kind": "band", "uses": ["q"], "band": [2, 1]}, "band = \\[2, 1\\]"),
     ({"kind": "law", "bound": None}, "bound = 'missing': must be given for kind law"),
     ({"kind": "lower_bound", "bound": None}, "bound = 'missing': must be given for kind lower_bound"),
     (
         {"kind": "lower_bound", "constant": "some"},
-        "constant = 'some': must be stated, or for kind lower_bound also none",
+        "constant = 'some': must be stated or none",
     ),
-    ({"constant": "none"}, "constant = 'none': must be stated, or for kind lower_bound also none"),
+    ({"constant": "none"}, "constant = 'none': must be left out, or null: it belongs to kind lower_bound"),
     ({"kind": "control"}, "exponent = 'missing': must be given for kind control"),
     ({"kind": "control", "exponent": 0, "band": [2, 1]}, "band = \\[2, 1\\]: must be two increasing numbers"),
     ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound = 'missing'"),
-    ({"statistic": "max"}, "statistic = 'max': must be mean, or for kind explicit also max or fraction"),
-    ({"kind": "explicit", "uses": ["q"], "statistic": "median"}, "statistic = 'median': must be mean, or"),
+    ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
+    (
+        {"kind": "explicit", "uses": ["q"], "statistic": "median"},
+        "statistic = 'median': must be mean or max or fraction",
+    ),
     ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability = 'missing': must be a number in"),
     (
         {"kind": "explicit", "uses": ["q"], "statistic": "fraction", "probability": 2},
         "probability = 2: must be a number",
     ),
-    ({"probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
-    ({"quantity": ""}, "quantity = '': must be risk, or for other kinds the name of an extra"),
-    ({"kind": "privacy", "quantity": "regret"}, "quantity = 'regret': must be risk, or for other kinds"),
-    ({"exact": True}, "exact = True: must be false, or for kind complexity also true"),
+    ({"kind": "explicit", "probability": 0.9}, "probability = 0.9: must be left out: it belongs to statistic fraction"),
+    ({"quantity": ""}, "quantity = '': must be risk, or the name of an extra"),
+    ({"kind": "privacy", "quantity": "regret"}, "quantity = 'regret': must be risk or epsilon_law"),
+    ({"exact": True}, "exact = True: must be left out, or null: it belongs to kind complexity"),
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
     ({"signals": {"smoke": [1, 1], "ci": [1]}}, "signals of smoke = \\[1, 1\\]: must be increasing numbers"),
     ({"signals": 1}, "signals = .*: must be a mapping of names to a list of a number"),
@@ -248,7 +258,7 @@ def test_an_ordering_of_some_values_is_judged_in_their_profiles_alone():
     for wrong in ({"ci": [-1.0]}, {"ci": []}, {"smoke": [-1.0]}):
         with pytest.raises(InputError, match="part o: only of"):
             parse_claim(changed(parts=[PART, {**some, "only": wrong}]))
-    with pytest.raises(InputError, match="only = .*: must be left out, or for kind ordering with uses"):
+    with pytest.raises(InputError, match="only = .*: must be left out, or null: it belongs to kind ordering"):
         parse_claim(changed(parts=[PART, {**USER, "only": {"ci": [value]}}]))
 
 
@@ -286,6 +296,29 @@ def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():
     with pytest.raises(InputError, match="part p: tolerance = 'missing': must be given for kind rate"):
         parse_claim(changed(parts=[bare]))
     assert parse_claim(changed(parts=[{**bare, "kind": "complexity"}])).parts[0].tolerance == 0.05
+    merged = {**PART, "kind": "shown", "tolerance": None}
+    assert parse_claim(changed(parts=[merged])).parts[0].tolerance is None, "null takes back what a merge brings"
+
+
+def test_all_that_is_wrong_with_a_file_is_told_at_once():
+    first = {**PART, "tolerance": 0.3, "better": "more", "band": [1, 2], "replicates": {"smoke": 0}, "kind": "rate"}
+    second = {**USER, "speed": 3, "statistic": "median", "problem": "ridge_logistic"}
+    with pytest.raises(InputErrors) as caught:
+        parse_claim(changed(parts=[{**first, "better": "larger"}, second, {**PART, "id": "q", "kind": "guess"}]))
+    told = str(caught.value)
+    assert "\n" not in told and told.count("part p: ") == told.count("part u: ") == told.count("part q: ") == 1
+    for key in ("band = [1, 2]: must be left out", "replicates of smoke = 0", "tolerance = 0.3: must be at most 0.25"):
+        assert key in told
+    for key in ("key = 'speed'", "statistic = 'median'", "problem = 'ridge_logistic'", "kind = 'guess'"):
+        assert key in told
+
+
+def test_parts_are_of_their_kind_and_travel_as_json():
+    claim = parse_claim(CLAIM)
+    assert [type(part) for part in claim.parts] == [RatePart, ExplicitPart, RatePart]
+    assert Claim.from_json(loads(dumps_canonical(claim))) == claim
+    assert not claim.part("u").methods and claim.part("u").sweep is None
+    assert not hasattr(claim.part("u"), "speed")
 
 
 def test_reservations_are_about_judged_calibrations():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.guarded import call_run
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.run import Checkpoints, run_block
 from dpsco_bench.execution.signals import SharedNoise

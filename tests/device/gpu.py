@@ -33,9 +33,9 @@ from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.job_results import items
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.measured import items
 from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.worker import make

@@ -8,7 +8,6 @@ import pytest
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
-from dpsco_bench.execution.asked import Asked
 from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
@@ -16,6 +15,7 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
+from dpsco_bench.execution.run_config import RunConfig
 from dpsco_bench.execution.single import single_job
 from dpsco_bench.execution.summary import summarise
 from dpsco_bench.jsonio import dumps_canonical, loads
@@ -160,6 +160,6 @@ def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, opt
         **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
         **{"record": None, "plugins": [], "out": None},
     }
-    job = single_job(Asked.from_json(config))
+    job = single_job(RunConfig.from_json(config))
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)

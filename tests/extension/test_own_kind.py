@@ -30,7 +30,14 @@ from dpsco_bench.report.tables import to_csv, to_markdown
 from dpsco_bench.report.wording import meanings
 
 KIND = '''
-from dpsco_bench import Field, Kind, Verdict, Word, kind
+from dataclasses import dataclass
+
+from dpsco_bench import Field, Kind, MeasuredPart, Verdict, Word, kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpreadPart(MeasuredPart):
+    tolerance: float  # the largest factor
 
 
 @kind("spread")
@@ -38,12 +45,11 @@ class Spread(Kind):
     """Whether replicates differ by less than a stated factor."""
 
     title = "spread of replicates"
+    part = SpreadPart
     words = {
         "calm": Word("confirms", "the largest risk of a cell is within the tolerance of the least"),
         "wild": Word("contradicts", "it is not"),
     }
-    tolerant = True
-    tolerance = None
     fields = ("worst_ratio",)
     own_fields = {
         "spread_factor": Field(float, "spread"),
@@ -192,6 +198,7 @@ def test_its_parts_are_checked_like_any_others(files, dpsco):
 
     assert "tolerance = 0.5: must be a factor > 1 for kind spread" in told(("1.0001", "0.5"))
     assert "tolerance = 'missing': must be given for kind spread" in told(("tolerance: 1.0001, ", ""))
+    assert "bound = 'x.y': must be left out, or null: it belongs to kind" in told(("expected: wild", "bound: x.y"))
     assert "expected = 'match': must be empty, or for kind spread one of calm, wild" in told(("wild", "match"))
     assert "shown, spread" in told(("kind: spread", "kind: spred"))
 
@@ -208,11 +215,8 @@ def test_a_word_that_it_does_not_have_is_refused(files, dpsco):
         ('@kind("spread")', '@kind("rate")', "kind name = 'rate': must be one that no other kind has"),
         ('@kind("spread")', '@kind("a b")', "kind = 'a b': must be a name of letters, digits and _"),
         ("def judge(", "def decide(", "a subclass of Kind with a method judge"),
-        ('title = "spread of replicates"', "title = 3", "kind spread: title = 3: must be text"),
-        ("    tolerant = True", "    labels = None", "kind spread: labels = None: must be texts by name"),
-        ("    tolerant = True", "    labels = {'a': 3}", "kind spread: labels = .*must be texts by name"),
-        ('"it is not"', "None", "kind spread: words: wild = .*: must be a Word"),
-        ('"confirms"', '"agrees"', "words with an outcome of"),
+        ("part = SpreadPart", "pass", "kind spread: part = 'missing': must be MeasuredPart, or one's own of it"),
+        ('"confirms"', '"agrees"', "a Word with an outcome of"),
         ('("worst_ratio",)', '("worst_ration",)', "fields = 'worst_ration': must be .*worst_ratio.*own_fields"),
         ('"spread_factor": Field', '"slope": Field', "own_fields = 'slope': must be .* that no other field has"),
         ('Field(float, "spread")', 'Field(list, "spread")', "spread_factor = .*list.*: must be one of the types float"),

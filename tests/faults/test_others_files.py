@@ -14,7 +14,7 @@ import pytest
 import dpsco_bench
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.depends import claim_digest
 from dpsco_bench.cli.main import main
 from dpsco_bench.datasets import tables
@@ -117,22 +117,6 @@ def test_ids_of_claims_and_parts_name_files_of_the_results(name):
 
 
 JOB = Job(claim="mine.a", part="p", kind="privacy", calibration="paper", seed=1, replicates=1, key="k")
-
-
-@pytest.mark.parametrize("name", [name for name in OUTSIDE if name])
-def test_a_plan_of_others_leads_out_of_no_folder(name):
-    claim = parse_claim(CLAIM)
-    path = Path("results/smoke/plan.json")
-    WorkPlan("smoke", (ClaimEntry("mine.a", (JOB,), "digest", claim),)).write(path)
-    assert read_plan(path).claims[0].jobs == (JOB,)
-    jobs = [replace(JOB, **{key: name}) for key in ("claim", "part", "key", "calibration_key")]
-    entries = [ClaimEntry("mine.a", (job,), "digest", claim) for job in jobs]
-    for entry in [ClaimEntry(name, (), "digest", claim), *entries]:
-        WorkPlan("smoke", (entry,)).write(path)
-        with pytest.raises(InputError, match="is no name of a file"):
-            read_plan(path)
-
-
 VERBS = {
     **{f"worker {step}": [] for step in ("calibrate", "run")},
     "figure": ["mine.a"],

@@ -10,6 +10,7 @@ from dpsco_bench.claims.kinds import KINDS, all_kinds, kind_modules
 from dpsco_bench.claims.model import Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.digest import closure
+from dpsco_bench.kinds.rate import RatePart
 
 FOLDER = Path(__file__).parents[2] / "dpsco_bench" / "kinds"
 
@@ -23,7 +24,7 @@ def test_a_kind_reaches_no_other_kind_and_nothing_that_draws(name):
 
 
 def test_a_bound_depends_on_what_its_symbols_mean():
-    part = Part("p", "rate", ["paper"], bound="bassily2021.thm4", axis="ln K")
+    part = RatePart("p", "rate", ["paper"], bound="bassily2021.thm4", tolerance=0.1, axis="ln K")
     assert bound_modules("bassily2021_law.thm4") == {"dpsco_bench.papers.bassily2021.bounds"}
     assert "dpsco_bench.papers.bassily2021.bounds" in judge_modules(
         ClaimEntry.of(Claim("a.b", "t", "s", "s", [part]), ())

@@ -9,13 +9,12 @@ import pytest
 
 from dpsco_bench.analysis.evidence import job_evidence
 from dpsco_bench.claims.bounds.registry import Bound, Symbol
-from dpsco_bench.claims.model import Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
-from dpsco_bench.kinds.explicit import Explicit, is_pathwise, pathwise_verdict, replicate_bounds
+from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, is_pathwise, pathwise_verdict, replicate_bounds
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 
@@ -46,7 +45,7 @@ def evidence(risks, extras, quantity="risk", status="proven", starts=(1.0, 1.0, 
 
 
 def part(**more):
-    return Part("p", "explicit", ["paper"], uses=["q"], **more)
+    return ExplicitPart("p", "explicit", ["paper"], uses=["q"], **{"bound": "p.b", **more})
 
 
 @pytest.mark.parametrize(("starts", "word"), [((0.1, 0.5, 0.9), "vacuous"), ((0.1, 0.5, 3.0), "holds")])

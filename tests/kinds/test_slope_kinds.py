@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.asymptotic import Regime
-from dpsco_bench.analysis.rates import Sweep
+from dpsco_bench.analysis.rates import SweepRisks
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
@@ -102,9 +102,9 @@ def test_controls_that_cannot_be_fitted_decide_nothing():
 def test_without_an_exponent_the_formula_s_slope_limits_the_tolerance(slope, limit):
     """In place of a printed one: else 0.15 beside a slope of 0.17 would call no growth at all a match."""
     named = np.array(X) ** slope
-    sweep = Sweep(X, [np.ones(2)] * 4, Regime.of(X, np.ones(4), named))
+    sweep = SweepRisks(X, [np.ones(2)] * 4, Regime.of(X, np.ones(4), named))
     assert limited(0.15, sweep) == pytest.approx(limit)
-    alone = Sweep(X[:1], [np.ones(2)], Regime.of(X[:1], np.ones(1), named[:1]))
+    alone = SweepRisks(X[:1], [np.ones(2)], Regime.of(X[:1], np.ones(1), named[:1]))
     assert limited(0.15, alone) == 0.15
 
 

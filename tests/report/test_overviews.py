@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.claims.model import Method, Part
+from dpsco_bench.claims.model import MeasuredPart, Method
 from dpsco_bench.report.drawing import compose, style
 from dpsco_bench.report.figures import checks_panel, grouped_parts, variant_groups, variant_panels
 
@@ -28,7 +28,7 @@ def score(part, kind="rate", calibration="none", problem="quad", parameter="n", 
     numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5,
                "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
     found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
-    made = Part(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
+    made = MeasuredPart(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
     return SimpleNamespace(
         row=found,
         kind=get_kind(kind),

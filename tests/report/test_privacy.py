@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.analysis.noise import Noise
-from dpsco_bench.analysis.outward import outward
 from dpsco_bench.analysis.record import read_record, record
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.cli.verdict_table import verdict_table
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.report.scores import claim_file_table, scoreboard

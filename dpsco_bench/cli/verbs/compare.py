@@ -8,15 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsco_bench.analysis.record import Compared
+from dpsco_bench.analysis.record import RowDifference
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
 
 if TYPE_CHECKING:
+    from dpsco_bench.execution.job_results import Measured
     from dpsco_bench.execution.jobs import Job
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.measured import Measured
     from dpsco_bench.execution.predict import Seconds
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
@@ -119,7 +119,7 @@ def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tup
     return {place: text for place, text in found.items() if text}
 
 
-def _conclusion(rows: list[Compared], recorded: Path | None) -> str:
+def _conclusion(rows: list[RowDifference], recorded: Path | None) -> str:
     if recorded is not None:
         return f"recorded in {recorded}"
     changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpsco_bench.claims.plan import WorkPlan, read_plan
+from dpsco_bench.execution.job_results import STEPS, is_wanted, items
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
-from dpsco_bench.execution.measured import STEPS, is_wanted, items
 from dpsco_bench.jsonio import is_abandoned, is_draft
 from dpsco_bench.report.own_figures import figure_names
 

@@ -14,8 +14,8 @@ from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry
+    from dpsco_bench.execution.job_results import Measured
     from dpsco_bench.execution.jobs import Job
-    from dpsco_bench.execution.measured import Measured
     from dpsco_bench.leaderboard.standings import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dpsco_bench.cli.composing import Request, Requests
-    from dpsco_bench.execution.asked import Asked
+    from dpsco_bench.execution.run_config import RunConfig
     from dpsco_bench.execution.summary import Summary
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -85,7 +85,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_configs(made: Sequence[Asked], as_json: bool) -> None:
+def _print_configs(made: Sequence[RunConfig], as_json: bool) -> None:
     from omegaconf import OmegaConf
 
     if as_json:
@@ -205,7 +205,7 @@ def _run(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> No
         print(f"rows: {entry.out}", file=sys.stderr)
 
 
-def _with_config(table: pa.Table, asked: Asked, kind: str) -> pa.Table:
+def _with_config(table: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
     from dpsco_bench.cli.composing import PLACES
     from dpsco_bench.execution.cell import placeless
     from dpsco_bench.jsonio import dumps_canonical

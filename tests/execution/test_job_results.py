@@ -11,7 +11,7 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.calibrated import Calibrated
-from dpsco_bench.execution.measured import Measured, is_wanted, items
+from dpsco_bench.execution.job_results import Measured, is_wanted, items
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.logistic import RidgeLogistic

@@ -24,7 +24,7 @@ FIRST_TOPIC, LAST_TOPICS = "rate", ("complexity", "band", "law")
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """A verdict and what it says of its claim."""
 
     verdict: Verdict
@@ -87,10 +87,10 @@ class Row:
         return rank, kind, near, place, self.verdict.part
 
 
-class Regime:
+class NoiseAnswer:
     """The rows under one of the two noises."""
 
-    def __init__(self, said: Iterable[Row], others: Iterable[Row], calibration: str) -> None:
+    def __init__(self, said: Iterable[AnswerRow], others: Iterable[AnswerRow], calibration: str) -> None:
         self.calibration = calibration
         self.rows = [row for row in others if row.verdict.calibration == calibration]
         self.says = weightiest(row.says for row in self.rows if not row.noiseless)
@@ -141,7 +141,7 @@ class Regime:
         return self.noise is not None and self.noise.status == "exceeds_claim"
 
 
-def worst_of(rows: Iterable[Row]) -> Noise | None:
+def worst_of(rows: Iterable[AnswerRow]) -> Noise | None:
     """The worst noise of rows; of those that are shown alike the first in the order of a sentence."""
     noises = [row.verdict.noise for row in sorted(rows, key=lambda row: row.order) if row.verdict.noise]
     return max(noises, key=lambda noise: noise.shown_severity, default=None)

@@ -17,7 +17,7 @@ NAMED = ("calibration", "data")
 
 
 @dataclass(frozen=True)
-class AskedMethod:
+class ConfigMethod:
     """An algorithm: its id, variant (None: the calibration's default) and schedule options."""
 
     id: str
@@ -26,7 +26,7 @@ class AskedMethod:
 
 
 @dataclass(frozen=True)
-class AskedProblem:
+class ConfigProblem:
     """A problem and its constructor options."""
 
     name: str
@@ -43,7 +43,7 @@ class AskedBackend:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RunConfig:
     """A run's configuration, as it is written; nothing is checked here but its keys.
 
     Attributes
@@ -55,8 +55,8 @@ class Asked:
     data_root : str, folder of the data sets
     """
 
-    algorithm: AskedMethod
-    problem: AskedProblem
+    algorithm: ConfigMethod
+    problem: ConfigProblem
     calibration: str
     backend: AskedBackend = AskedBackend()
     n: int | None = None
@@ -72,7 +72,7 @@ class Asked:
     data_root: str = "data"
 
     @classmethod
-    def from_json(cls, config: Options) -> Asked:
+    def from_json(cls, config: Options) -> RunConfig:
         """The configuration of plain data, as Hydra resolves it. Raises InputError for a missing or unknown key."""
         expected = ["data" if f.name == "data_root" else f.name for f in fields(cls)]
         for key in expected:
@@ -80,7 +80,7 @@ class Asked:
                 raise InputError(key, "missing", "given")
         for key in sorted(set(config) - set(expected)):
             raise InputError(key, config[key], "one of the keys " + ", ".join(expected))
-        parts = {"algorithm": AskedMethod, "problem": AskedProblem, "backend": AskedBackend}
+        parts = {"algorithm": ConfigMethod, "problem": ConfigProblem, "backend": AskedBackend}
         for key, kind in parts.items():
             _check_keys(key, config[key], [f.name for f in fields(kind)])
         made = {key: kind(**config[key]) for key, kind in parts.items()}
@@ -95,7 +95,7 @@ class Asked:
         named = {"calibration": {"name": self.calibration}, "plugins": list(self.plugins)}
         return {**plain, **parts, **named, "data": {"root": self.data_root}}
 
-    def as_declared(self) -> Asked:
+    def as_declared(self) -> RunConfig:
         """With counts and options as their signatures mean them: ``n=1e4`` is 10,000."""
         schedule = as_declared(self.algorithm.options, get_algorithm(self.algorithm.id).options)
         options = as_declared(self.problem.options, problem_options(problem_class(self.problem.name)))

@@ -10,7 +10,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.guarded import AlgorithmError
+from dpsco_bench.execution.calling import AlgorithmError
 from dpsco_bench.execution.library import run
 from dpsco_bench.privacy.plan import GaussianQuery
 
@@ -95,8 +95,8 @@ WITHOUT_RUN = re.compile("the losses are|drawn records")
     [
         (squeezed, r"its run returned an array of shape \(3,\), must be \(replicates, d\) = \(\d+, 3\)$"),
         (nothing, r"its run returned NoneType, must be \(replicates, d\)"),
-        (leaving, r"its run failed with SystemExit: \(test_guarded.py, line \d+\)$"),
-        (broken, r"its run failed with KeyError: 'momentum' \(test_guarded.py, line \d+\)$"),
+        (leaving, r"its run failed with SystemExit: \(test_calling.py, line \d+\)$"),
+        (broken, r"its run failed with KeyError: 'momentum' \(test_calling.py, line \d+\)$"),
     ],
 )
 def test_what_fails_in_a_run_is_one_line_in_run_audit_and_check(mutant, wrong, named):
