@@ -14,6 +14,7 @@ from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
+from dpsco_bench.problems.traits import Need
 from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
@@ -73,8 +74,8 @@ class Algorithm:
     ----------
     id, source, summary : str
         Identity; ``paper.name``, theorem and algorithm number, and the first line of the plan's docstring.
-    needs : tuple of Trait
-        What the problem must satisfy.
+    needs : tuple of Trait, or of tuples of Trait
+        What the problem must satisfy; of a tuple one trait will do.
     variants : mapping
         Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
         default, unless `defaults` names another.
@@ -96,7 +97,7 @@ class Algorithm:
     id: str
     source: str
     summary: str
-    needs: tuple[Trait, ...]
+    needs: tuple[Need, ...]
     variants: Mapping[str, tuple[str, ...]]
     plan_function: PlanFunction
     order_invariant: bool
@@ -154,8 +155,7 @@ class Algorithm:
 
     def check_problem(self, problem: Problem) -> None:
         """Refuse a problem that lacks a needed property, with the reason."""
-        properties = problem.properties
-        lacking = [problem.lacking(t) for t in self.needs if t not in properties]
+        lacking = [problem.lacking(need) for need in self.needs if problem.lacks(need)]
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
         p = problem.constants.norm
@@ -231,7 +231,7 @@ def algorithm(
     id: str,
     *,
     source: str,
-    needs: tuple[Trait, ...] = (),
+    needs: tuple[Need, ...] = (),
     variants: Mapping[str, tuple[str, ...]] | None = None,
     order_invariant: bool = True,
     defaults: Mapping[str, str] | None = None,
@@ -252,8 +252,8 @@ def algorithm(
         ``paper.name``.
     source : str
         Where the algorithm is defined.
-    needs : tuple of Trait
-        What a problem must satisfy.
+    needs : tuple of Trait, or of tuples of Trait
+        What a problem must satisfy; of a tuple one trait will do.
     variants : mapping, optional
         Variant name -> calibrations; one variant ``standard`` with all three by default.
     order_invariant : bool

@@ -133,7 +133,7 @@ class Subject:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
         objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
-        raw = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
+        raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return Run(to_numpy(raw), raw, source, objective)
 
 

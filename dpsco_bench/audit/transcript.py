@@ -55,7 +55,7 @@ class Setting:
     def execute(self, data: Data, mechanism: Any, replicates: int) -> Array:
         """Run the algorithm; returns the outputs ``(R, d)``."""
         objective = Objective(self.cell.problem_entry, data, replicates)
-        return np.asarray(call_run(self.cell.algorithm_entry, objective, self.plan, mechanism, counted=False))
+        return np.asarray(call_run(self.cell.algorithm_entry, objective, self.plan, mechanism, counted=False)[0])
 
     @cached_property
     def public_weights(self) -> Mapping[str, float]:

@@ -36,6 +36,7 @@ from dpsco_bench.cli.pages import (
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.problems.traits import need_text
 
 
 def describe(id: str) -> Page:
@@ -74,7 +75,7 @@ def _algorithm(id: str) -> AlgorithmPage | None:
         id=entry.id,
         source=entry.source,
         summary=entry.summary,
-        needs=tuple(trait.value for trait in entry.needs),
+        needs=tuple(map(need_text, entry.needs)),
         variants={name: tuple(allowed) for name, allowed in entry.variants.items()},
         default_variants=_default_variants(entry),
         options=_options(entry.options, doc, _plan_doc),

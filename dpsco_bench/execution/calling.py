@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from dpsco_bench.algorithms.info import Info, split
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import DpscoError, InputError
@@ -21,7 +22,7 @@ OUTSIDE = 1e-5
 
 def call_run(
     algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
-) -> Any:
+) -> tuple[Any, Info]:
     """Run an algorithm.
 
     Parameters
@@ -37,8 +38,9 @@ def call_run(
 
     Returns
     -------
-    array (R, d)
-        The outputs.
+    output : array (R, d)
+    info : Info
+        Diagnostics; empty ones of a run that returns its output alone.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def call_run(
         raise InputError("algorithm", id, "one with a run, attached by @plan.run")
     expected = tuple(objective.start.shape)
     try:
-        output = run(objective, plan, mechanism)
+        output, info = split(run(objective, plan, mechanism))
     except (DpscoError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
@@ -68,7 +70,7 @@ def call_run(
         _check_inside(id, objective, output)
     if counted:
         check_released(id, plan, mechanism, objective.problem)
-    return output
+    return output, info
 
 
 def undrawn(query: Query, mechanism: Any, problem: Problem) -> str:

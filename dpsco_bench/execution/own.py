@@ -21,6 +21,7 @@ from dpsco_bench.problems.base import Data, Problem, Trait
 from dpsco_bench.problems.constants import Constants
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
+from dpsco_bench.problems.traits import alternatives
 from dpsco_bench.registry import PLUGIN, roots
 
 OPTION_TYPES = (int, float, str, bool, type(None))
@@ -40,7 +41,8 @@ def check_registered(module: str) -> None:
 
 def _check_algorithm(entry: Algorithm) -> None:
     where = f"algorithm {entry.id}"
-    if not isinstance(entry.needs, tuple | list) or not all(isinstance(need, Trait) for need in entry.needs):
+    listed = isinstance(entry.needs, tuple | list) and all(isinstance(need, Trait | tuple) for need in entry.needs)
+    if not listed or not all(isinstance(trait, Trait) for need in entry.needs for trait in alternatives(need)):
         raise InputError(f"{where}: needs", entry.needs, "a tuple of Trait members, e.g. (Trait.SMOOTH,)")
     variants, known = entry.variants, {*CALIBRATIONS}
     if not isinstance(variants, Mapping) or not all(names and set(names) <= known for names in variants.values()):

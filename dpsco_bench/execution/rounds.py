@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpsco_bench.problems.objective import Objective
@@ -21,8 +21,9 @@ class RoundObserver:
     def __call__(self, objective: Objective, **state: Any) -> None:
         """See the state of a round: arrays by name, ``(R, ...)``, as the algorithm shows them."""
 
-    def finish(self, objective: Objective, output: Any) -> None:
-        """See the output ``(R, d)``, and note what the rounds gave (`Objective.note`)."""
+    def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
+        """See the output ``(R, d)``, and give what the rounds came to: extras, as of `Info`."""
+        return {}
 
 
 OBSERVERS: Registry[type[RoundObserver]] = Registry("rounds", "observers")

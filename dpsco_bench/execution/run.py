@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.info import extra
 from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.calling import call_run
@@ -50,13 +51,13 @@ class Trace:
     start_risk : array (R,)
         The measure at the starting point.
     certificate : float or None
-        `Objective.certificate`.
+        `Info.certificate`.
     extras : dict of str to array (R,)
         What the run and the observer of its rounds noted.
     demoted : array (R,) of bool
         Replicates without the plan's privacy proof (`Objective.demote`).
     rounded : array (R,) of bool
-        `Objective.rounded`.
+        `Info.rounded`.
     """
 
     output: np.ndarray
@@ -157,21 +158,30 @@ def run_block(
     source = make(plan, scales, cell.run_key(data_set), root_seed, first_replicate, replicates, xp, dtype)
     start_risk = _start_risks(measure, objective, replicates)
     with tuned():
-        output = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
+        output, info = call_run(cell.algorithm_entry, objective, plan, source, fused=fused)
+    extras = dict(info.extras)
     if seen is not None:
-        seen.finish(objective, output)
+        extras |= seen.finish(objective, output)
     checkpoints.add(objective, output)
     risk = np.stack(checkpoints.risk, axis=1)
     final = to_numpy(output)
     if not (np.isfinite(risk).all() and np.isfinite(final).all()):
         raise NumericalFailure(f"non-finite iterates: {describe(cell)}")
-    for name, values in objective.problem.beside(final, objective.host_data).items():
-        objective.note(name, values)
+    extras |= objective.problem.beside(final, objective.host_data)
+    rows = objective.replicates
     if lent is not None:
         lent.keep_minimum(cell, data_set, objective.minimum)
     evaluations = np.stack(checkpoints.evaluations, axis=1)
-    said = (objective.certificate, objective.notes, objective.demoted, objective.rounded)
-    return Trace(final, risk, evaluations, start_risk, *said)
+    return Trace(
+        final,
+        risk,
+        evaluations,
+        start_risk,
+        info.certificate,
+        {name: extra(name, values, rows) for name, values in extras.items()},
+        info.rows("demoted", rows),
+        info.rows("rounded", rows),
+    )
 
 
 def make_objective(

@@ -37,6 +37,7 @@ from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.registry import get_problem, problem_class
+from dpsco_bench.problems.traits import need_text
 from dpsco_bench.registry import absent_paper, say_once
 
 PREFIX = "leaderboard."
@@ -613,7 +614,7 @@ def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
     try:
         cell = located(pinned(draft, job.data_root), job.data_root)
         cell.problem_entry.check_records(cell.n)
-        lacking = [t.value for t in cell.algorithm_entry.needs if t not in cell.problem_entry.properties]
+        lacking = [need_text(need) for need in cell.algorithm_entry.needs if cell.problem_entry.lacks(need)]
         _, plan = cell.plan(job.calibration, job.seed, twice=False)
     except DpscoError as error:
         if isinstance(error, InputError) and error.key in draft.options:  # which another instance may take

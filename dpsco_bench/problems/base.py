@@ -17,7 +17,15 @@ from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathere
 from dpsco_bench.problems.forms import Listed, RecordForm
 from dpsco_bench.problems.known import Known
 from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
-from dpsco_bench.problems.traits import DOMAIN_TRAITS, Trait, declared_class, domain_traits
+from dpsco_bench.problems.traits import (
+    DOMAIN_TRAITS,
+    Need,
+    Trait,
+    alternatives,
+    declared_class,
+    domain_traits,
+    need_text,
+)
 
 __all__ = [
     "DOMAIN_TRAITS",
@@ -141,12 +149,8 @@ class Problem(Known):
         found = self.traits | domain_traits(own.domain)
         if own.regularisation == 0:
             found |= {Trait.UNREGULARISED}
-        if found & {Trait.BALL, Trait.STRONGLY_CONVEX}:
-            found |= {Trait.BALL_OR_STRONGLY_CONVEX}
         if Trait.GENERALISED_LINEAR in found:
             found |= {Trait.PLANE_GRADIENTS}
-        if found & {Trait.SMOOTH, Trait.LINEAR_LOSS}:
-            found |= {Trait.SMOOTH_OR_LINEAR}
         evaluated = type(self).batch_losses is not Problem.batch_losses or Trait.LINEAR_LOSS in found
         if evaluated or (self.shares_records and not self.population):
             found |= {Trait.RECORD_LOSSES}
@@ -163,11 +167,15 @@ class Problem(Known):
         rank = min(constants.hessian_rank, {"linear": 0.0, "glm": 1.0}[declared])
         return constants.but(loss_class=declared, hessian_rank=rank)
 
-    def lacking(self, trait: Trait) -> str:
-        """A trait that the problem lacks, in words; for a domain those that would do."""
-        allowed = [kind for kind, traits in DOMAIN_TRAITS.items() if trait in traits]
+    def lacks(self, need: Need) -> bool:
+        """Tell whether the problem has none of the traits of which an algorithm needs one."""
+        return self.properties.isdisjoint(alternatives(need))
+
+    def lacking(self, need: Need) -> str:
+        """A need that the problem does not meet, in words; for a domain those that would do."""
+        allowed = [kind for kind, traits in DOMAIN_TRAITS.items() if traits & {*alternatives(need)}]
         domain = f"; domain = {self.own_constants.domain}: must be {' or '.join(allowed)}" if allowed else ""
-        return trait.value + domain
+        return need_text(need) + domain
 
     @property
     def isotropic_curvature(self) -> float | None:

@@ -15,6 +15,7 @@ from dpsco_bench.problems.families import CellFamily, Signalled
 from dpsco_bench.problems.forms import CONSTANT, Kinds, Levels, RecordForm
 from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample, as_sample
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.traits import Need
 
 Array = Any
 
@@ -38,10 +39,10 @@ class LinearLosses(Signalled, CellFamily):
         own = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS}
         return frozenset(own | {Trait.SMOOTH} if self.declared_smoothness > 0 else own)
 
-    def lacking(self, trait: Trait) -> str:
+    def lacking(self, need: Need) -> str:
         """For smoothness with the key that declares it."""
         declared = f"; declared_smoothness = {self.declared_smoothness:g}: must be > 0"
-        return super().lacking(trait) + declared * (trait is Trait.SMOOTH)
+        return super().lacking(need) + declared * (need is Trait.SMOOTH)
 
     @property
     def own_constants(self) -> Constants:

@@ -32,13 +32,7 @@ class Objective:
     Attributes
     ----------
     evaluations : array (R,), gradients of single records evaluated so far, per replicate
-    certificate : float or None
-        The largest norm of the gradient at an exact minimiser that was asked for, relative to what it balances.
     minimum : float, array or None, min F, once it was needed; whoever knows it may set it before
-    notes : dict of str to array (R,), what the run noted about itself (see `note`): the extras of its result rows
-    demoted : array (R,) of bool, replicates whose draw is not the one that the plan's proof is about (see `demote`)
-    rounded : array (R,) of bool
-        Replicates whose minimiser rounding kept from the accuracy of the plan; their rows say so.
     """
 
     def __init__(
@@ -59,13 +53,9 @@ class Objective:
         self.data = data.to(xp, dtype) if own else data
         self._risk_data = data.to(xp, "float64") if own and dtype != "float64" else self.data
         self.evaluations = xp.zeros((replicates,), dtype=xp.float64)
-        self.certificate: float | None = None
         self._regularisation = problem.constants.regularisation
         self.domain: Any = problem.feasible_set
         self._observer, self._rounds = observer, rounds
-        self.notes: dict[str, np.ndarray] = {}
-        self.demoted = np.zeros(replicates, dtype=bool)
-        self.rounded = np.zeros(replicates, dtype=bool)
         self.minimum: float | np.ndarray | None = None
         self._clipped: dict[float, Array] = {}
 
@@ -160,12 +150,6 @@ class Objective:
         """Count gradients of single records, so many for every replicate."""
         self.evaluations = self.evaluations + float(gradients)
 
-    def certify(self, gradient_norm: float, rounded: Array | None = None) -> None:
-        """Keep the largest relative gradient norm at a minimiser, and the rows ``(R,)`` that rounding stopped early."""
-        self.certificate = max(float(gradient_norm), self.certificate or 0.0)
-        if rounded is not None:
-            self.rounded = self.rounded | np.asarray(to_numpy(rounded), dtype=bool)
-
     def observe(self, x: Array) -> None:
         """Show an iterate to the measurement, if there is one."""
         if self._observer is not None:
@@ -190,20 +174,6 @@ class Objective:
         """Show the state of a round to the observer of rounds, if there is one: arrays by name."""
         if self._rounds is not None:
             self._rounds(self, **state)
-
-    def note(self, name: str, values: Array) -> None:
-        """Keep a quantity of the run beside its risk, a number per replicate or one for all; the last one counts.
-
-        Result rows have it under ``extras``; nothing of it goes back into the algorithm.
-        """
-        given = np.asarray(to_numpy(self.xp.asarray(values)), dtype=np.float64)
-        if given.shape not in ((), (self.replicates,)):
-            raise InputError(f"shape of {name}", given.shape, f"() or ({self.replicates},), one number per replicate")
-        self.notes[name] = np.array(np.broadcast_to(given, (self.replicates,)))
-
-    def demote(self, rows: Array) -> None:
-        """Withdraw the plan's privacy proof from replicates ``rows (R,)``, such as those of a sampler that gave up."""
-        self.demoted = self.demoted | np.asarray(to_numpy(rows), dtype=bool)
 
     def exact_gradient(self, x: Array) -> Array:
         """``grad F(x)`` in float64 for a measurement: not counted, and not for algorithms."""

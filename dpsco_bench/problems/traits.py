@@ -30,9 +30,21 @@ class Trait(Enum):
     LP_BALL = "an l_p ball as domain"
     POLYTOPE = "a polytope with a list of vertices as domain"
     SYMMETRIC_SET = "a bounded, centrally symmetric domain"
-    BALL_OR_STRONGLY_CONVEX = "a ball as domain or a strongly convex objective"
-    SMOOTH_OR_LINEAR = "smooth or linear records"
     RECORD_LOSSES = "losses of single records that can be evaluated"
+
+
+Need = Trait | tuple[Trait, ...]
+"""What an algorithm asks for: a trait, or a tuple of which one will do."""
+
+
+def alternatives(need: Need) -> tuple[Trait, ...]:
+    """List the traits of which one will do."""
+    return (need,) if isinstance(need, Trait) else tuple(need)
+
+
+def need_text(need: Need) -> str:
+    """Say a need in words."""
+    return " or ".join(trait.value for trait in alternatives(need))
 
 
 def declared_class(traits: Collection[Trait]) -> str:

@@ -109,7 +109,7 @@ PAIRS = [
     (algorithm, problem)
     for algorithm in list_algorithms()
     for problem in list_problems()
-    if set(get_algorithm(algorithm).needs) <= set(problem_class(problem)(None).traits)
+    if not any(problem_class(problem)(None).lacks(need) for need in get_algorithm(algorithm).needs)
     and get_algorithm(algorithm).least_norm <= problem_class(problem)(None).constants.norm
 ]
 

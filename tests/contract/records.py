@@ -12,7 +12,7 @@ from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.newton import minimise_glm_in_ball
 
 DIMENSION = 3
-DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED, Trait.BALL_OR_STRONGLY_CONVEX}.union(*DOMAIN_TRAITS.values())
+DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED}.union(*DOMAIN_TRAITS.values())
 LP_BALLS = (("l1_ball", 1.0), ("lp_ball:1.5", 1.5), ("l2_ball", 2.0), ("linf_ball", np.inf))
 
 

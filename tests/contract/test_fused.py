@@ -92,7 +92,7 @@ def test_every_signal_is_run(fused_case):
     def rows(fused):
         source = fused_case.subject.mechanism(partial(SharedNoise, 3), replicates=2)
         objective = fused_case.subject.objective(replicates=6)
-        return call_run(fused_case.algorithm, objective, fused_case.plan, source, counted=False, fused=fused)
+        return call_run(fused_case.algorithm, objective, fused_case.plan, source, counted=False, fused=fused)[0]
 
     got = rows(True)
     close(got, rows(False))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import Info, extra
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
@@ -20,9 +21,6 @@ from dpsco_bench.execution.single import single_job
 from dpsco_bench.execution.summary import summarise
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
-from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.registry import get_problem
 
 STEPS = 3
 
@@ -35,7 +33,7 @@ def registered():
 
 @algorithm("noting.gd", source="this test", rounds="sums")
 def plan(given):
-    """Gradient steps that show their rounds, and note how far they went."""
+    """Gradient steps that show their rounds, and say how far they went."""
     n = given.n
     query = GaussianQuery("gradient", sensitivity=2 / n, releases=STEPS, paper_scale=1 / n)
     return Plan(queries=(query,), gradient_evaluations=n * STEPS, schedule={"steps": STEPS, "n": n})
@@ -48,18 +46,16 @@ def run(objective, plan, mechanism):
         x = x - 0.1 * mechanism.release("gradient", objective.full_gradient(x), t)
         objective.observe(x)
         objective.observe_round(step=t, x=x)
-    objective.note("length", np.sqrt((x * x).sum(axis=-1)))
-    objective.note("steps", STEPS)
-    objective.note("unknown", np.where(x[:, 0] > x[:, 1], 1.0, math.nan))
-    objective.demote(x[:, 0] > x[:, 1])
-    return x
+    extras = {"length": np.sqrt((x * x).sum(axis=-1)), "steps": STEPS}
+    extras["unknown"] = np.where(x[:, 0] > x[:, 1], 1.0, math.nan)
+    return x, Info(extras, demoted=x[:, 0] > x[:, 1])
 
 
 ALGORITHMS.forget("noting.gd")
 
 
 class Sums(RoundObserver):
-    """Notes the sum of the rounds' numbers, and the norm of the output."""
+    """Gives the sum of the rounds' numbers, and the norm of the output."""
 
     def __init__(self):
         self.total = 0
@@ -68,8 +64,7 @@ class Sums(RoundObserver):
         self.total += state["step"]
 
     def finish(self, objective, output):
-        objective.note("total", self.total)
-        objective.note("output", np.sqrt((output * output).sum(axis=-1)))
+        return {"total": self.total, "output": np.sqrt((output * output).sum(axis=-1))}
 
 
 CELL = Cell("noting.gd", "ridge_logistic", 32, 1.0, 1e-5, 3, "standard", method="gd", parameter="n", value=32.0)
@@ -130,10 +125,9 @@ def test_extras_of_joined_blocks_and_slices():
     assert read_extras(joined.slice(0, 0)) == read_extras(join_blocks([], {})) == {}
 
 
-def test_a_note_is_a_number_per_replicate():
-    objective = Objective(get_problem("ridge_logistic", 3), Data(4), replicates=2)
+def test_an_extra_is_a_number_per_replicate():
     with pytest.raises(InputError, match=r"shape of radius = \(3,\): must be \(\) or \(2,\)"):
-        objective.note("radius", np.zeros(3))
+        extra("radius", np.zeros(3), 2)
 
 
 def test_unknown_observers_are_named():
@@ -163,3 +157,10 @@ def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, opt
     job = single_job(RunConfig.from_json(config))
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)
+
+
+def test_the_certificate_is_that_of_the_worst_minimiser():
+    info = Info()
+    for norm, worst in ((1e-9, 1e-9), (1e-7, 1e-7), (1e-8, 1e-7)):
+        info.certify(norm)
+        assert info.certificate == worst

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -57,14 +58,15 @@ class Scripted(Mechanism):
 def run_scripted(entry, plan, problem, order, observer=None):
     """Noise-free output ``(d,)`` of a run on the four records with the given record order."""
     objective = Objective(problem, problem.draw(4, None), 1, observer=observer)
-    return entry.run_function(objective, plan, Scripted(order, plan))[0]
+    return split(entry.run_function(objective, plan, Scripted(order, plan)))[0][0]
 
 
 def run_plan(entry, plan, problem, data, *, scale=0.0, replicates=1, seed=3, dtype="float64", observer=None):
     """Output ``(R, d)`` of a run with one noise scale for all queries."""
     objective = Objective(problem, data, replicates, dtype=dtype, observer=observer)
     scales = {q.name: scale for q in plan.queries}
-    return entry.run_function(objective, plan, Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype))
+    source = Mechanism(plan, scales, "unit test", seed, 0, replicates, dtype=dtype)
+    return split(entry.run_function(objective, plan, source))[0]
 
 
 @pytest.fixture
@@ -131,7 +133,7 @@ def sine():
 
     def run(entry, plan, problem, batches=()):
         objective = Objective(problem, problem.draw(plan.n, None), 1)
-        return entry.run_function(objective, plan, Batches(batches, plan))[0], objective
+        return split(entry.run_function(objective, plan, Batches(batches, plan)))[0][0], objective
 
     return SimpleNamespace(run=run, problem=SineLeastSquares)
 
@@ -187,9 +189,15 @@ def points():
         source = factory(plan, calibrated.scales, "points", 5, 0, replicates)
         data = Data(n, records, np.zeros(records.shape[:-1]))
         objective = Objective(problem, data, replicates, rounds=observer)
-        output = entry.run_function(objective, plan, source)
+        output, info = split(entry.run_function(objective, plan, source))
         return SimpleNamespace(
-            output=output, plan=plan, calibrated=calibrated, mechanism=source, objective=objective, problem=problem
+            output=output,
+            info=info,
+            plan=plan,
+            calibrated=calibrated,
+            mechanism=source,
+            objective=objective,
+            problem=problem,
         )
 
     return SimpleNamespace(run=run, problem=Points)

@@ -174,13 +174,6 @@ def test_samples_of_each_replicate_take_the_place_of_shared_records(xp, draw):
     np.testing.assert_array_equal(np.asarray(objective.evaluations), 10.0)
 
 
-def test_the_certificate_is_that_of_the_worst_minimiser(objective):
-    assert objective.certificate is None
-    for norm, worst in ((1e-9, 1e-9), (1e-7, 1e-7), (1e-8, 1e-7)):
-        objective.certify(norm)
-        assert objective.certificate == worst
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_risks_are_measured_in_double_precision_whatever_the_run_has(dtype):
     """Points 1e-6 from the minimiser, where the excess risk is below the rounding of a single precision risk."""

@@ -139,9 +139,10 @@ def _listed(id: str, source: str, summary: str, **more: Any) -> Plain:
 
 def algorithms() -> list[Plain]:
     from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+    from dpsco_bench.problems.traits import need_text
 
     return [
-        _listed(entry.id, entry.source, entry.summary, variants=entry.variants, needs=[t.value for t in entry.needs])
+        _listed(entry.id, entry.source, entry.summary, variants=entry.variants, needs=[*map(need_text, entry.needs)])
         for entry in map(get_algorithm, list_algorithms())
     ]
 

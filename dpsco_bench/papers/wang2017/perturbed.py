@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.papers.wang2017.newton_rows import minimise_rows, suits
 from dpsco_bench.problems.certified import isotropic_minimiser
@@ -31,7 +32,7 @@ class PerturbedMinimiser:
     """
 
     def __init__(self, objective: Objective, weight: float) -> None:
-        self.objective, self.weight = objective, weight
+        self.objective, self.weight, self.info = objective, weight, Info()
         self._radius = objective.domain.radius if objective.domain else math.inf
 
     @property
@@ -60,7 +61,7 @@ class PerturbedMinimiser:
         start = self._minimise(mean, np.zeros(self.shape[1]), problem.start).point
         points, norms = self._minimisers(mean, terms / self.objective.n, start)
         sizes = np.linalg.norm(terms / self.objective.n, axis=1) + self.objective.constants.lipschitz
-        self.objective.certify(float(np.max(norms / sizes)))
+        self.info.certify(float(np.max(norms / sizes)))
         self.objective.count(self.objective.n)
         return xp.asarray(points, dtype=self.objective.dtype)
 

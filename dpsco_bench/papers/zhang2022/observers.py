@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -103,15 +104,13 @@ class Rounds(RoundObserver):
         self._last = {name: value.copy() if name in names else value for name, value in state.items()}
         self._keep_moments(objective, state["t"], (weight, None, *(to_numpy(self._last[name]) for name in names)))
 
-    def finish(self, objective: Objective, output: Any) -> None:
-        """Note the sums."""
+    def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
+        """Give the sums, as extras of the run."""
         if self._best is None:
-            return
+            return {}
         self._add_up(objective)
-        for name, values in self._sums.items():
-            if not name.startswith("_"):
-                objective.note(name, values)
-        self._note_sides(objective, to_numpy(output).astype(np.float64))
+        found = {name: values for name, values in self._sums.items() if not name.startswith("_")}
+        return {**found, **self._sides(objective, to_numpy(output).astype(np.float64))}
 
     def _add_up(self, objective: Objective) -> None:
         """Sums over the kept rounds: blocks of rounds cost far less than rounds one by one."""
@@ -163,33 +162,34 @@ class Rounds(RoundObserver):
             size = np.linalg.norm(to_numpy(state["loss"]), axis=-1) / regulariser.terms.loss_bound(t)
             self._sums["largest_loss"] = np.maximum(self._sums.get("largest_loss", 0.0), size)
 
-    def _note_sides(self, objective: Objective, output: Array) -> None:
+    def _sides(self, objective: Objective, output: Array) -> dict[str, Any]:
         sums, learner, n, c = self._sums, self._last["learner"], objective.n, objective.problem.constants
         total_weight = float(np.sum(np.arange(1, n + 1, dtype=np.float64) ** learner.setting.k))
         scale = total_weight * c.lipschitz * c.diameter
         room = ROUNDING * (sums["_size"] + scale) + remembered_rounding(n, learner.setting.k) * scale
         start = to_numpy(objective.start)
-        objective.note("moved", np.linalg.norm(output - start, axis=-1) / np.linalg.norm(self._best - start, axis=-1))
+        found = {"moved": np.linalg.norm(output - start, axis=-1) / np.linalg.norm(self._best - start, axis=-1)}
         strongly_convex = learner.regulariser == "strongly_convex"
         regularised = sums["_linear"]
         if strongly_convex:  # f(w) - f(u) of a quadratic with modulus beta mu/2, from its gradient at w
             regularised = regularised - 0.25 * learner.setting.strong_convexity * sums["_squares"]
         elif "_penalty_sum" in sums:
             regularised = sums["regret"] + sums["_penalty_difference"]
-            objective.note("theorem10", sums["regret"] + sums["_penalty_sum"])
-        objective.note("regularised_regret", regularised)
+            found["theorem10"] = sums["regret"] + sums["_penalty_sum"]
+        found["regularised_regret"] = regularised
         bound = learner.regret_bound()
         if bound is not None:
-            objective.note("learner_regret", regularised if strongly_convex else sums["_linear"])
-            objective.note("learner_bound", to_numpy(bound)[:, 0] + room)
+            found["learner_regret"] = regularised if strongly_convex else sums["_linear"]
+            found["learner_bound"] = to_numpy(bound)[:, 0] + room
         if self._last["t"] < n:
-            return
-        objective.note("regret_over_weights", sums["regret"] / total_weight)
-        objective.note("excess", total_weight * objective.excess_risk(self._last["x"]))
-        objective.note("theorem1", sums["regret"] + sums["_left"] + room)
+            return found
+        found["regret_over_weights"] = sums["regret"] / total_weight
+        found["excess"] = total_weight * objective.excess_risk(self._last["x"])
+        found["theorem1"] = sums["regret"] + sums["_left"] + room
         if strongly_convex:
             gain = 0.125 * learner.setting.strong_convexity * sums["_squares"]
-            objective.note("lemma7", regularised + sums["_left"] - gain + room)
+            found["lemma7"] = regularised + sums["_left"] - gain + room
+        return found
 
 
 def remembered_rounding(n: int, k: float) -> float:

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
@@ -25,8 +26,9 @@ def run(entry, problem, data, calibration, replicates=3, **options):
     made = entry.plan(constants, data.n, problem.dimension, PRIVACY, "standard", **options)
     scales = calibrate(made, PRIVACY, calibration).scales
     objective = Objective(problem, data, replicates)
-    output = entry.run_function(objective, made, Mechanism(made, scales, "unit test", 0, 0, replicates))
-    return made, objective, output
+    source = Mechanism(made, scales, "unit test", 0, 0, replicates)
+    output, info = split(entry.run_function(objective, made, source))
+    return made, objective, info, output
 
 
 @pytest.mark.parametrize(("domain", "size"), SETS)
@@ -35,10 +37,10 @@ def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
     problem = get_problem("logistic_glm", 20, domain=domain, size=size)
     data = draw(problem, 4000)
     for calibration in ("paper", "none"):
-        made, objective, output = run(APP, problem, data, calibration)
+        made, objective, info, output = run(APP, problem, data, calibration)
         assert made.accuracy < 2e-10 and np.all(objective.evaluations == made.gradient_evaluations)
         size_of_terms = 1.0 + 6 * made.query("linear term").paper_scale * math.sqrt(20) / 4000
-        mapping = objective.certificate * size_of_terms
+        mapping = info.certificate * size_of_terms
         assert mapping**2 / (2 * made.convexity) <= made.accuracy
         assert np.all(problem.set.norm(output) <= 1 + 1e-9)
 
@@ -56,7 +58,7 @@ def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
     """Noise off it minimises F + lam ||x||^2: compared with the exact solver of generalised linear problems."""
     problem = get_problem("logistic_glm", 6)
     data = draw(problem, 400)
-    made, _, output = run(EXACT, problem, data, "none", replicates=1)
+    made, _, _, output = run(EXACT, problem, data, "none", replicates=1)
     gradient = problem.mean_gradient(output, data) + 2 * made.ridge * output
     gap = float(np.sum(gradient * output) + problem.set.support(-gradient)[0, 0])
     assert -1e-15 < gap < 1e-9
@@ -65,7 +67,7 @@ def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
 def test_output_noise_is_projected(draw):
     problem = get_problem("pointmass_linear", 8, domain="l1_ball")
     data = problem.draw(50, None)
-    made, objective, output = run(APP, problem, data, "paper", output_noise=True)
+    made, objective, info, output = run(APP, problem, data, "paper", output_noise=True)
     assert [q.name for q in made.queries] == ["linear term", "output"]
     assert made.query("output").sensitivity == pytest.approx(2 * math.sqrt(2 * made.accuracy / made.convexity))
     assert np.all(np.abs(output).sum(axis=1) <= 1 + 1e-12) and np.all(objective.evaluations == 50)
@@ -108,20 +110,20 @@ def common_hessian():
 def test_a_common_hessian_alone_is_no_closed_form(entry, calibration, common_hessian):
     """The solver stops at alpha, so H is on, its steps are planned, and without H nothing is proven."""
     problem, data = common_hessian
-    made, objective, _ = run(entry, problem, data, calibration)
+    made, objective, info, _ = run(entry, problem, data, calibration)
     assert made.loss_class == "linear" and not made.closed_form and made.output_noise and made.accuracy > 0
     assert made.steps > 1 and np.all(objective.evaluations == 100 * made.steps)
     assert made.gradient_evaluations == 100 * made.steps
     assert calibrate(made, PRIVACY, calibration).privacy_status == "proven"
-    bare, objective, _ = run(entry, problem, data, calibration, output_noise=False)
+    bare, objective, info, _ = run(entry, problem, data, calibration, output_noise=False)
     assert calibrate(bare, PRIVACY, calibration).privacy_status == "target_law_only"
-    assert bare.accuracy == made.accuracy and objective.certificate is not None
+    assert bare.accuracy == made.accuracy and info.certificate is not None
 
 
 def test_a_common_hessian_and_algorithm_5(common_hessian):
-    made, objective, output = run(EXACT, *common_hessian, "accounted")
+    made, objective, info, output = run(EXACT, *common_hessian, "accounted")
     assert calibrate(made, PRIVACY, "accounted").privacy_status == "target_law_only" and made.accuracy == 1e-18
-    assert objective.certificate < 1e-8 and np.all(np.linalg.norm(output, axis=1) <= 1 + 1e-9)
+    assert info.certificate < 1e-8 and np.all(np.linalg.norm(output, axis=1) <= 1 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -129,21 +131,21 @@ def test_a_common_hessian_and_algorithm_5(common_hessian):
 )
 def test_closed_forms_are_exact_cost_n_gradients_and_need_no_output_noise(entry, name):
     problem = get_problem(name, 8)
-    made, objective, _ = run(entry, problem, problem.draw(50, None), "paper")
-    assert made.closed_form and made.accuracy == 0 and not made.output_noise and objective.certificate is None
+    made, objective, info, _ = run(entry, problem, problem.draw(50, None), "paper")
+    assert made.closed_form and made.accuracy == 0 and not made.output_noise and info.certificate is None
     assert np.all(objective.evaluations == 50) and made.gradient_evaluations == 50
     assert calibrate(made, PRIVACY, "paper").privacy_status == "proven"
 
 
 def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hessian):
     problem, data = common_hessian
-    made, objective, _ = run(APP, problem, data, "paper")
-    assert not objective.rounded.any() and not objective.demoted.any()
+    made, objective, info, _ = run(APP, problem, data, "paper")
+    assert not info.rounded.any() and not info.demoted.any()
     finest = replace(made, schedule={**made.schedule, "accuracy": 1e-36})
     objective = Objective(problem, data, 3)
     scales = calibrate(made, PRIVACY, "paper").scales
-    APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
-    assert objective.rounded.all() and objective.demoted.all()
+    _, info = APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
+    assert info.rounded.all() and info.demoted.all()
 
 
 def test_the_schedule_of_algorithm_2():
@@ -187,7 +189,7 @@ def test_kst12_takes_losses_whose_gradients_differ_in_a_plane():
     entry = get_algorithm("wang2017.objective_perturbation_kst12")
     for name, curvature in (("pointmass_linear", 0.0), ("boundary_mean", 1.0)):
         problem = get_problem(name, 8, domain="l1_ball")
-        made, objective, output = run(entry, problem, problem.draw(100, None), "none", replicates=2)
+        made, objective, info, output = run(entry, problem, problem.draw(100, None), "none", replicates=2)
         target = -problem.mean_gradient(np.zeros((2, 8)), None) / (curvature + made.weight / 100)
         np.testing.assert_allclose(output, problem.set.project(target), atol=1e-12)
         assert np.all(objective.evaluations == 100)
@@ -206,6 +208,7 @@ def test_closed_forms_and_the_solver_agree():
     objective = Objective(problem, Data(10), 5)
     exact = CertifiedMinimiser(objective, 0.2, 1.4, 0.0, 1).solve(terms)
     assert np.all(objective.evaluations == 10)
-    approximate = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)._approximate(terms / 10)
+    solver = CertifiedMinimiser(objective, 0.2, 1.4, 1e-26, 50)
+    approximate = solver._approximate(terms / 10)
     np.testing.assert_allclose(approximate, exact, atol=1e-12)
-    assert objective.certificate < 1e-12
+    assert solver.info.certificate < 1e-12

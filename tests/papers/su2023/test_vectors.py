@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
@@ -66,7 +67,7 @@ def run(id, plan, problem, features, noise=None, watch=None):
     features = np.array(features, dtype=np.float64)
     data = Data(len(features), features, np.zeros(len(features)))
     objective = Objective(problem, data, 1, observer=watch)
-    return get_algorithm(id).run_function(objective, plan, Given(plan, noise))[0]
+    return split(get_algorithm(id).run_function(objective, plan, Given(plan, noise)))[0][0]
 
 
 def perturbation_plan(n, ridge, accuracy, convexity, steps):
@@ -95,9 +96,9 @@ def test_objective_perturbation_of_the_logistic_loss():
     features = np.array([[1, 0.2], [-0.3, 0.8], [0.5, -0.5], [0.1, 0.9]])
     objective = Objective(FourLogistic(2), Data(4, features, np.ones(4)), 1)
     plan = perturbation_plan(4, 0.05, 1e-24, 0.1, 100)
-    output = get_algorithm("su2023.objp").run_function(objective, plan, Given(plan, [0.4, -0.2]))[0]
+    (output,), info = get_algorithm("su2023.objp").run_function(objective, plan, Given(plan, [0.4, -0.2]))
     np.testing.assert_allclose(output, [0.334970392349, 0.94222865391], atol=2e-11)
-    assert objective.certificate < 1e-11
+    assert info.certificate < 1e-11
 
 
 def test_nrmd():

@@ -83,5 +83,5 @@ def test_refusals():
     with pytest.raises(InputError, match="^steps = 0"):
         SGD.plan(STRONG, 10, 3, PRIVACY, "standard", steps=0)
     cell = Cell(SGD.id, "logistic_plain", n=10, epsilon=1.0, delta=1e-5)
-    with pytest.raises(Refusal, match="lacks a ball as domain or a strongly convex objective"):
+    with pytest.raises(Refusal, match="lacks an l1 or l2 ball as domain or a strongly convex objective"):
         cell.plan("paper", 0)

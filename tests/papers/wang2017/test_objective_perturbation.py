@@ -4,6 +4,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
@@ -63,7 +64,7 @@ def linear_outputs(algorithm, scale, replicates, d=5, n=20):
     data = Data(n, np.tile(np.eye(d)[0], (n, 1)), np.ones(n))
     made = algorithm.plan(RIDGE, n, d, PRIVACY, "standard")
     source = Mechanism(made, {"linear term": scale}, "linear", 3, 0, replicates)
-    x = algorithm.run_function(Objective(problem, data, replicates), made, source)
+    x, _ = split(algorithm.run_function(Objective(problem, data, replicates), made, source))
     ridge = 0.1 + made.weight / n
     return -(x * ridge * n + n * np.eye(d)[0])  # the noise behind each output
 
@@ -104,9 +105,9 @@ def test_the_released_minimiser_moves_the_gradient_sum_by_at_most_2g(draw):
     made = KST.plan(RIDGE, 8, 3, PRIVACY, "standard")
     arguments = (made, {"linear term": 2.0}, "x", 1, 0, 4)
     recorder = Recorder(*arguments)
-    x = KST.run_function(Objective(problem, data, 4), made, recorder)
+    x, _ = KST.run_function(Objective(problem, data, 4), made, recorder)
     replay = partial(Replay, recorder.transcript)(*arguments)
-    np.testing.assert_array_equal(KST.run_function(Objective(problem, other, 4), made, replay), x)
+    np.testing.assert_array_equal(KST.run_function(Objective(problem, other, 4), made, replay)[0], x)
     changes = recorder.transcript.value("linear term") - replay.transcript.value("linear term")
     np.testing.assert_allclose(np.linalg.norm(changes, axis=-1), made.queries[0].sensitivity, rtol=1e-12)
 

@@ -253,6 +253,6 @@ def test_the_parameter_free_version_moves_to_the_optimum_of_steady_losses(points
     keys = {"regulariser": regulariser, "confidence_constants": "rate"}
     found = points.run("zhang2022.parameter_free", records, deviation_factor=1e-3, noise_factor=1e-3, **keys)
     np.testing.assert_allclose(found.output, [[-0.6, 0.8]], atol=0.05)
-    assert found.objective.notes["clips"] == 0
+    assert found.info.extras["clips"] == 0
     frozen = points.run("zhang2022.parameter_free", records)
     assert np.linalg.norm(frozen.output) < 1e-3

@@ -47,15 +47,14 @@ def run(learner, calibration="paper", n=BLOCK_ROUNDS + 37, rounds=None, **option
     from dpsco_bench.privacy.mechanism import Mechanism
 
     output = cell.algorithm_entry.run_function(objective, plan, Mechanism(plan, scales, "test", 5, 0, 3))
-    observer.finish(objective, output)
-    return objective, observer, output
+    return objective, observer, output, observer.finish(objective, output)
 
 
 @pytest.mark.parametrize("learner", CASES)
 @pytest.mark.parametrize("calibration", ["paper", "none"])
 def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
-    objective, kept, output = run(learner, calibration)
-    problem, data, notes = objective.problem, objective.host_data, objective.notes
+    objective, kept, output, notes = run(learner, calibration)
+    problem, data = objective.problem, objective.host_data
     best, mu, regret, left, linear, squares = problem.optimum(data), problem.constants.strong_convexity, 0, 0, 0, 0
     for s in kept.rounds:
         away = s["w"] - best
@@ -91,18 +90,18 @@ def test_the_sums_are_those_of_a_loop_over_all_rounds(learner, calibration):
 
 def test_regularised_regret_of_subgradient_descent_is_that_of_the_quadratic_losses():
     """From values: ``<g, w - x*> + (beta mu/4)(||w - x_t||^2 - ||x* - x_t||^2)``."""
-    objective, kept, _ = run("osd")
+    objective, kept, _, notes = run("osd")
     best, total = objective.problem.optimum(objective.host_data), 0.0
     for s in kept.rounds:
         near, far = (np.sum((v - s["x"]) ** 2, axis=1) for v in (s["w"], best))
         total = total + np.sum(s["released"] * (s["w"] - best), axis=1) + s["weight"] * 2.0 / 4 * (near - far)
-    np.testing.assert_allclose(objective.notes["regularised_regret"], total, rtol=1e-9)
+    np.testing.assert_allclose(notes["regularised_regret"], total, rtol=1e-9)
 
 
 @pytest.mark.parametrize("learner", CASES)
 @pytest.mark.parametrize("calibration", ["paper", "accounted", "none"])
 def test_theorem_1_and_the_learners_bounds_hold_on_every_path(learner, calibration):
-    notes = run(learner, calibration)[0].notes
+    notes = run(learner, calibration)[3]
     assert (notes["excess"] <= notes["theorem1"]).all()
     assert (notes["learner_regret"] <= notes["learner_bound"]).all()
     if learner == "osd":
@@ -123,13 +122,13 @@ def test_the_checks_can_fail():
         g = np.array([[0.5 * t]])
         observer(objective, t=t, weight=float(t), w=w, x=x, gradient_sum=g, released=g, loss=g, learner=learner,
                  regularisers=())  # fmt: skip
-    observer.finish(objective, np.array([[1.0]]))
-    assert objective.notes["learner_regret"][0] == pytest.approx(2 * 0.5 * 10)
-    assert objective.notes["learner_regret"][0] > objective.notes["learner_bound"][0]
+    notes = observer.finish(objective, np.array([[1.0]]))
+    assert notes["learner_regret"][0] == pytest.approx(2 * 0.5 * 10)
+    assert notes["learner_regret"][0] > notes["learner_bound"][0]
 
 
 def test_without_round_n_there_is_no_theorem_1():
-    notes = run("ogd_adagrad", run_last_round=False)[0].notes
+    notes = run("ogd_adagrad", run_last_round=False)[3]
     assert "theorem1" not in notes and "excess" not in notes and "learner_bound" in notes
 
 
@@ -137,8 +136,7 @@ def test_problems_without_a_population_gradient_are_not_observed():
     objective = Objective(get_problem("sgd_closed_form", 2), SimpleNamespace(n=3), 2)
     observer = Rounds()
     observer(objective, t=1)
-    observer.finish(objective, np.zeros((2, 2)))
-    assert objective.notes == {}
+    assert observer.finish(objective, np.zeros((2, 2))) == {}
 
 
 def test_parameter_free_runs_note_theorem_10():

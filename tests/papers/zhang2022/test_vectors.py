@@ -226,7 +226,7 @@ def test_certified_constants_with_curvature_need_a_fixed_radius(points):
         "zhang2022.parameter_free", Z, "accounted", curvature=1.0, confidence_constants="certified", radius="D"
     )
     assert found.calibrated.privacy_status == "proven"
-    assert found.objective.notes["clips"].shape == (1,)
+    assert found.info.extras["clips"].shape == (1,)
 
 
 @pytest.mark.parametrize("name", ["dp_otb_lp", "dp_otb_pure"])

@@ -18,7 +18,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
 @algorithm(
     "bassily2021.poly_sfw",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.SMOOTH_OR_LINEAR, Trait.LIPSCHITZ, Trait.POLYTOPE, Trait.UNREGULARISED),
+    needs=(Trait.CONVEX, (Trait.SMOOTH, Trait.LINEAR_LOSS), Trait.LIPSCHITZ, Trait.POLYTOPE, Trait.UNREGULARISED),
     order_invariant=False,
     least_norm=1.0,
 )

@@ -22,5 +22,4 @@ class ChainWatch:
 
     def note_evidence(self) -> None:
         """Keep R-hat, effective sample size and the mean excess risk of each chain beside the result."""
-        for name, values in self.trace.evidence().items():
-            self.target.objective.note(name, values)
+        self.target.info.extras |= self.trace.evidence()

@@ -165,13 +165,12 @@ def proximal_sampler(
         watch(start)
     x = sampler.run(start, sweeps, watch)
     target.queries += sampler.queries
-    target.objective.demote(capped | sampler.capped)
+    target.info.demoted = capped | sampler.capped
     per_call = sampler.queries / sampler.calls
-    target.objective.note("queries_per_call", per_call)
+    target.info.extras["queries_per_call"] = per_call
     if corner:
         steps = watch.trace.relaxation(target.mean_excess(k, mu))
-        target.objective.note("relaxation_steps", steps)
-        target.objective.note("relaxation_queries", steps * per_call.mean())
+        target.info.extras |= {"relaxation_steps": steps, "relaxation_queries": steps * per_call.mean()}
     watch.note_evidence()
     return x
 

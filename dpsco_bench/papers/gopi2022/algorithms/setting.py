@@ -237,6 +237,7 @@ def drawn_by(sampler: Any, objective: Any, plan: Plan, mechanism: Any) -> Any:
     size = c.ball.columns if matrices else objective.problem.dimension
     r = NormRegulariser(c.norm, size, matrices) if regularised else None
     options = {key: plan.schedule[key] for key in SAMPLER_OPTIONS if key in plan.schedule}
-    x = mechanism.release("draw", Target(objective, r, partial(sampler, **options), plan.losses))
+    target = Target(objective, r, partial(sampler, **options), plan.losses)
+    x = mechanism.release("draw", target)
     objective.observe(x)
-    return x
+    return x, target.info

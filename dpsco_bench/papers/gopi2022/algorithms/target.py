@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.ball import Ball, LpBall
@@ -29,6 +30,7 @@ class Target:
     Attributes
     ----------
     queries : array (R,), values of single losses asked for
+    info : Info, diagnostics of the draw
     """
 
     def __init__(self, objective: Objective, regulariser: NormRegulariser | None, sampler: Any, losses: str) -> None:
@@ -36,14 +38,14 @@ class Target:
         self.own = objective.problem.own_constants  # of the losses as they are, whatever is declared
         self.ball = objective.domain
         self.rows, self.d = objective.replicates, objective.problem.dimension
-        self.queries = np.zeros(self.rows)
+        self.queries, self.info = np.zeros(self.rows), Info()
 
     # --- what the private query asks for ---------------------------------------------------------------------
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
         """One point per row; notes what the sampler spent, and what quadrature says of the risk."""
         points = self._sampler(self, k, mu, draws)
-        self.objective.note("value_queries", self.queries)
+        self.info.extras["value_queries"] = self.queries
         self._compare(self.mean_excess(k, mu))
         return self._given(points)
 
@@ -67,13 +69,13 @@ class Target:
         """Note the expected gap; of chains also how many standard errors their mean lies above it."""
         if expected is None:
             return
-        objective = self.objective
-        objective.note("expected_gap", expected)
-        one_sample = objective.problem.population and not objective.problem.draws_per_replicate
-        if "chain_risk" in objective.notes and self.rows > 1 and not one_sample:
-            risks = objective.notes["chain_risk"]
+        extras, problem = self.info.extras, self.objective.problem
+        extras["expected_gap"] = expected
+        one_sample = problem.population and not problem.draws_per_replicate
+        if "chain_risk" in extras and self.rows > 1 and not one_sample:
+            risks = extras["chain_risk"]
             error = float(risks.std(ddof=1)) / math.sqrt(self.rows)
-            objective.note("z_score", (float(risks.mean()) - expected) / error if error > 0 else math.nan)
+            extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
 
     def minimiser(self, mu: float) -> Array:
         """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast, row_norm, to_numpy
 from dpsco_bench.errors import InputError
@@ -130,7 +131,7 @@ class CertifiedMinimiser:
 
     def __init__(self, objective: Objective, ridge: float, convexity: float, accuracy: float, steps: int) -> None:
         self.objective, self.ridge, self.convexity = objective, ridge, convexity
-        self.accuracy, self.steps = accuracy, steps
+        self.accuracy, self.steps, self.info = accuracy, steps, Info()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -169,7 +170,7 @@ class CertifiedMinimiser:
             size=size,
         )
         objective.count(found.steps * objective.n)
-        objective.certify(float(objective.xp.max(found.mapping / size)), found.rounded)
+        self.info.certify(float(objective.xp.max(found.mapping / size)), found.rounded)
         return found.points
 
 
@@ -179,7 +180,7 @@ def perturbed_minimum(objective, plan, mechanism):
     value = CertifiedMinimiser(objective, plan.ridge, plan.convexity, accuracy, plan.steps)
     x = mechanism.release("linear term", value)
     if plan.output_noise:
-        objective.demote(objective.rounded)  # H covers an error of alpha, which rounding did not let them reach
+        value.info.demoted = value.info.rounded  # H covers an error of alpha, which rounding did not let them reach
         x = objective.project(mechanism.release("output", x))
     objective.observe(x)
-    return x
+    return x, value.info

@@ -19,7 +19,7 @@ SOURCE = (
 @algorithm(
     "wang2017.noisy_sgd_bst14",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.BALL_OR_STRONGLY_CONVEX),
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, (Trait.BALL, Trait.STRONGLY_CONVEX)),
     order_invariant=False,
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:

@@ -42,6 +42,7 @@ def plan(given: Setting) -> Plan:
 @plan.run
 def objective_perturbation(objective, plan, mechanism):
     """One release: the minimiser itself, ``(R, d)``."""
-    x = mechanism.release("linear term", PerturbedMinimiser(objective, plan.weight / plan.n))
+    value = PerturbedMinimiser(objective, plan.weight / plan.n)
+    x = mechanism.release("linear term", value)
     objective.observe(x)
-    return x
+    return x, value.info

@@ -16,7 +16,7 @@ SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unver
 @algorithm(
     "zhang2022.fkt20_phased_sgd",
     source=SOURCE,
-    needs=(Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR, Trait.UNREGULARISED, Trait.L2_BALL),
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS), Trait.UNREGULARISED, Trait.L2_BALL),
     order_invariant=False,
 )
 def plan(given: Setting, *, step: float | None = None) -> Plan:

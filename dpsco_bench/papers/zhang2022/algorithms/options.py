@@ -13,7 +13,7 @@ from dpsco_bench.papers.zhang2022.learners.base import learner_parts
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait
 
-NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.SMOOTH_OR_LINEAR)
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS))
 VARIANTS = {"printed": ("paper",), "accounted": ("accounted",), "noise_off": ("none",)}
 
 

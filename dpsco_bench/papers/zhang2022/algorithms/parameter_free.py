@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 from typing import Any
 
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.errors import InputError, Refusal
@@ -158,8 +159,7 @@ def parameter_free(objective, plan, mechanism):
     if plan.regulariser == "adaptive":
         regularisers.append(DistanceRegulariser(confidence_of(plan), setting.start))
     output = online_to_batch(objective, plan, mechanism, learner, regularisers)
-    objective.note("clips", learner.clips[:, 0])
-    return output
+    return output, Info({"clips": learner.clips[:, 0]})
 
 
 def confidence_of(plan: Any) -> Confidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.fused.machine import steps_of
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
@@ -61,8 +62,7 @@ def parameter_free(objective, plan, mechanism):
         terms, t = confidence_of(plan), np.arange(plan.n + 1.0)
         distance = np.array([[part(s) for s in t] for part in (terms.xi, terms.nu, terms.loss_bound)])
     output = converted(objective, plan, mechanism, learner, distance)
-    objective.note("clips", learner.clips[:, 0])
-    return output
+    return output, Info({"clips": learner.clips[:, 0]})
 
 
 def converted(objective, plan, mechanism, learner, distance):
