@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.calibrate import decisive_charge
@@ -61,7 +62,7 @@ def test_hidden_randomness_is_caught(drawn_case):
     honest, rng = drawn_case.algorithm.run_function, np.random.default_rng(0)
 
     def run(objective, plan, source):
-        x = honest(objective, plan, source)
+        x, _ = split(honest(objective, plan, source))
         return x + 1e-3 * rng.standard_normal(x.shape)
 
     assert not np.array_equal(*forced_outputs(drawn_case.altered(run=run)))
@@ -86,7 +87,7 @@ def test_a_sampler_that_looks_at_the_data_again_is_caught(drawn_case):
     honest = drawn_case.algorithm.run_function
 
     def run(objective, plan, source):
-        x = honest(objective, plan, source)
+        x, _ = split(honest(objective, plan, source))
         return x - 0.1 * objective.mean_gradient(x)
 
     case = drawn_case.altered(run=run)

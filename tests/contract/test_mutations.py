@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_bench.algorithms.info import split
 from dpsco_bench.audit.search import search
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.calibrate import charge
@@ -36,7 +37,7 @@ def test_hidden_noise_is_caught(law_case):
     honest, rng = law_case.algorithm.run_function, np.random.default_rng(0)
 
     def run(objective, plan, source):
-        x = honest(objective, plan, source)
+        x, _ = split(honest(objective, plan, source))
         return x + 1e-3 * rng.standard_normal(x.shape)
 
     assert not np.array_equal(*forced_outputs(law_case.altered(run=run)))
@@ -78,7 +79,7 @@ def test_a_peek_at_the_data_is_caught(sharp_law_case):
     honest = sharp_law_case.algorithm.run_function
 
     def run(objective, plan, source):
-        x = honest(objective, plan, source)
+        x, _ = split(honest(objective, plan, source))
         return x - 0.1 * objective.exact_gradient(x)
 
     assert search(sharp_law_case.altered(run=run).subject, rounds=0, neighbours=4, everywhere=False).leak > 0
@@ -88,7 +89,7 @@ def test_an_uncounted_gradient_is_caught(law_case):
     honest = law_case.algorithm.run_function
 
     def run(objective, plan, source):
-        x = honest(objective, plan, source)
+        x, _ = split(honest(objective, plan, source))
         objective.exact_gradient(x)
         objective.evaluations = objective.evaluations - 1.0
         return x

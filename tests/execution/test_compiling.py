@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.execution import compiling
-from dpsco_bench.execution.compiling import Stopwatch, compiled_seconds
+from dpsco_bench.execution.compiling import CompileClock, compiled_seconds
 from dpsco_bench.execution.store import Meter
 
 event = pytest.importorskip("numba.core.event", reason="without Numba nothing is compiled")
@@ -18,7 +18,7 @@ event = pytest.importorskip("numba.core.event", reason="without Numba nothing is
 
 def test_what_is_compiled_within_counts_once():
     clock = SimpleNamespace(now=5.0)
-    watch = Stopwatch(lambda: clock.now)
+    watch = CompileClock(lambda: clock.now)
     for now, step in ((6.0, watch.begin), (7.0, watch.begin), (9.0, watch.end), (10.0, watch.end), (20.0, watch.begin)):
         clock.now = now
         step()
@@ -53,7 +53,7 @@ def test_a_second_thread_never_imports_numba_first(monkeypatch):
     @cache
     def own():
         asked.append(True)
-        return Stopwatch(lambda: 0.0)
+        return CompileClock(lambda: 0.0)
 
     monkeypatch.setattr(compiling, "_own", own)
     monkeypatch.setitem(sys.modules, "numba", sys)

@@ -11,7 +11,7 @@ from dpsco_bench.execution.predict import (
     COSTS,
     MEAN,
     ONE,
-    Costs,
+    CellWork,
     Predictor,
     kind_of,
     predicted_seconds,
@@ -45,12 +45,12 @@ def test_steps_are_priced_by_what_they_look_at(looks, fused, monkeypatch):
     assert kind_of(cell, plan, fused) == (fused, looks)
     before, work = predicted_seconds(cell, plan, 3, fused), work_of(cell, plan, 3)
     for i, amount in enumerate(work):
-        dearer = COSTS[fused, looks]._replace(**{Costs._fields[i]: COSTS[fused, looks][i] + 1.0})
+        dearer = COSTS[fused, looks]._replace(**{CellWork._fields[i]: COSTS[fused, looks][i] + 1.0})
         monkeypatch.setitem(COSTS, (fused, looks), dearer)
         assert predicted_seconds(cell, plan, 3, fused) == pytest.approx(before + amount)
         monkeypatch.undo()
     for other in COSTS.keys() - {(fused, looks)}:
-        monkeypatch.setitem(COSTS, other, Costs(*(1.0 for _ in Costs._fields)))
+        monkeypatch.setitem(COSTS, other, CellWork(*(1.0 for _ in CellWork._fields)))
     assert predicted_seconds(cell, plan, 3, fused) == before
 
 
@@ -90,7 +90,7 @@ def test_what_a_plan_prints_follows_the_constants(monkeypatch):
     """Jobs have what the model said when they were planned, and without a record that is what is predicted of them."""
     before = {job.name: job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run}
     for kind, costs in COSTS.items():
-        monkeypatch.setitem(COSTS, kind, Costs(*(10 * cost for cost in costs)))
+        monkeypatch.setitem(COSTS, kind, CellWork(*(10 * cost for cost in costs)))
     after = [job for job in make_plan("smoke", (), [CLAIM]).claims[0].jobs if job.has_run]
     assert after
     for job in after:
