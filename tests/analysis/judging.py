@@ -27,7 +27,9 @@ CONSTANTS = Constants(lipschitz=1.0, smoothness=1.0, strong_convexity=0.1)
 
 
 def part(id, kind, **more):
-    entry = {"id": id, "kind": kind, "calibrations": ["paper"], "tolerance": 0.15}
+    entry = {"id": id, "kind": kind, "calibrations": ["paper"]}
+    if kind in ("complexity", "control", "law", "rate"):
+        entry["tolerance"] = 0.15
     if "uses" not in more:
         entry |= {
             "methods": [{"algorithm": "wang2017.dp_gd_pl", "label": label} for label in more.pop("labels", ["gd"])],
