@@ -223,8 +223,8 @@ def queries_table(content: Content, id: str) -> Table:
 
 def _seen(records: Mapping[str, Any]) -> str:
     """Say which records a release sees."""
-    kind, rate = str(records["kind"]), records.get("rate")
-    return SCHEMES.get(kind, kind) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
+    scheme, rate = str(records.get("kind")), records.get("rate")
+    return SCHEMES.get(scheme, scheme) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
 
 
 def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
