@@ -40,7 +40,7 @@ BROKEN = Mutant("a", "dpsco_bench/errors.py", "no such text", "x", "w", "tests/t
 
 def test_what_cannot_be_tried_is_named():
     assert "stands 0 times" in complaint(BROKEN)
-    once = Mutant("b", "dpsco_bench/errors.py", "class InputError", "class Inputerror", "w", BROKEN.test, "privacy")
+    once = Mutant("b", "dpsco_bench/errors.py", "class BrokenPaper", "class Brokenpaper", "w", BROKEN.test, "privacy")
     assert complaint(once) == f"privacy.toml, b: there is no test {BROKEN.test}"
     assert "there is no file" in complaint(Mutant("c", "none.py", "x", "y", "w", BROKEN.test, "privacy"))
 

@@ -31,6 +31,7 @@ KEYED = frozenset(
 RUN_MODULES = tuple(
     f"dpsco_bench.{name}"
     for name in (
+        "algorithms.info",
         "algorithms.registry",
         "fused.registry",
         "fused.sparse",

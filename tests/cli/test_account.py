@@ -12,6 +12,7 @@ from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.problems.traits import alternatives
 
 SVRG = ("account", "wang2017.dp_svrg", "problem=ridge_logistic", "n=16384", "d=10", "epsilon=1", "delta=1e-5")
 ENTRY = {"variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant", "privacy_status"}
@@ -109,7 +110,7 @@ PAIRS = [
     (algorithm, problem)
     for algorithm in list_algorithms()
     for problem in list_problems()
-    if not any(problem_class(problem)(None).lacks(need) for need in get_algorithm(algorithm).needs)
+    if all(problem_class(problem)(None).traits & {*alternatives(need)} for need in get_algorithm(algorithm).needs)
     and get_algorithm(algorithm).least_norm <= problem_class(problem)(None).constants.norm
 ]
 

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from dpsco_bench import jsonio
+from dpsco_bench.algorithms.info import Info
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution import run
 from dpsco_bench.execution.calibrated import Calibrated
@@ -236,7 +237,7 @@ def test_one_replicate_that_is_not_finite_fails_the_cell(monkeypatch, where, val
     def spoilt(algorithm, objective, plan, mechanism, **keywords):
         output = np.zeros(objective.start.shape)
         output[2, 1] = value if "output" in where else 0.0
-        return output
+        return output, Info()
 
     def risks(objective, x):
         found = np.ones(len(x))
