@@ -237,7 +237,7 @@ BAD = [
     ("claim part.yaml", "part p: calibrations = 'paper'", "a list"),
     ("claim bound.yaml --profile smoke", "bound = 'mine.nothing'", "such as"),
     ("claim path.yaml", "part ../../p: id = '../../p'", "names files"),
-    ("claim loose.yaml", "part p: tolerance = 'missing'", "before the run"),
+    ("claim loose.yaml", "part p: tolerance = 'missing'", "for kind rate"),
     ("claim errata.yaml --profile smoke", "claim wang2017.mine: errata = 'E99'", "such as E9, "),
     ("claim errors.yaml --profile smoke", "claim mine.e: errata = 'E1'", "no errata ledger of mine"),
     ("claim wang2017.thm6.1 claims=clash.yaml", "claims = 'clash.yaml'", "claims=[FILE,...]"),
