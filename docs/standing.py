@@ -1,21 +1,18 @@
-"""How every claim stands in the recorded runs.
+"""How every claim is answered in the recorded runs.
 
 `python docs/standing.py` writes docs/standing.md and the README's sentences.
 
-One line a claim: its standing and the sentence that answers it, both made from
-the recorded verdicts by the function that the report and the terminal use.
+One table a paper: the answers of every statement, made from the recorded
+verdicts by the function that the report and the terminal use.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
-from dpsco_bench.analysis.answer import STANDINGS, Answer, answers, headline
-from dpsco_bench.analysis.answer_rows import AnswerRow
+from dpsco_bench.analysis.answer import QUESTIONS, Answer, answers, headline, says
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import read_claim, read_claims
@@ -24,64 +21,72 @@ from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.cli.verdict_table import answers_text
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.jsonio import loads
+from dpsco_bench.report.messages import place
+from dpsco_bench.report.opening import MARKS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"ci": "every claim at reduced sizes", "full": "the complete replication"}
-"""Profile -> what it is: those whose record says of each verdict what its noise is, which a standing rests on."""
+"""Profile -> what it is."""
 SHOWN = "wang2017.thm4.2"
 """Claim whose answer the README shows."""
 
 
-def recorded(profile: str) -> dict[str, Answer]:
-    """Claim -> its answer in the recorded verdicts of a profile."""
-    return answers(read_record(ROOT / "workflows" / "recorded" / f"{profile}.json"))
+def recorded(profile: str) -> list[Verdict]:
+    """Read the recorded verdicts of a profile."""
+    return read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
 
 
 def headline_of(profile: str) -> str:
-    """All claims in three sentences, such as ``Of 107 theorems, rows and figures 22 hold ...``."""
-    said = headline(found.standing for found in recorded(profile).values())
-    return f"{said[0].upper()}{said[1:]}."
+    """Count all answers in words, such as ``Of 80 statements about risk, 50 show with the printed noise ...``."""
+    return headline(answers(recorded(profile)).values())
 
 
 def claim_answer(profile: str, claim: str) -> str:
-    """What `claim` prints first of a claim, from the recorded verdicts."""
-    rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
-    return answers_text([row for row in rows if row.id == claim])
-
-
-def overview(found: Mapping[str, Answer]) -> list[str]:
-    """Papers against standings."""
-    counts = Counter((claim.partition(".")[0], answer.standing) for claim, answer in found.items())
-    papers = sorted({paper for paper, _ in counts})
-    seen = [standing for standing in STANDINGS if any(counts[paper, standing] for paper in papers)]
-    lines = ["| paper | " + " | ".join(seen) + " |", "| --- |" + " ---: |" * len(seen)]
-    for paper in papers:
-        lines.append(f"| {paper} | " + " | ".join(str(counts[paper, standing] or "") for standing in seen) + " |")
-    return lines
+    """Print what `claim` prints first of a claim, from the recorded verdicts."""
+    rows = recorded(profile)
+    return answers_text([row for row in rows if row.id == claim], rows)
 
 
 def page() -> str:
-    """The whole page, Markdown."""
-    titles = {claim.id: claim.title for claim in read_claims()}
+    """Write the whole page, Markdown."""
     lines = [
         "# How the claims stand",
         "",
-        "A claim counts once, however many rows it has. `dpsco claim ID` measures it again, with every row's reason.",
-        "[How to read a verdict](verdicts.md#what-a-claim-comes-to) says what each standing means.",
+        "Two questions are asked of every theorem, table row and figure: does it show, and is its noise private?",
+        "[How to read a verdict](verdicts.md#two-questions) explains the four words. `dpsco claim ID` measures a claim",
+        "again, with every row's reason.",
+        "",
+        "Marks: " + "; ".join(f"`{mark}`, {meaning}" for mark, meaning in MARKS.items()) + ".",
     ]
     for profile, what in PROFILES.items():
-        found = recorded(profile)
-        lines += ["", f"## Profile {profile}: {what}", "", headline_of(profile), "", *overview(found)]
-        lines += ["", *left_open(profile)]
+        found = answers(recorded(profile))
+        lines += ["", f"## Profile {profile}: {what}", "", headline_of(profile), "", *left_open(profile)]
         for paper in sorted({claim.partition(".")[0] for claim in found}):
-            lines += ["", f"### {paper}, {profile}", "", "| claim | standing | answer |", "| --- | --- | --- |"]
-            own = {claim: answer for claim, answer in found.items() if claim.partition(".")[0] == paper}
-            for claim, answer in own.items():
-                lines.append(
-                    f"| `{claim}`: {_cell(titles.get(claim, ''))} | {answer.standing} | {_cell(answer.text)} |"
-                )
+            own = {claim: one for claim, one in found.items() if claim.partition(".")[0] == paper}
+            lines += ["", f"### {paper}, {profile}", "", *_table(own)]
         lines += ["", f"### Other than expected, {profile}", "", *unexpected(profile)]
     return "\n".join(lines) + "\n"
+
+
+CLAIMS = {claim.id: claim for claim in read_claims()}
+
+
+def _table(found: dict[str, Answer]) -> list[str]:
+    """Tabulate the answers of a paper: statements about risk and privacy, then counts and laws."""
+    keys = [*QUESTIONS]
+    lines = ["| statement | " + " | ".join(QUESTIONS[key].lower() for key in keys) + " |", "| --- |" + " --- |" * len(keys)]
+    for claim, one in found.items():
+        if one.subject in ("risk", "privacy"):
+            cells = [one.cells[key].short if key in one.cells else "" for key in keys]
+            lines.append(f"| {_named(claim)} | {' | '.join(map(_cell, cells))} |")
+    stated = {claim: one for claim, one in found.items() if one.subject in ("count", "law")}
+    told = [f"{_named(claim)}: {'; '.join(cell.short for cell in one.cells.values())}" for claim, one in stated.items()]
+    return [*lines, "", f"Counts and laws, as stated: {', '.join(told)}."] if told else lines
+
+
+def _named(claim: str) -> str:
+    known = CLAIMS.get(claim)
+    return f"`{claim.partition('.')[2]}`" + (f" {_cell(place(known))}" if known else "")
 
 
 ALLOWED = {"ci": 15, "full": 5}
@@ -89,8 +94,8 @@ ALLOWED = {"ci": 15, "full": 5}
 
 
 def left_open(profile: str) -> list[str]:
-    """How many rows are inconclusive, and which, where they are more than aimed at."""
-    rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
+    """Count the inconclusive rows, and list them."""
+    rows = recorded(profile)
     found = [row for row in rows if row.verdict.startswith("inconclusive")]
     missed = f". The goal, at most {ALLOWED[profile]}, is missed."
     said = missed if len(found) > ALLOWED[profile] else f"; the goal is at most {ALLOWED[profile]}."
@@ -134,9 +139,9 @@ def _costs(row: Verdict, profile: str) -> str:
 
 def unexpected(profile: str) -> list[str]:
     """The rows that say something else than their claim's file expects."""
-    rows = [row for row in read_record(ROOT / "workflows" / "recorded" / f"{profile}.json") if row.expected]
+    rows = [row for row in recorded(profile) if row.expected]
     named = [
-        row for row in rows if expected_words(row.expected, row.calibration) and AnswerRow(row).says and not row.beside
+        row for row in rows if expected_words(row.expected, row.calibration) and (says(row) or row.kind == "privacy") and row.counted
     ]
     others = [row for row in named if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}]
     lines = [

@@ -1,267 +1,495 @@
-"""What a claim's verdicts come to: its standing, one word of a small vocabulary, and what answers it.
+"""Answer the two questions that a reader asks of a theorem.
 
-A claim counts once, however many rows it has. Every row says yes, no, undecided or vacuous under the noise that it ran
-with: the paper's own, ours, or none (`answer_rows`). Rows that only show something, controls, and what could not be run
-say nothing. Nor does a row that is beside the statement (`Part.beside`).
+Does it show, and is its printed noise private?
 
-The privacy of accounted noise is true by construction, so that such a row says as little as a vacuous one. Beside rows
-of other kinds, a row on privacy says whether their noise is private, and nothing else. The epsilon of a sentence is
-that of the worst cell which its rows ran, with its n and d; where a row on privacy alone has a worse status, that is
-told after it. A rate of which at least half of the risk is there without noise counts as one without noise; so does a
-row of a statement that asks for no private noise (`Part.noiseless`), such as a moment. Under one noise, a no outweighs
-all, then undecided, then yes, then vacuous; where parts differ, it is told how many of them.
+Each question is answered by one of `WORDS`: yes, no, open, not tested. What limits a word is a mark with a number:
 
-The standing is the first that applies:
+=====  ====================================================================================================
+``s``  by the schedule: this share of the risk is there without noise
+``c``  private for a constant of at least this, of those that the theorem leaves open
+``q``  the sequence of all answered queries has this epsilon; what the released output has is not known to exceed
+``r``  noise recalled of a cited source
+``E1`` noise as an erratum corrects it
+``*``  constants of the instance are nominal
+``b``  a bound alone, never above this share of it
+=====  ====================================================================================================
 
-1. ``not run``, ``audited``, ``shown``: no row says anything, since some could not be run, all are audits, or none was
-   to say anything.
-2. ``fails``: no under the paper's own noise, or without noise.
-3. ``undecided``: so without noise.
-4. ``holds as printed``: yes under the paper's own noise, which is proven private; not by counts alone. Where the paper
-   cites the noise of a source, and its constants are from memory (`Verdict.recalled`), it is ``holds as recalled``.
-   Where an erratum here corrects the noise, or some of it (`Verdict.corrected`), it is ``holds as corrected``.
-5. ``holds with private noise``: yes under ours, proven private, by every kind of row that the paper's noise has, and
-   not by counts alone. Kinds whose rows are all vacuous are not asked for. Where ours lacks a kind that the paper's
-   noise has, a yes under the paper's noise leads to 6 or 7, and what is undecided under it to 9.
-6. ``holds, not shown private``: as 4 or 5, with noise that nothing proves private and nothing refutes.
-7. ``holds, not private``: as 4 or 5, with noise whose epsilon is known to be above the claim.
-8. ``fails``: no under ours; not where these are counts alone, and those of the printed method a yes.
-9. ``undecided``: so under one of the two.
-10. ``holds without noise``: yes by counts, by runs without noise, or where at least half of the risk is the schedule's.
-11. ``vacuous``: nothing is left but bounds that no run could exceed.
-12. ``by construction``: nothing is left but the privacy of accounted noise.
+The rules, one function each:
 
-Where counts alone are judged and risks are shown beside them, the answer says that the risk is not judged.
+- `says` reads one row: a stated exponent, ordering, law or bound is met, contradicted or open; a row outside of the
+  hypotheses, of a control, beside the statement, or that could not have come out otherwise says nothing.
+- `together` takes rows under one noise: no, else open, else yes where an exponent, ordering or law is met, or a bound
+  alone.
+- `noise_answer` asks whether the printed noise is private: what is released decides. Only a lower bound above the claim
+  for the released output is a no; a query sequence that exceeds is open. Where the theorem leaves a constant open, one
+  constant that serves all rows is a yes.
 
-What would hold is ``undecided`` where the profile runs only some of the values that the statement names
-(`Verdict.scope`).
+A claim states a risk, the privacy of noise, a count, or a law; the last three have one of the two answers. The claim
+that states a risk names the claims on its noise and its count (`Claim.noise_of`, `Claim.count_of`), and one table row
+shows them together.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from dpsco_bench.analysis import answer_rows, answer_text
-from dpsco_bench.analysis.answer_rows import NO, YES, AnswerRow, NoiseAnswer, weightiest, worst_of
+from dpsco_bench.analysis.noise import Noise, number
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import COMMON_WORDS, Word, get_kind
+from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 from dpsco_bench.plain import Plain
+from dpsco_bench.privacy.ledger import ROUNDING
 
-AS_PRINTED, AS_RECALLED, WITH_OURS = "holds as printed", "holds as recalled", "holds with private noise"
-AS_CORRECTED = "holds as corrected"
-NOT_SHOWN, NOT_PRIVATE = "holds, not shown private", "holds, not private"
-WITHOUT_NOISE, FAILS, UNDECIDED, VACUOUS = "holds without noise", "fails", answer_rows.UNDECIDED, answer_rows.VACUOUS
-BY_CONSTRUCTION = "by construction"
-SHOWN, AUDITED, NOT_RUN = "shown", "audited", "not run"
-STANDINGS: dict[str, Word] = {
-    AS_PRINTED: Word("confirms", "it holds with the paper's own noise, which is proven private"),
-    AS_RECALLED: Word(
-        "confirms",
-        "it holds with the noise of a source that the paper cites, proven private, whose constants are from memory",
-    ),
-    AS_CORRECTED: Word(
-        "confirms", "it holds with the paper's own noise as an erratum here corrects it, proven private; not as printed"
-    ),
-    WITH_OURS: Word(
-        "confirms",
-        "it holds with accounted noise, proven private; with the paper's own it does not show, or its privacy does not",
-    ),
-    NOT_SHOWN: Word(
-        "confirms",
-        "it holds only with noise that nothing proves private, and nothing refutes on the data that it ran on",
-    ),
-    NOT_PRIVATE: Word("confirms", "it holds only with noise whose real epsilon is known to be above the claim"),
-    WITHOUT_NOISE: Word(
-        "confirms",
-        "it holds by counts, without noise, where at least half of the risk is there without noise, or it is a law or "
-        "moment that asks for no private noise",
-    ),
-    FAILS: Word(
-        "contradicts",
-        "a row contradicts it under the paper's own noise or without noise, or under ours where nothing else holds",
-    ),
-    UNDECIDED: Word("open", "no row contradicts it, and not all that would confirm it are decided, or run at all"),
-    VACUOUS: Word("open", "every bound that was tested is above the starting risk, which confirms nothing"),
-    BY_CONSTRUCTION: Word("open", "only noise of ours was checked, which is made to be private: it confirms nothing"),
-    SHOWN: Word(
-        "open", "measured values are shown and not judged: no criterion was set, or the bound has no constants"
-    ),
-    AUDITED: Word(
-        "open", "it states nothing of the paper's: its runs are audited, which can refute privacy and not prove it"
-    ),
-    NOT_RUN: Word("absent", "it could not be run here"),
+YES, NO, OPEN, UNTESTED = WORDS = ("yes", "no", "open", "not tested")
+QUESTIONS = {
+    "printed": "Shows with the printed noise",
+    "noise": "Is that noise private",
+    "private": "Shows with private noise",
+    "silent": "Without noise",
 }
-"""Standing of a claim -> what it says of the claim and when it is said, the best first."""
+"""Column of an answer -> the question that it answers."""
+SUBJECTS = ("risk", "privacy", "count", "law", "audit")
+RATE, BOUND, COUNT = "rate", "bound", "count"
+ABOUT = {"explicit": BOUND, "lower_bound": "lower bound"}
+"""Kind -> what an answer calls it; others go by their title."""
+VERBS = {YES: "is proven", NO: "is refuted", OPEN: "is open"}
+BY_SCHEDULE = 0.6
+"""Share of the risk that is there without noise from which on a rate may be the schedule's."""
+PLACES = ("n", "d", "eps", "kappa")
+"""Parameters in the order in which they are named; others follow by name."""
+
+
+class Said(NamedTuple):
+    """One row's word, `YES`, `NO` or `OPEN`, and what it is about: a ``rate`` in a place, or a ``bound``."""
+
+    word: str
+    about: str
+    place: str
+    row: Verdict
+    schedule: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    word : str, one of `WORDS`
+    marks : mapping, mark -> its number in words, empty for none
+    why : str, what it is about, as a clause: ``in n and d; open in epsilon``
+    """
+
+    word: str = UNTESTED
+    marks: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def short(self) -> str:
+        """The word with its marks: ``yes (s .83)``."""
+        marks = ", ".join(f"{mark} {value}".strip() for mark, value in self.marks.items())
+        return f"{self.word} ({marks})" if marks else self.word
+
+    @property
+    def text(self) -> str:
+        """The same with its reason."""
+        return f"{self.short}: {self.why}" if self.why else self.short
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a claim's verdicts come to.
+    """The answers of one claim.
 
     Attributes
     ----------
-    text : str, a sentence for each noise, in ASCII
+    subject : str, one of `SUBJECTS`
+    cells : mapping, key of `QUESTIONS` -> `Cell`; those that its subject has
+    remarks : sequence of str, sentences beside them
     """
 
-    standing: str
-    text: str
+    subject: str
+    cells: Mapping[str, Cell]
+    remarks: Sequence[str] = ()
+
+    @property
+    def word(self) -> str:
+        """The word of its first question."""
+        return next(iter(self.cells.values())).word
+
+    @property
+    def text(self) -> str:
+        """All of it, a sentence for each question, in ASCII."""
+        said = [f"{question_of(self.subject, key)}: {cell.text}." for key, cell in self.cells.items()]
+        return " ".join([*said, *self.remarks])
 
 
-def answer(rows: Sequence[Verdict]) -> Answer:
-    """Standing and sentence of one claim from its verdicts, all parts under all calibrations.
+def question_of(subject: str, key: str) -> str:
+    """Name a cell's question; a count or law is asked as it is stated."""
+    if subject in ("count", "law"):
+        return "With private noise" if key == "private" else "As stated"
+    return QUESTIONS[key] if subject == "risk" else "Is the printed noise private"
+
+
+def says(row: Verdict, law: str = "") -> Said | None:
+    """Read one row; None where it says nothing of its claim.
+
+    Parameters
+    ----------
+    law : str, word of the computed law that the row names (`RatePart.law`), under the same noise
+    """
+    kind, outcome = get_kind(row.kind), row.meaning.outcome
+    silent = not row.counted or not kind.answers or kind.judges_noise or row.word in COMMON_WORDS
+    if silent or outcome in ("shown", "vacuous"):
+        return None
+    if kind.measures_slope and not kind.counts:
+        return _rate(row, law)
+    word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
+    word = OPEN if word == YES and row.scope else word
+    return Said(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
+
+
+def _rate(row: Verdict, law: str) -> Said | None:
+    """Read a slope: a law decides it, a growing ratio contradicts an O(), and far below the bound it says nothing."""
+    word = {"match": YES, "faster": YES, "fails": NO if row.grows else OPEN}.get(row.word, OPEN)
+    if row.law_limit is not None and law == "holds":
+        return Said(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
+    allowed = max(2.0 * row.tolerance, 0.5 * abs(row.bound_slope))
+    too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
+    if row.word == "not_observable" or too_far:
+        return None
+    return Said(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
+
+
+def _schedule(row: Verdict) -> float | None:
+    """Share of the risk without noise, where it gives the exponent too; None elsewhere."""
+    share, asks = row.noise_off_share, row.calibration != "none" and not row.noiseless
+    alike = abs(row.noise_off_slope - row.bound_slope) <= row.tolerance
+    return share if share is not None and share >= BY_SCHEDULE and alike and asks else None
+
+
+def place_of(row: Verdict) -> str:
+    """Name the parameter that a slope is in."""
+    name = row.parameter.removeprefix("problem.").removeprefix("algorithm.")
+    return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
+
+
+def together(said: Sequence[Said]) -> Cell:
+    """Answer one question from all rows under one noise."""
+    stated = [one for one in said if one.about != COUNT] or list(said)
+    firm = [one for one in stated if one.about != BOUND]
+    words = [one.word for one in stated]
+    word = next((word for word in (NO, OPEN, YES) if word in words), UNTESTED)
+    shares = [one.schedule for one in firm if one.about == RATE]
+    marks: dict[str, str] = {}
+    if word == YES and shares and None not in shares:
+        marks["s"] = f"{min(filter(None, shares)):.2f}".lstrip("0")
+    if word == YES and stated and not firm:
+        marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
+    if any(one.row.noise and one.row.noise.nominal for one in stated):
+        marks["*"] = ""
+    return Cell(word, marks, _about(firm or stated, word))
+
+
+def _about(said: Sequence[Said], word: str) -> str:
+    """Say what an answer is about, the weightiest word first: ``open in d (-0.26, bound 1.09); yes in n``."""
+    told: list[str] = []
+    used: set[tuple[str, str]] = set()
+    for one_word in (NO, OPEN, YES):
+        own = sorted((one for one in said if one.word == one_word), key=_order)
+        topics = dict.fromkeys(topic for one in own if (topic := (one.about, one.place)) not in used)
+        used |= topics.keys()
+        rates = [_slopes(place, own) for about, place in topics if about == RATE]
+        parts = [f"in {listed(rates)}"] * bool(rates)
+        parts += [f"the {about}" for about in dict.fromkeys(about for about, _ in topics if about != RATE)]
+        parts += [f"at {scope}" for scope in dict.fromkeys(one.row.scope for one in own if one.row.scope)]
+        if parts:
+            told.append(f"{one_word} " * (one_word != word) + listed(parts))
+    return "; ".join(told)
+
+
+def _slopes(place: str, said: Sequence[Said]) -> str:
+    """Name a parameter, with the slopes of the row that is furthest from its bound where it does not match it."""
+    rows = [one.row for one in said if one.about == RATE and one.place == place and one.row.word != "match"]
+    if not rows or _by_law(rows[0]):
+        return place
+    worst = max(rows, key=lambda row: abs(row.slope - row.bound_slope))
+    return f"{place} (slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
+
+
+def _by_law(row: Verdict) -> bool:
+    """Check whether a computed law decides a slope."""
+    return row.law_limit is not None
+
+
+def _order(said: Said) -> tuple[int, str]:
+    return PLACES.index(said.place) if said.place in PLACES else len(PLACES), said.place
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def noise_says(noise: Noise) -> str:
+    """Read the privacy of noise: what is released decides, and nominal constants refute nothing."""
+    bound, _ = noise.bound
+    if noise.status == "proven" or (
+        noise.status == "target_law_only" and bound <= noise.epsilon_claimed * (1 + ROUNDING)
+    ):
+        return YES
+    return NO if noise.status == "exceeds_claim" else OPEN
+
+
+def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
+    """Answer whether the printed noise is private.
+
+    Parameters
+    ----------
+    judging : rows on the privacy of the printed noise, of the claim and of those that it names
+    behind : rows on risk with printed noise, whose noise answers where nothing judges it
+    """
+    rows = [row for row in judging if row.noise and row.word not in COMMON_WORDS]
+    tested = [row for row in rows if not row.outside]
+    if rows and not tested:
+        return Cell(why=f"outside of {listed(list(dict.fromkeys(str(row.outside) for row in rows)))}")
+    tested = tested or [row for row in behind if row.noise and not row.outside]
+    tested = [row for row in tested if not row.corrected] or tested
+    if not tested:
+        return Cell()
+    constants = {row.open_value for row in tested if row.open_value is not None}
+    if constants:
+        return _some_constant(tested, constants)
+    return Cell(*_worst_noise(tested))
+
+
+def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
+    """Word, marks and reason of rows on one noise: no, else open, else yes."""
+    read = [(noise_says(row.noise), row.noise, row.for_class) for row in rows if row.noise]
+    word = next(word for word in (NO, OPEN, YES) if any(own == word for own, *_ in read))
+    own = [(noise, of) for found, noise, of in read if found == word]
+    worst, of_class = max(own, key=lambda one: one[0].shown_severity)
+    marks = {"r": ""} if all(row.recalled for row in rows) else {}
+    marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
+    if word == OPEN and worst.epsilon_of == "sequence" and worst.bound[1] != "upper" and worst.excess > 1.0:
+        marks["q"] = number(worst.shown_epsilon)
+    elif worst.nominal:
+        marks["*"] = ""
+    return word, marks, worst.measured + f" ({of_class})" * bool(of_class)
+
+
+def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
+    """Answer for a theorem that leaves a constant open: yes if one value serves every row."""
+    found = {c: _worst_noise([row for row in rows if row.open_value == c]) for c in sorted(constants)}
+    proven = [c for c, (word, *_) in found.items() if word == YES]
+    told = [
+        f"c = {number(c)} {VERBS[word]}: {why}" for c, (word, _, why) in found.items() if word != YES or c in proven[:1]
+    ]
+    if proven:
+        return Cell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
+    worst = found[max(found)]
+    return Cell(OPEN, worst[1], "; ".join(told))
+
+
+def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | None = None) -> Answer:
+    """Answer a claim from its verdicts.
 
     Parameters
     ----------
     rows : sequence of Verdict, of one claim and profile, in any order
+    others : mapping, id -> rows of claims that it may name (`noise_of`, `count_of`, `formula_of`)
     """
-    stated = [AnswerRow(row) for row in rows if not row.beside]
-    scopes = answer_text.kinds_scoped(stated)
-    found = _of_the_statement(stated, scopes)
-    contrary = sum(AnswerRow(row).says == NO for row in rows if row.beside)
-    if found.standing == SHOWN:
-        found = replace(found, text=answer_text.with_others(found.text, [row.beside for row in rows if row.beside]))
-    if _risk_is_shown(rows, stated):
-        found = replace(found, text=f"{found.text} The risk is shown, not judged.")
-    if found.standing == NOT_RUN and not stated and rows:
-        found = replace(found, text=answer_text.others_alone([row.beside for row in rows if row.beside]))
-    if contrary and STANDINGS[found.standing].outcome == "confirms":
-        found = replace(found, text=answer_text.with_contrary(found.text, contrary))
-    partly = scopes and STANDINGS[found.standing].outcome == "confirms"
-    return replace(found, standing=UNDECIDED) if partly else found
+    if not rows:
+        return Answer("risk", dict.fromkeys(("printed", "noise", "private"), Cell()), ("It was not run.",))
+    known = others or {}
+    subject, own = subject_of(rows), [row for row in rows if row.counted]
+    laws = {(row.part, row.calibration): row.word for row in rows}
+    said = [one for row in rows if (one := says(row, laws.get((row.law or "", row.calibration), "")))]
+    named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
+    judging = [row for row in (*own, *named) if _on_printed_noise(row)]
+    if subject == "audit":
+        return Answer(subject, {}, (audits_text(rows),))
+    if subject in ("count", "law"):
+        return Answer(subject, _as_stated(said), _remarks(rows, known))
+    if subject == "privacy":
+        return Answer(subject, {"noise": noise_answer(judging, ())}, _remarks(rows, known))
+    under = {noise: [one for one in said if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
+    cells = {
+        "printed": together(under["printed"]),
+        "noise": noise_answer(judging, [row for row in own if row.calibration == "paper"]),
+        "private": together(under["private"]),
+    }
+    cells |= {"silent": together(under["silent"])} if under["silent"] else {}
+    counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
+    return Answer(subject, cells, (*_untested(rows, said), *_counted(said, counts), *_remarks(rows, known)))
 
 
-def _risk_is_shown(rows: Sequence[Verdict], stated: Sequence[AnswerRow]) -> bool:
-    """Whether counts alone are judged, and risks stand beside them without a criterion."""
-    said = [row for row in stated if row.says]
-    shown = any(row.word == SHOWN and row.noise for row in rows)
-    return bool(said) and all(row.counts for row in said) and shown
+def noises_of(row: Verdict) -> tuple[str, ...]:
+    """Columns that a row on risk belongs to: noise that an erratum corrects is never printed."""
+    if row.calibration == "none" or row.noiseless:
+        return ("silent",)
+    if row.calibration == "accounted":
+        return ("private",)
+    proven = row.noise is not None and noise_says(row.noise) == YES
+    return (*(["printed"] * (not row.corrected)), *(["private"] * proven))
 
 
-def _of_the_statement(rows: Sequence[AnswerRow], scopes: Mapping[str, str]) -> Answer:
-    said = [row for row in rows if row.says]
-    if not said:
-        return _silence([row.verdict for row in rows])
-    if all(row.judges_noise for row in said):
-        return _on_privacy(said, scopes)
-    others = [row for row in said if not row.judges_noise]
-    printed, ours = (NoiseAnswer(said, others, name) for name in ("paper", "accounted"))
-    silent = weightiest(row.says for row in others if row.noiseless)
-    return Answer(_standing(printed, ours, silent), answer_text.by_noise(printed, ours, others, scopes))
+def subject_of(rows: Sequence[Verdict]) -> str:
+    """Say what a claim states, whether or not that answered: its file says it, or the kinds of its rows do."""
+    if rows[0].states:
+        return rows[0].states
+    stated = [row for row in rows if row.counted] or list(rows)
+    kinds = [get_kind(row.kind) for row in stated]
+    if all(kind.aside for kind in kinds):
+        return "audit"
+    if all(kind.judges_noise for kind in kinds):
+        return "privacy"
+    if all(kind.counts for kind in kinds):
+        return "count"
+    laws = [bool(row.noiseless) or row.kind == "law" for row in stated]
+    return (
+        "law"
+        if any(laws) and all(law or row.word == "shown" for law, row in zip(laws, stated, strict=True))
+        else "risk"
+    )
 
 
-def answers(rows: Iterable[Verdict]) -> dict[str, Answer]:
-    """Id of each claim, in order of appearance -> its answer."""
+def _on_printed_noise(row: Verdict) -> bool:
+    kind = get_kind(row.kind)
+    return kind.judges_noise and not kind.aside and row.calibration == "paper" and row.counted
+
+
+def _as_stated(said: Sequence[Said]) -> dict[str, Cell]:
+    """Answer a count or a law for the printed schedule, and for private noise where that changes it."""
+    ours = together([one for one in said if one.row.calibration == "accounted"])
+    printed = together([one for one in said if one.row.calibration != "accounted"])
+    if printed.word == UNTESTED:
+        return {"printed": ours}
+    return {"printed": printed} | ({"private": ours} if ours.word not in (UNTESTED, printed.word) else {})
+
+
+def audits_text(rows: Sequence[Verdict]) -> str:
+    """Count what audits found, such as ``Of 4 audits 1 refutes the claimed eps, 2 do not, 1 says nothing.``."""
+    found = Counter(row.word for row in rows)
+    told = listed([f"{count} {word.replace('_', ' ')}" for word, count in sorted(found.items())])
+    return f"Of {len(rows)} audit{'s' * (len(rows) != 1)} of the claimed eps: {told}."
+
+
+def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:
+    """Name what was run and says nothing: exponents that no row answers, and why."""
+    answered = {one.place for one in said if one.about == RATE}
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.counted and row.kind == RATE and place_of(row) not in answered and not row.skipped:
+            slopes = (
+                f"slope {row.slope:.2f}, bound {row.bound_slope:.2f}"
+                if row.word == "faster"
+                else row.word.replace("_", " ")
+            )
+            found.setdefault(place_of(row), slopes)
+    told = [f"in {place} ({why})" for place, why in found.items()]
+    ranges = dict.fromkeys(str(row.outside) for row in rows if row.outside)
+    return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
+
+
+def _counted(said: Sequence[Said], counts: Sequence[Said]) -> list[str]:
+    """Answer a count that stands in the row of its risk."""
+    cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
+    return [f"Gradient count as stated: {cell.word}."] if cell.word != UNTESTED else []
+
+
+def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> list[str]:
+    """Name controls that misbehave, corrected noise that is proven, and refutations of the same formula elsewhere."""
+    told = [
+        f"A control misbehaves: {row.part} ({row.said})."
+        for row in rows
+        if row.control and row.meaning.outcome == "contradicts"
+    ]
+    corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
+    told += [
+        f"As {erratum} corrects it: {row.noise.measured}."
+        for erratum, row in corrected.items()
+        if row.noise and noise_says(row.noise) == YES
+    ]
+    for id in rows[0].formula_of or ():
+        own = [row for row in known.get(id, ()) if _on_printed_noise(row)]
+        cell = noise_answer(own, ())
+        if cell.word == NO:
+            told.append(f"The same formula is refuted in {id}: {cell.why}.")
+    return told
+
+
+def answers(rows: Iterable[Verdict], beside: Iterable[Verdict] = ()) -> dict[str, Answer]:
+    """Id of each claim, in order of appearance -> its answer.
+
+    Parameters
+    ----------
+    beside : iterable of Verdict
+        Rows of other claims that these may name, such as recorded ones; those among ``rows`` stand above them.
+    """
+    found, others = _by_claim(rows), _by_claim(beside)
+    return {id: answer(own, {**others, **found}) for id, own in found.items()}
+
+
+def _by_claim(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     found: dict[str, list[Verdict]] = {}
     for row in rows:
         found.setdefault(row.id, []).append(row)
-    return {id: answer(own) for id, own in found.items()}
+    return found
 
 
-def told(rows: Sequence[Verdict]) -> list[Plain]:
-    """Rows as JSON, each with the ``standing`` and ``answer`` of its claim; all rows of a claim are given."""
-    found = answers(rows)
+def told(rows: Sequence[Verdict], beside: Iterable[Verdict] = ()) -> list[Plain]:
+    """Rows as JSON, each with the ``answers`` and the ``answer`` of its claim; all rows of a claim are given."""
+    found = answers(rows, beside)
     return [
-        {**row.to_json(), "standing": found[row.id].standing, "answer": found[row.id].text} for row in rows
-    ]  # fmt: skip
+        {
+            **row.to_json(),
+            "answers": {key: cell.short for key, cell in found[row.id].cells.items()},
+            "answer": found[row.id].text,
+        }
+        for row in rows
+    ]
 
 
-def counted(standings: Iterable[str]) -> dict[str, int]:
-    """Standing -> how many claims have it, in the order of `STANDINGS`; those that occur."""
-    found = Counter(standings)
-    return {standing: found[standing] for standing in STANDINGS if found[standing]}
+def headline(found: Iterable[Answer]) -> str:
+    """Count all answers, so that the counts add up."""
+    rows = list(found)
+    risks = [one.cells for one in rows if one.subject == "risk"]
+    shown = [cells for cells in risks if cells["printed"].word == YES]
+    by_schedule = sum("s" in cells["printed"].marks for cells in shown)
+    said = [
+        f"Of {len(risks)} statements about risk, {len(shown)} show with the printed noise ({by_schedule} by the "
+        f"schedule alone), {_count(risks, 'printed', NO)} are contradicted, "
+        f"{_count(risks, 'printed', OPEN)} are open and {_count(risks, 'printed', UNTESTED)} are not tested with it"
+    ]
+    noises = [cells["noise"] for cells in shown]
+    larger = sum(cell.word == YES and "c" in cell.marks for cell in noises)
+    sequence = sum("q" in cell.marks for cell in noises)
+    words = Counter(cell.word for cell in noises)
+    said.append(
+        f"Of the {len(shown)}, that noise is proven private for {words[YES] - larger}, for a larger constant for "
+        f"{larger}, refuted for {words[NO]}; for {sequence} the query sequence exceeds and the output is open, for "
+        f"{words[OPEN] + words[UNTESTED] - sequence} it is open or not tested"
+    )
+    ours = [cells["private"] for cells in risks if cells["private"].word == YES]
+    nominal = sum("*" in cell.marks for cell in ours)
+    said.append(f"With private noise {len(ours)} of the {len(risks)} show ({nominal} with nominal constants)")
+    said += [
+        _adding_up(what, [one.word for one in rows if one.subject in subjects]) for what, subjects in TALLIES.items()
+    ]
+    return ". ".join(filter(None, said)) + "."
 
 
-def headline(standings: Iterable[str]) -> str:
-    """The counts in words, such as ``of 107 theorems, rows and figures 20 hold with the paper's own noise ...``.
-
-    What is audited is no statement of a paper.
-    """
-    found = Counter(standing for standing in standings if standing != AUDITED)
-    printed, recalled, ours = found[AS_PRINTED], found[AS_RECALLED], found[WITH_OURS]
-    cited = f"{recalled} as recalled of its source; " if recalled else ""
-    cited += f"{found[AS_CORRECTED]} as corrected; " if found[AS_CORRECTED] else ""
-    first = f"{printed} {_hold(printed)} with the paper's own noise, proven private; {cited}{ours} with ours alone"
-    silent = found[WITHOUT_NOISE]
-    first += f"{_unproven(found)}. {silent} {_hold(silent)} {_SILENT}" if silent else _unproven(found)
-    others = [f"{found[word]} {text[found[word] != 1]}" for word, text in _COUNTED if found[word]]
-    rest = f". Of the others {', '.join(others)}" if others else ""
-    return f"of {found.total()} theorems, rows and figures {first}{rest}"
+TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")}
+"""What else is counted -> its subjects."""
 
 
-def _unproven(found: Counter[str]) -> str:
-    """Those that hold only with noise that is not proven private, and how many of these with noise that is refuted."""
-    refuted = found[NOT_PRIVATE]
-    count = found[NOT_SHOWN] + refuted
-    of_them = f", {refuted} of them with noise that is refuted" if refuted else ""
-    return f". {count} {_hold(count)} only with noise that is not shown to be private{of_them}" if count else ""
+def _count(risks: Sequence[Mapping[str, Cell]], key: str, word: str) -> int:
+    return sum(cells[key].word == word for cells in risks)
 
 
-def _hold(count: int) -> str:
-    return "holds" if count == 1 else "hold"
-
-
-_SILENT = "where at least half of what is judged is there without noise"
-_COUNTED = (
-    (FAILS, ("fails", "fail")),
-    (UNDECIDED, ("is undecided", "are undecided")),
-    (VACUOUS, ("is vacuous", "are vacuous")),
-    (BY_CONSTRUCTION, ("is private by construction", "are private by construction")),
-    (SHOWN, ("is only shown", "are only shown")),
-    (NOT_RUN, ("was not run", "were not run")),
-)
-
-
-def _standing(printed: NoiseAnswer, ours: NoiseAnswer, silent: str) -> str:
-    """See the module."""
-    if NO in (printed.says, silent):
-        return FAILS
-    if silent == UNDECIDED:
-        return UNDECIDED
-    holds = [own for own in (printed, ours) if own.says == YES and own.topics and printed.topics <= own.topics]
-    for own in holds:
-        if own.private:
-            return WITH_OURS if own is ours else _with_own(printed.recalled, printed.corrected)
-    if not holds and printed.says != YES and ours.says == YES and ours.topics and not ours.private:
-        holds = [ours]
-    if holds:
-        return NOT_PRIVATE if all(own.refuted for own in holds) else NOT_SHOWN
-    if ours.says == NO and not (printed.says == YES and ours.counts_alone):
-        return FAILS
-    if UNDECIDED in (printed.says, ours.says):
-        return UNDECIDED
-    if YES in (printed.says, ours.says, silent):
-        return WITHOUT_NOISE
-    return VACUOUS
-
-
-def _with_own(recalled: bool, corrected: str) -> str:
-    """Standing of what holds with private noise of the paper's."""
-    return AS_CORRECTED if corrected else AS_RECALLED if recalled else AS_PRINTED
-
-
-def _silence(rows: Sequence[Verdict]) -> Answer:
-    """Of a claim of which no row says anything."""
-    absent = [row for row in rows if row.word in COMMON_WORDS]
-    if rows and not absent and all(get_kind(row.kind).aside for row in rows):
-        counts = Counter(row.word.replace("_", " ") for row in rows)
-        return Answer(AUDITED, answer_text.counted({word: counts[word] for word in sorted(counts)}))
-    if rows and not absent:
-        return Answer(SHOWN, answer_text.shown(rows))
-    return Answer(NOT_RUN, answer_text.not_run(row.reason for row in absent))
-
-
-def _on_privacy(rows: Sequence[AnswerRow], scopes: Mapping[str, str]) -> Answer:
-    """Of a claim on nothing but the privacy of noise."""
-    printed = [row for row in rows if row.verdict.calibration == "paper"]
-    judged = printed or rows
-    says = weightiest(row.says for row in judged)
-    if says == VACUOUS:
-        return Answer(BY_CONSTRUCTION, answer_text.BY_DESIGN)
-    noise = worst_of(row for row in judged if row.says == says)
-    recalled = any(row.verdict.recalled for row in printed)
-    holds = _with_own(recalled, "") if printed else WITH_OURS
-    standing = {YES: holds, NO: FAILS, UNDECIDED: UNDECIDED}[says]
-    whose = answer_text.printed_noise(recalled) if printed else "the accounted noise"
-    return Answer(standing, answer_text.on_privacy(judged, says, noise, whose, scopes))
+def _adding_up(what: str, words: Sequence[str]) -> str:
+    counts = Counter(words)
+    return f"Of {len(words)} {what}: {', '.join(f'{counts[word]} {word}' for word in WORDS)}" if words else ""

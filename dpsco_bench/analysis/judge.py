@@ -102,6 +102,19 @@ class ClaimJudge:
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
             beside=part.beside or None,
+            control=part.control or None,
+            outside=part.outside or None,
+            open_value=self._open_value(case) if calibration == "paper" else None,
+            for_class=part.for_class or None,
+            law=part.law or None,
+            law_limit=part.law_limit,
+            loose=part.loose or None,
+            noiseless=part.noiseless or None,
+            band_of="ours" if part.band_of == "ours" else None,
+            states=self.claim.states or None,
+            noise_of=tuple(self.claim.noise_of) or None,
+            count_of=tuple(self.claim.count_of) or None,
+            formula_of=tuple(self.claim.formula_of) or None,
             scope=self._scope(case, jobs[0].profile),
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
@@ -131,6 +144,12 @@ class ClaimJudge:
         """What the parts that ran it say of the paper's noise: the erratum that corrects it, what it leaves open."""
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
         return ", ".join(dict.fromkeys(filter(None, (getattr(part, key) for part in own)))) or None
+
+    def _open_value(self, case: Case) -> float | None:
+        """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
+        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
+        found = {1.0 if part.open_value is None else part.open_value for part in own if part.open_constant}
+        return found.pop() if len(found) == 1 else None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
         """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""

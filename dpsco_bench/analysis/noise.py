@@ -45,6 +45,7 @@ class Noise(Record):
         none are known.
     place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
     epsilon_law : float or None, of a draw: an upper bound on the epsilon of its target law; None for all else
+    epsilon_of : str, ``output`` or ``sequence``: what of the run the real epsilon is of
     delta_large : bool, whether delta >= 1/n in one of the cells, which the papers use and a careful user would not
     """
 
@@ -57,6 +58,7 @@ class Noise(Record):
     place: str = field(default="", metadata=IF_GIVEN)
     epsilon_law: float | None = field(default=None, metadata=IF_GIVEN)
     delta_large: bool = field(default=False, metadata=IF_GIVEN)
+    epsilon_of: str = field(default="", metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
@@ -116,6 +118,15 @@ class Noise(Record):
     def told(self) -> str:
         """As `said`, for the clause of a longer sentence."""
         return self._said(self.place, f" {ELSEWHERE_IN_SHORT}" if self.elsewhere else "")
+
+    @property
+    def measured(self) -> str:
+        """In ASCII, of what is released: ``its output has eps >= 2.4, claimed 1, at n = 512, d = 10``."""
+        bound, kind = self.bound
+        if math.isnan(bound):
+            return STATUS_CLAUSES[self.status]
+        value = f"eps {SIGNS.get(kind, '=')} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
+        return f"{value}{f', at {self.place}' * bool(self.place)}"
 
     @property
     def status_told(self) -> str:

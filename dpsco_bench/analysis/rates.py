@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -163,9 +164,32 @@ def rate_verdict(
         reservations=reserved,
         fitted=tuple(fitted.tolist()),
         local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()) if fit else (),
+        **_ratio_ends(fit, regime.named[fitted], tolerance, better) if fit else {},
         noise_off_share=share,
         notes=fit.notes(parameter) if fit else (),
     )
+
+
+def _ratio_ends(fit: RateFit, named: FloatArray, tolerance: float, better: str) -> dict[str, Any]:
+    """Ends of risk over formula, the last local slope, and whether the ratio grows over the whole window.
+
+    It grows where it is least at the end that the formula is not about, largest at the other, and the last local slope
+    is still beyond the tolerance.
+    """
+    values, cells = np.unique(fit.values, return_inverse=True)
+    means = np.log(np.maximum(fit.mean, _TINY))
+    risk, ratio = (
+        np.array([column[cells == i].mean() for i in range(len(values))]) for column in (means, means - np.log(named))
+    )
+    sign = 1 if better == "smaller" else -1
+    axis, risk, ratio = np.log(values)[::sign], risk[::sign], ratio[::sign]
+    last, own = ((column[-1] - column[-2]) / (axis[-1] - axis[-2]) for column in (ratio, risk))
+    whole = ratio[0] == ratio.min() and ratio[-1] == ratio.max()
+    return {
+        "ratio_ends": (float(np.exp(ratio[0])), float(np.exp(ratio[-1]))),
+        "last_local_slope": float(own),
+        "grows": bool(whole and sign * last > tolerance),
+    }
 
 
 def _word(

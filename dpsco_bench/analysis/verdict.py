@@ -64,6 +64,20 @@ class Verdict(Record):
         The erratum whose correction the paper's noise has here; None where it is as printed.
     open_constant : str or None
         What the theorem leaves open of that noise, and is taken as 1; None for nothing.
+    control : str or None, why the part is a control (`Part.control`)
+    outside : str or None, the hypothesis of the statement that the part lies outside of
+    open_value : float or None, value that was tried for what the theorem leaves open of its noise
+    for_class : str or None, the class of problems that the epsilon of a row on privacy is for
+    law, law_limit : str and float, or None
+        The part whose computed law decides a slope, and the limit of its ratio to the formula (``inf``: unbounded).
+    loose : str or None, the term in which the bound of a rate is loose
+    noiseless : str or None, why what is stated asks for no private noise
+    band_of : str or None, ``ours`` for a band that the paper does not state
+    ratio_ends, last_local_slope, grows
+        Risk over bound at both ends of the fitted cells of a rate, its last local slope, and whether that ratio grows
+        throughout and still does at the end.
+    states, noise_of, count_of, formula_of
+        What the claim states (`Claim.states`), and the claims on its noise, its count, and the same noise formula.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -108,6 +122,22 @@ class Verdict(Record):
     recalled: bool | None = None
     corrected: str | None = None
     open_constant: str | None = None
+    control: str | None = None
+    outside: str | None = None
+    open_value: float | None = None
+    for_class: str | None = None
+    law: str | None = None
+    law_limit: float | None = None
+    loose: str | None = None
+    noiseless: str | None = None
+    band_of: str | None = None
+    ratio_ends: tuple[float, ...] | None = None
+    last_local_slope: float | None = None
+    grows: bool | None = None
+    states: str | None = None
+    noise_of: tuple[str, ...] | None = None
+    count_of: tuple[str, ...] | None = None
+    formula_of: tuple[str, ...] | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""
@@ -122,6 +152,11 @@ class Verdict(Record):
     def word(self) -> str:
         """The bare word: the text before the first parenthesis or colon."""
         return re.split(r"[(:]", self.verdict, maxsplit=1)[0].strip()
+
+    @property
+    def counted(self) -> bool:
+        """Check whether it counts for its claim: in range, no control, not beside the statement, no band of ours."""
+        return not (self.beside or self.control or self.outside or self.band_of == "ours")
 
     @property
     def skipped(self) -> bool:

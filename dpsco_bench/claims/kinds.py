@@ -30,7 +30,9 @@ WORST = ("worst_ratio", "worst_cell", "worst_value")
 SHARED_FIELDS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
-    *("risk_kind", "recalled", "corrected", "open_constant"),
+    *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
+    *("control", "outside", "for_class", "law", "law_limit", "loose", "noiseless", "band_of"),
+    *("ratio_ends", "last_local_slope", "grows", "states", "noise_of", "count_of", "formula_of"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (
@@ -40,7 +42,7 @@ ROW_FIELDS = (
     *("verdict", "reservations", "reason", "sentence", "notes", "expected", "replicates", "runtime_s", "key"),
 )
 """Fields that every verdict row has, in the order of its JSON."""
-SAID_OF_CLAIMS = ("standing", "answer")
+SAID_OF_CLAIMS = ("answers", "answer")
 """Fields that verbs add to the rows of a claim."""
 FIELD_TYPES: Mapping[type, Mapping[str, Any]] = {
     float: {"oneOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]},

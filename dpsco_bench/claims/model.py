@@ -52,9 +52,10 @@ class Method(Record):
 UNSAID: Mapping[str, Any] = {
     **dict.fromkeys(("methods", "pair", "band"), ()),
     **dict.fromkeys(("problem", "checked_by", "rounds", "amended", "open_constant", "bound", "axis"), ""),
+    **dict.fromkeys(("law", "loose", "for_class", "band_of"), ""),
     **dict.fromkeys(("problem_options", "fixed", "along", "replicates", "data_sets", "signals", "requires"), {}),
     **dict.fromkeys(("tolerances", "only"), {}),
-    **dict.fromkeys(("sweep", "record", "exponent", "tolerance"), None),
+    **dict.fromkeys(("sweep", "record", "exponent", "tolerance", "open_value", "law_limit"), None),
     **dict.fromkeys(("timing", "noise_off"), False),
     "evaluation": "run",
     "quantity": RISK,
@@ -80,6 +81,11 @@ class Part(Record):
         Why the part is not about what the claim states, where it is not: a step of a proof, a bound of another theorem,
         a method or setting that the paper does not have. It is judged and shown with this reason, and counts neither
         for nor against the claim. Empty for a part of the statement.
+    control : str
+        Why the part is a control, where it is: it is judged, shown, and counts neither for nor against the claim; a
+        control that misbehaves is named beside the answer.
+    outside : str
+        The hypothesis of the statement that the part lies outside of, so that it tests nothing of it.
     noiseless : str
         Why what the part states asks for no private noise, where it does not: it is about a law or a moment, whatever
         the noise protects. Empty elsewhere.
@@ -94,6 +100,8 @@ class Part(Record):
     note: str = ""
     noted: list[str] = field(default_factory=list)
     beside: str = ""
+    control: str = ""
+    outside: str = ""
     noiseless: str = ""
 
     @classmethod
@@ -206,7 +214,8 @@ class MeasuredPart(Part):
     amended : str
         Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
     open_constant : str
-        What of its noise the theorem leaves open and the part takes as 1, ``the constant c``; empty for nothing.
+        What of its noise the theorem leaves open, ``the constant c``; empty for nothing.
+    open_value : float or None, the value that the part takes for it; None for 1
     """
 
     methods: list[Method] = field(default_factory=list)
@@ -226,11 +235,22 @@ class MeasuredPart(Part):
     timing: bool = False
     amended: str = ""
     open_constant: str = ""
+    open_value: float | None = None
 
 
 @dataclass(frozen=True)
 class Claim(Record):
-    """A claim of a paper: source, statement, and parts that measure it."""
+    """A claim of a paper: source, statement, and parts that measure it.
+
+    Attributes
+    ----------
+    states : str
+        What it is about: ``risk``, ``privacy``, ``count`` or ``law``; empty where the kinds of its parts say it.
+    noise_of, count_of : list of str
+        Claims on the privacy of its noise and on its gradient count, which share its row.
+    formula_of : list of str
+        Claims on the privacy of the same noise formula with another schedule, or for another class.
+    """
 
     id: str
     title: str
@@ -239,6 +259,10 @@ class Claim(Record):
     parts: list[Part]
     assumptions: list[str] = field(default_factory=list)
     errata: list[str] = field(default_factory=list)
+    states: str = ""
+    noise_of: list[str] = field(default_factory=list)
+    count_of: list[str] = field(default_factory=list)
+    formula_of: list[str] = field(default_factory=list)
 
     @property
     def paper(self) -> str:

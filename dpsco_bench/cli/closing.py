@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpsco_bench.analysis.answer import FAILS, answers, counted, headline
+from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, headline
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import labelled
@@ -30,11 +31,11 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     width = max(map(len, papers), default=0)
-    total = headline(one.standing for one in come_to.values())
+    total = headline(come_to.values()).removesuffix(".")
     label = f"profile {files.profile}:"
     lines = labelled(label, f"{total} ({len(rows)} verdicts)", 1 + len(label)).splitlines()
     for paper in papers:
-        own = {id: one.standing for id, one in come_to.items() if id.startswith(f"{paper}.")}
+        own = {id: one for id, one in come_to.items() if id.startswith(f"{paper}.")}
         lines += _paper(paper.ljust(width), own)
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
     changed = [str(difference) for difference in differences if difference.fails]
@@ -49,13 +50,17 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     return "\n".join(lines)
 
 
-def _paper(name: str, standings: Mapping[str, str]) -> list[str]:
-    """A line of counts of a paper's claims, and one that names what fails."""
-    counts = "; ".join(f"{standing} {count}" for standing, count in counted(standings.values()).items())
-    lines = labelled(f"  {name}", counts, 4 + len(name)).splitlines()
-    bad = [id.partition(".")[2] for id, standing in standings.items() if standing == FAILS]
+def _paper(name: str, found: Mapping[str, Answer]) -> list[str]:
+    """Lines on a paper: the words of each question about risk, and what is answered by no."""
+    risks = [one.cells for one in found.values() if one.subject == "risk"]
+    lines: list[str] = []
+    for key in ("printed", "noise", "private"):
+        counts = Counter(cells[key].word for cells in risks)
+        said = f"{QUESTIONS[key].lower()}: " + ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+        lines += labelled(f"  {name if not lines else ' ' * len(name)}", said, 4 + len(name)).splitlines()
+    bad = [id.partition(".")[2] for id, one in found.items() if any(cell.word == NO for cell in one.cells.values())]
     if bad:
-        lines.append(f"  {' ' * len(name)}  fails: " + ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]))
+        lines.append(f"  {' ' * len(name)}  no: " + ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]))
     return lines
 
 

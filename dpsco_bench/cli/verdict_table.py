@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from dpsco_bench.analysis.answer import answers
+from dpsco_bench.analysis.answer import Answer, answers, question_of
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, table
@@ -39,11 +39,17 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
 
 
-def answers_text(rows: Sequence[Verdict]) -> str:
-    """What each claim comes to: its standing, and the sentence that answers it."""
-    found = answers(rows)
-    room = 2 + max(map(len, found), default=0)
-    return "\n".join(labelled(id, f"{one.standing}. {one.text}", room) for id, one in found.items())
+def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str:
+    """Answer each claim, a line for each question; ``beside`` as in `answers`."""
+    lines: list[str] = []
+    for id, one in answers(rows, beside).items():
+        lines += [id, *(labelled("", line, 2) for line in lines_of(one))]
+    return "\n".join(lines)
+
+
+def lines_of(found: Answer) -> list[str]:
+    """List the answers of a claim, and what stands beside them."""
+    return [*(f"{question_of(found.subject, key)}: {cell.text}" for key, cell in found.cells.items()), *found.remarks]
 
 
 def _remedy(row: Verdict) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -24,11 +24,13 @@ class BandPart(Part):
     band : list of float, allowed range of the ratio
     bound : str, formula that the first used part is compared with, in place of the second used part
     quantity : str, ``risk``, or the name of an extra that the runs noted
+    band_of : {"paper", "ours"}, who states the band; one of ours answers nothing of the claim
     """
 
     band: list[float]
     bound: str = ""
     quantity: str = RISK
+    band_of: Literal["paper", "ours"] = "paper"
 
 
 @kind("band")

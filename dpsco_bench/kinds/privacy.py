@@ -33,9 +33,11 @@ class PrivacyPart(MeasuredPart):
     Attributes
     ----------
     quantity : str, ``epsilon_law`` for that of the target law, where nothing is known of the sampler
+    for_class : str, class of problems that its epsilon is for, where that is not the claim's own; empty else
     """
 
     quantity: Literal["risk", "epsilon_law"] = "risk"
+    for_class: str = ""
 
 
 @kind("privacy")

@@ -49,6 +49,10 @@ class RatePart(MeasuredPart):
         least signal at which what `requires` names reaches its value, replicate by replicate, interpolated on
         logarithms.
     noise_off : bool, false where the algorithm has no limit without noise to be run as a companion
+    law, law_limit : str and float
+        A part of kind law on the same cells, and the limit of its ratio to the formula (``inf``: unbounded); where the
+        law holds, it decides the exponent.
+    loose : str, the term in which the bound is loose, where a faster decay contradicts nothing that it states
     """
 
     bound: str
@@ -59,6 +63,9 @@ class RatePart(MeasuredPart):
     better: Literal["smaller", "larger"] = "smaller"
     quantity: str = RISK
     noise_off: bool = True
+    law: str = ""
+    law_limit: float | None = None
+    loose: str = ""
 
 
 @kind("rate")

@@ -1,243 +1,221 @@
-"""The report's opening: what all claims come to, by paper, in a table and a figure, before anything is explained."""
+"""The opening: what all claims come to, by paper, in bars and in one table a paper, before anything is explained."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpsco_bench.analysis import answer as standings
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis import answer as rules
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, Cell
 from dpsco_bench.claims.catalogue import load_errata
-from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.messages import place
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
-from dpsco_bench.report.wording import TONES, symbols
+from dpsco_bench.report.wording import symbols
 
-COLOURS = {
-    standings.AS_PRINTED: "#00664b",
-    standings.AS_RECALLED: "#9bd6bd",
-    standings.AS_CORRECTED: "#4a7d3a",
-    standings.WITH_OURS: "#4a9fd6",
-    standings.NOT_SHOWN: "#e9a820",
-    standings.NOT_PRIVATE: "#bf6900",
-    standings.WITHOUT_NOISE: "#f5e38c",
-    standings.FAILS: "#a63c00",
-    standings.UNDECIDED: "#c4c4c4",
-    standings.VACUOUS: "#d6d6d6",
-    standings.BY_CONSTRUCTION: "#dedede",
-    standings.SHOWN: "#e6e6e6",
-    standings.AUDITED: "#ededed",
-    standings.NOT_RUN: "#f4f4f4",
-}
-"""Standing -> colour, from left to right in the bars: neighbours differ in lightness, so that they do in grey too."""
-DARK = ("#00664b", "#4a7d3a", "#bf6900", "#a63c00")
-"""Colours on which numbers are white."""
-RESERVED = (standings.NOT_SHOWN, standings.NOT_PRIVATE, standings.WITHOUT_NOISE)
-"""Standings that hold with a reservation."""
-UNPROVEN = {
-    "target_law_only": "the target law alone is",
-    "unproven": "nothing is shown, as constants are nominal or the bound is above the claim",
-    "exceeds_claim": "its ε is above the claim",
-}
-"""Status of accounted noise that is not proven private -> what is said of such verdicts."""
-BAR, ROW, KEY_LINE = 0.62, 0.34, 0.2
-"""Height of a bar in rows; of a row and of a line of the key in inches."""
-WIDTH, LEFT = 5.8, 2.05
+COLOURS = {YES: "#00664b", NO: "#a63c00", OPEN: "#e9a820", UNTESTED: "#dedede"}
+"""Word -> colour, from left to right in the bars; neighbours differ in lightness, so that they do in grey too."""
+DARK = (YES, NO)
+"""Words whose numbers are white."""
+TONES = {YES: "good", NO: "bad", OPEN: "open", UNTESTED: "absent"}
+ASKED = ("printed", "noise", "private")
+"""Questions of a statement about risk, in the order of the bars."""
+BARS = {"printed": "shows, printed noise", "noise": "that noise private", "private": "shows, private noise"}
+BAR, ROW, GAP = 0.8, 0.21, 0.14
+"""Height of a bar in rows; of a row, and of the gap below a paper, in inches."""
+WIDTH, LEFT = 6.4, 2.55
 """Inches: narrow enough to be read on a telephone without scrolling; room for names."""
 
 
 @dataclass(frozen=True)
 class ClaimLine:
-    """A claim and what its verdicts come to."""
+    """A claim and its answers."""
 
     results: ClaimResults
-    answer: standings.Answer
+    answer: Answer
 
     @property
-    def standing(self) -> str:
-        return self.answer.standing
+    def statement(self) -> str:
+        """Where it stands in its paper, and what it says."""
+        return symbols(f"{place(self.results.claim)}: {self.results.claim.title}")
 
     @property
     def text(self) -> str:
-        """Its sentence, with Greek letters and inequality signs."""
+        """All its answers, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
-    @property
-    def tone(self) -> str:
-        return "qualified" if self.standing in RESERVED else TONES[standings.STANDINGS[self.standing].outcome]
+    def cell(self, key: str) -> Cell | None:
+        """Its answer to one question; None where that is not asked."""
+        return self.answer.cells.get(key)
+
+    def tone(self, key: str) -> str:
+        """Tone of that answer."""
+        cell = self.cell(key)
+        return TONES[cell.word] if cell else "plain"
 
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One paper in the opening.
-
-    Attributes
-    ----------
-    privacy, recalled : mapping of str to int
-        Verdicts on a theorem's own noise (`on_printed_noise`) by outcome (`claims.kinds.OUTCOMES`): on what the paper
-        prints, and on what it cites of another source, which it does not print.
-    """
+    """One paper in the opening: its name, its claims, and how many errata it has."""
 
     paper: str
     name: str
     claims: Sequence[ClaimLine]
-    privacy: Mapping[str, int]
     errata: int
-    recalled: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, *subjects: str) -> list[ClaimLine]:
+        """Its claims on some subjects."""
+        return [line for line in self.claims if line.answer.subject in subjects]
+
+    def words(self, key: str) -> Counter[str]:
+        """Word -> how many of its statements about risk have it as the answer to a question."""
+        return Counter(line.answer.cells[key].word for line in self.of("risk"))
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Standing -> how many of its claims."""
-        return standings.counted(line.standing for line in self.claims)
+    def rows(self) -> list[ClaimLine]:
+        """Its table: statements about risk, and theorems on privacy that none of these names."""
+        named = {id for line in self.of("risk") for row in line.results.rows[:1] for id in row.noise_of or ()}
+        return [*self.of("risk"), *(line for line in self.of("privacy") if line.results.id not in named)]
 
 
-def on_printed_noise(row: Verdict) -> bool:
-    """Check whether a verdict says of a theorem's own noise whether it is private: no audit, and nothing beside it."""
-    rules = get_kind(row.kind)
-    return rules.judges_noise and not rules.aside and row.calibration == "paper" and not row.beside
-
-
-def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str]) -> list[PaperLine]:
-    lines = []
-    for paper in inputs.papers:
-        own = [score.row for score in rows if score.results.paper == paper and on_printed_noise(score.row)]
-        printed, recalled = (
-            Counter(row.meaning.outcome for row in own if bool(row.recalled) is cited) for cited in (False, True)
+def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
+    """Answer every claim that has rows, paper by paper."""
+    rows = [row for claim in inputs.claims for row in claim.rows]
+    found = rules.answers(rows)
+    return [
+        PaperLine(
+            paper,
+            names[paper],
+            [ClaimLine(claim, found.get(claim.id) or rules.answer(())) for claim in inputs.of_paper(paper)],
+            len(load_errata(paper)),
         )
-        claims = [ClaimLine(claim, standings.answer(claim.rows)) for claim in inputs.of_paper(paper)]
-        lines.append(PaperLine(paper, names[paper], claims, printed, len(load_errata(paper)), recalled))
-    return lines
+        for paper in inputs.papers
+    ]
 
 
-PAPER: Columns = {"Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper"))}
+def _words_text(key: str, line: PaperLine) -> str:
+    words = line.words(key)
+    return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
 
 
 def papers_table(lines: Sequence[PaperLine]) -> Table:
-    """Tabulate claims by standing, and errata, of every paper."""
-    columns = {**PAPER, "Claims": Column(lambda line: len(line.claims), str, "claims", numeric=True)}
-    for standing in standings.counted(claim.standing for line in lines for claim in line.claims):
-        name = standing.replace(", ", "_").replace(" ", "_")
-        columns[standing.capitalize()] = Column(partial(_count, standing), _or_dot, name, numeric=True)
+    """Tabulate the answers of every paper."""
+    columns: dict[str, Column] = {
+        "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
+        "About risk": Column(lambda line: len(line.of("risk")), str, "risk", numeric=True),
+    }
+    for key in ASKED:
+        raw = {f"{key}_{word.replace(' ', '_')}": partial(_count, key, word) for word in WORDS}
+        columns[rules.QUESTIONS[key]] = Column(partial(_words_text, key), raw=raw)
+    columns["On privacy"] = Column(partial(_alone, ("privacy",)), raw="privacy")
+    columns["Counts and laws"] = Column(partial(_alone, ("count", "law")), raw="counts")
     columns["Errata"] = Column("errata", numeric=True)
-    return Table("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
+    return Table("papers", "All papers", columns, lines)
 
 
-def _count(standing: str, line: PaperLine) -> int:
-    return line.counts.get(standing, 0)
+def _count(key: str, word: str, line: PaperLine) -> int:
+    return line.words(key)[word]
 
 
-def _or_dot(found: object) -> str:
-    return str(found or "·")
+def _alone(subjects: tuple[str, ...], line: PaperLine) -> str:
+    found = Counter(one.answer.word for one in line.of(*subjects))
+    return ", ".join(f"{found[word]} {word}" for word in WORDS if found[word]) or "·"
 
 
-def noise_table(lines: Sequence[PaperLine]) -> Table:
-    """Tabulate whether the printed noise of every paper is private."""
-    printed = Column(lambda line: _privacy_text(line.privacy) or "no claim of its own", raw="privacy")
-    columns = {**PAPER, "Printed noise is (ε, δ)-private": printed}
-    note = "What an accountant says of the theorem’s own noise, by experiment."
-    if any(line.recalled for line in lines):
-        recalled = Column(lambda line: _or_dot(_privacy_text(line.recalled)), raw="recalled")
-        columns["Noise of cited sources is"] = recalled
-        note += " A paper does not print the noise of methods that it cites: it is recalled of their sources."
-    note = f"{note} {accounted_text(lines)}".rstrip()
-    return Table("printed_noise", "Printed noise", columns, lines, note)
+STATEMENT = Column("statement", raw={"claim": "results.id"}, link=leads_to("results.id"))
 
 
-def accounted_text(lines: Sequence[PaperLine]) -> str:
-    """Count verdicts whose accounted noise is proven private; empty where a profile has none.
+def _asked(key: str) -> Column:
+    def show(line: ClaimLine) -> str:
+        cell = line.cell(key)
+        return symbols(cell.short) if cell else "·"
 
-    The accountant that chooses the noise bounds its epsilon by the claim. That is no proof where it speaks of the law
-    of an exact draw or minimiser, or where a constant of the objective is nominal.
-    """
-    rows = [row for line in lines for claim in line.claims for row in claim.results.rows]
-    own = [row.noise.status for row in rows if row.calibration == "accounted" and row.noise and row.rests_on_noise]
-    if not own:
-        return ""
-    found = Counter(own)
-    others = [f"behind {found[status]} {said}" for status, said in UNPROVEN.items() if found[status]]
-    told = ", ".join([f"It is proven private behind {found['proven'] or 'none'} of {len(own)} verdicts", *others])
-    return (
-        f"Accounted noise is chosen so that an accountant bounds ε by the claim; that it does confirms nothing. {told}."
-    )
+    return Column(show, raw=key, kind="verdict", tone=lambda line: line.tone(key))
 
 
-CLAIMS: Columns = {
-    "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
-    "Standing": Column("standing", kind="verdict", tone="tone"),
-    "What": Column("results.claim.title", symbols),
-    "Answer": Column("answer.text", symbols, "answer", kind="prose"),
+def answers_table(line: PaperLine) -> Table:
+    """Tabulate the three answers of each statement of a paper, as its row."""
+    columns: Columns = {"Statement": STATEMENT, **{rules.QUESTIONS[key]: _asked(key) for key in rules.QUESTIONS}}
+    note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
+    return Table(f"{line.paper}.answers", f"{line.name}: the answers", columns, line.rows, symbols(note))
+
+
+def counts_table(line: PaperLine) -> Table:
+    """Tabulate what asks for no risk: counts and laws."""
+    columns: Columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
+    return Table(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
+
+
+MARKS = {
+    "s": "by the schedule: this share of the risk is there without noise",
+    "c": "for a constant of at least this, which the theorem leaves open",
+    "q": "the query sequence has this eps, and the output is not known to exceed the claim",
+    "r": "noise recalled of a cited source",
+    "b": "a bound alone, of which the risk is at most this share",
+    "E1": "noise as this erratum corrects it",
+    "*": "the constants of the instance are nominal",
 }
+"""Mark of an answer -> what it means."""
 
 
 def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
-    """Tabulate every claim with its standing and the sentence that answers it."""
+    """Tabulate every claim with all its answers in words."""
+    columns: Columns = {
+        "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
+        "About": Column("answer.subject", raw="subject"),
+        "Answer": Column("answer.text", symbols, "answer", kind="prose"),
+    }
     rows = [claim for line in lines for claim in line.claims]
-    return Table("claims", f"All claims, profile {profile}", CLAIMS, rows)
-
-
-def _privacy_text(found: Mapping[str, int]) -> str:
-    """Count how many verdicts on noise have each outcome, in words."""
-    words = {"confirms": "proven", "contradicts": "above the claim", "unproven": "not shown"}
-    parts = [f"{found[key]} {word}" for key, word in words.items() if found.get(key)]
-    rest = sum(number for key, number in found.items() if key not in words)
-    return ", ".join([*parts, *([f"{rest} not run"] if rest else [])])
+    return Table("claims", f"All claims, profile {profile}", columns, rows)
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """Draw one bar per paper: what its claims come to."""
-    used = [standing for standing in COLOURS if any(line.counts.get(standing) for line in lines)]
-    key = _key_places(used)
-    top = KEY_LINE * (1 + max((row for row, _ in key), default=0)) + 0.06
-    height = ROW * len(lines) + top + 0.07
+    """Draw three stacked bars a paper, one for each question."""
+    height = len(lines) * (3 * ROW + GAP) + 0.42
     figure = Figure(figsize=(WIDTH, height))
-    axes = figure.add_axes((LEFT / WIDTH, 0.07 / height, (WIDTH - LEFT - 0.05) / WIDTH, ROW * len(lines) / height))
-    most = max((len(line.claims) for line in lines), default=1)
-    for number, line in enumerate(lines):
-        _bar(axes, line, len(lines) - 1 - number, most)
+    body = (height - 0.42) / height
+    axes = figure.add_axes((LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, body))
+    most = max((len(line.of("risk")) for line in lines), default=1) or 1
+    y, step = 0.0, GAP / ROW
+    for line in lines:
+        for key in ASKED:
+            _bar(axes, line.words(key), y)
+            axes.text(-0.012 * most, y, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+            y += 1.0
+        figure.text(
+            0.05 / WIDTH, 1 - (0.37 + (y - 2.0 + 0.5) * ROW) / height, line.name, va="center", size=8.5, color=INK
+        )
+        y += step
     axes.set_xlim(0, most * 1.02)
-    axes.set_ylim(-0.5, len(lines) - 0.5)
-    axes.set_yticks(range(len(lines)), [line.name for line in reversed(lines)])
-    axes.tick_params(labelsize=8)
+    axes.set_ylim(y - step - 0.5, -0.5)
     axes.set_xticks([])
+    axes.set_yticks([])
     bare(axes)
-    for standing, (row, x) in zip(used, key, strict=True):
-        where = 1 - (0.1 + KEY_LINE * row) / height
-        figure.text(x / WIDTH, where, "■", va="center", size=9, color=COLOURS[standing])
-        figure.text((x + 0.14) / WIDTH, where, standing, va="center", size=7.5, color=FAINT)
+    x = LEFT
+    for word, colour in COLOURS.items():
+        figure.text(x / WIDTH, 1 - 0.14 / height, "■", va="center", size=10, color=colour)
+        figure.text((x + 0.15) / WIDTH, 1 - 0.14 / height, word, va="center", size=8.5, color=INK)
+        x += 0.4 + 0.075 * len(word)
     return figure
 
 
-def _bar(axes: Axes, line: PaperLine, y: int, most: int) -> None:
+def _bar(axes: Axes, words: Counter[str], y: float) -> None:
     left = 0
-    for standing, colour in COLOURS.items():
-        wide = line.counts.get(standing, 0)
+    for word, colour in COLOURS.items():
+        wide = words[word]
         axes.barh(y, wide, BAR, left=left, color=colour, edgecolor="white", linewidth=0.8)
-        if wide >= 0.018 * most:
-            ink = "white" if colour in DARK else INK
+        if wide:
+            ink = "white" if word in DARK else INK
             axes.text(left + wide / 2, y, str(wide), ha="center", va="center", size=7.5, color=ink, weight="bold")
         left += wide
 
 
-def _key_places(used: Sequence[str]) -> list[tuple[int, float]]:
-    """Find (line, inches from the left) of each word of the key, broken where the figure ends."""
-    places, row, x = [], 0, 0.05
-    for standing in used:
-        wide = 0.34 + 0.058 * len(standing)
-        if x + wide > WIDTH and x > 0.05:
-            row, x = row + 1, 0.05
-        places.append((row, x))
-        x += wide
-    return places
-
-
 def headline(lines: Sequence[PaperLine]) -> str:
-    """Say what the figure says, in one sentence."""
-    text = standings.headline(claim.standing for line in lines for claim in line.claims)
-    return text[:1].upper() + text[1:]
+    """Count all answers in words."""
+    return rules.headline(claim.answer for line in lines for claim in line.claims)

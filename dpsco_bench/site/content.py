@@ -55,7 +55,7 @@ class Content:
     @cached_property
     def lines(self) -> list[PaperLine]:
         """What the claims of each paper come to."""
-        return paper_lines(self.inputs, self.scores, self.names)
+        return paper_lines(self.inputs, self.names)
 
     @cached_property
     def claims(self) -> dict[str, ClaimLine]:

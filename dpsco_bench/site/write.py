@@ -17,7 +17,8 @@ from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.jobs import jobs_table
-from dpsco_bench.report.opening import claims_table, noise_table, papers_figure, papers_table
+from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
+from dpsco_bench.report.opening import counts_table as stated_table
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import errata_table, number_tables, rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
@@ -104,7 +105,9 @@ def all_tables(content: Content) -> Iterator[Table]:
     """List every table of the report that has raw values, which is written in all formats."""
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
-    yield noise_table(lines)
+    for line in lines:
+        yield answers_table(line)
+        yield stated_table(line)
     yield claims_table(lines, inputs.profile)
     yield scoreboard(inputs)
     for board in inputs.boards:

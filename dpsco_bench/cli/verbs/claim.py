@@ -61,8 +61,9 @@ def execute(args: argparse.Namespace) -> int:
         drawn += _drawn(entry, found, args) if args.figures and found else []
     if args.json:
         from dpsco_bench.analysis.answer import told
+        from dpsco_bench.cli.verbs.gate import recorded_rows
 
-        print_json(told(rows))
+        print_json(told(rows, recorded_rows(args.profile)))
     else:
         _print(rows)
         for id in dict.fromkeys(row.id for row in rows):
@@ -85,12 +86,13 @@ def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> 
 
 
 def _print(rows: list[Verdict]) -> None:
-    """The sentence of each claim, its rows, and every row's reasons."""
+    """Print the answers of each claim, its rows, and every row's reasons."""
+    from dpsco_bench.cli.verbs.gate import recorded_rows
     from dpsco_bench.cli.verdict_table import answers_text, verdict_table
 
-    print(answers_text(rows) + "\n")
-    print(verdict_table(rows, privacy=True))
     (profile,) = {row.profile for row in rows}
+    print(answers_text(rows, recorded_rows(profile)) + "\n")
+    print(verdict_table(rows, privacy=True))
     print(f"profile {profile}" + "; --profile full has the complete replication's sizes" * (profile != "full"))
     several = len({row.id for row in rows}) > 1
     remarks = [

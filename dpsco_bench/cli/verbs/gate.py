@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         from dpsco_bench.analysis.answer import told
 
-        print_json(told(rows))
+        print_json(told(rows, recorded_rows(args.profile)))
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     if args.brief:
         from dpsco_bench.cli.closing import closing
@@ -114,6 +114,13 @@ def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) ->
 def recorded_path(profile: str) -> Path:
     """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
+
+
+def recorded_rows(profile: str) -> list[Verdict]:
+    """Verdicts of a profile as recorded, for what a claim says of others that are not run with it."""
+    from dpsco_bench.analysis.record import read_record
+
+    return read_record(recorded_path(profile))
 
 
 def recorded_seconds_path(profile: str) -> Path:

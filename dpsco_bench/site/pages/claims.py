@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.analysis.answer import NOT_PRIVATE, NOT_SHOWN, UNDECIDED, WITH_OURS
+from dpsco_bench.analysis.answer import question_of
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
@@ -17,10 +17,11 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
-from dpsco_bench.report.opening import claims_table
+from dpsco_bench.report.opening import ClaimLine, claims_table
 from dpsco_bench.report.papers import number_tables, orderings_table, parts_table
 from dpsco_bench.report.scores import Score, claim_table, scoreboard
 from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import (
     NO_SEARCH,
@@ -39,8 +40,6 @@ from dpsco_bench.site.markdown import (
 
 SUFFIXES = ("", ".curves", ".time", ".shown")
 """Figures of a claim, behind its id."""
-NOISE_MATTERS = (NOT_SHOWN, NOT_PRIVATE, WITH_OURS, UNDECIDED)
-"""Standings beside which it is told that the printed noise is refuted elsewhere."""
 PRINTED = "paper"
 ASIDE = ("sampler", "accountant")
 """Options that say how a law is drawn and charged, and not what it is."""
@@ -63,8 +62,7 @@ def _index(content: Content) -> str:
     return "\n".join(
         [
             heading("Claims", target="claims"),
-            "Every claim with its standing and the sentence that answers it. "
-            "[All verdicts](../verdicts.md) has a row per experiment.\n",
+            "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
             table(claims_table(content.lines, content.inputs.profile)),
             "" if content.short else toctree(["/verdicts"]),
             *pages,
@@ -89,7 +87,7 @@ def _claim(content: Content, results: ClaimResults) -> str:
     pieces = [
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
-        f"{badge(line.standing, line.tone)}. {prose(_beyond(line.standing, line.text))}".rstrip() + "\n",
+        _answers(line),
         _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
@@ -101,18 +99,17 @@ def _claim(content: Content, results: ClaimResults) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _beyond(standing: str, answer: str) -> str:
-    """Cut the standing off an answer that begins with it, since it stands before it."""
-    rest = answer[len(standing) :]
-    if answer.lower().startswith(standing) and rest[:1] in (":", "."):
-        return rest[1:].strip()[:1].upper() + rest[1:].strip()[1:]
-    return answer
+def _answers(line: ClaimLine) -> str:
+    """List the answer to each question, and what stands beside them."""
+    found, asked = line.answer, []
+    for key, cell in found.cells.items():
+        word = badge(symbols(cell.short), line.tone(key))
+        asked.append(f"{text(question_of(found.subject, key))}: {word} {prose(symbols(cell.why))}")
+    return bullets([*asked, *(prose(symbols(remark)) for remark in found.remarks)])
 
 
 def _elsewhere(content: Content, results: ClaimResults) -> str:
     """Say which other claims refute the printed noise; empty where none does."""
-    if content.claims[results.id].standing not in NOISE_MATTERS:
-        return ""
     links = [link(code(row.id), address(row.id)) for row in refuted_elsewhere(results, content.scores)]
     where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
     told = f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n"

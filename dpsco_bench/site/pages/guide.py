@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import dpsco_bench
-from dpsco_bench.analysis.answer import STANDINGS
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
 from dpsco_bench.claims.erratum import CHANGES
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.paths import documents
-from dpsco_bench.report.opening import RESERVED as RESERVED_STANDINGS
+from dpsco_bench.report.opening import MARKS
+from dpsco_bench.report.opening import TONES as ANSWER_TONES
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import badge, heading, text, toctree
@@ -32,9 +33,28 @@ Show = Callable[[str, str], str]
 ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
 """Kinds in the order in which a reader meets them; others follow."""
 SKELETON = "".join(
-    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("standings", "noise", "verdicts", "changes")
+    f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("answers", "marks", "noise", "verdicts", "changes")
 )
 """A page that has the tables and nothing else."""
+WORDS_MEAN = {
+    YES: (
+        "an exponent, ordering, law or bound of the statement is met, and none is contradicted or open",
+        "an upper bound on ε, for what is released and the class that the claim names, is at most the claim",
+    ),
+    NO: (
+        "a row within the hypotheses contradicts it; of an O(), the ratio of risk to bound grows throughout",
+        "a lower bound on ε of the released output is above the claim on an admissible instance",
+    ),
+    OPEN: (
+        "a row is not decided, or part of the stated values alone was run",
+        "nothing proves or refutes it; a query sequence that exceeds the claim refutes nothing of the output",
+    ),
+    UNTESTED: (
+        "only shown, vacuous, a control, beside the statement, outside of its hypotheses, or not run",
+        "outside of the theorem's range, or not run",
+    ),
+}
+"""Word of an answer -> what it means for each question."""
 MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
@@ -118,10 +138,8 @@ def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str =
 
 def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
     """Make titles and rows of the table of each region; a kind stands in the first row of its words."""
-    standings = [
-        [show(word, QUALIFIED if word in RESERVED_STANDINGS else TONES[meant.outcome]), meant.meaning]
-        for word, meant in STANDINGS.items()
-    ]
+    words = [[show(word, ANSWER_TONES[word]), *meanings] for word, meanings in WORDS_MEAN.items()]
+    marks = [[show(mark, ""), symbols(meaning)] for mark, meaning in MARKS.items()]
     verdicts = []
     known = {kind.name: kind for kind in all_kinds()}
     for name in [*(name for name in ORDER if name in known), *(name for name in known if name not in ORDER)]:
@@ -134,7 +152,8 @@ def tables(show: Show) -> dict[str, tuple[list[str], list[list[str]]]]:
     noise = [[show(word, ""), meaning] for word, meaning in CALIBRATION_MEANINGS]
     changes = [[show(word, ""), symbols(change.meaning)] for word, change in CHANGES.items()]
     return {
-        "standings": (["standing", "when"], standings),
+        "answers": (["word", "does it show", "is it private"], words),
+        "marks": (["mark", "meaning"], marks),
         "noise": (["noise", "meaning"], noise),
         "verdicts": (["kind", "word", "meaning"], verdicts),
         "changes": (["word", "meaning"], changes),

@@ -1,11 +1,11 @@
-"""The first page: what was found, then how the claims stand, paper by paper."""
+"""The first page: the answers of all papers in bars, then what was found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dpsco_bench.report.address import address
-from dpsco_bench.report.opening import headline, noise_table, papers_table
+from dpsco_bench.report.opening import headline, papers_table
 from dpsco_bench.report.scores import chance_text
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.findings import Supported, Unsaid
@@ -31,29 +31,26 @@ MAILED = (
     "numbers, the code of every method, and a search."
 )
 STAND = (
-    "A claim is a theorem, a row of a table or a figure. It counts once, however many experiments measure it. What the "
-    "words mean stands in [Reading a verdict](guide/reading.md)."
+    "Two questions are asked of every theorem, table row and figure: does it show, and is its noise private? "
+    "[Reading a verdict](guide/reading.md) explains the words and marks."
 )
 
 
 def home_page(content: Content, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
-    """Write the findings, and behind them the count of claims."""
+    """Write the bars and the counts, and behind them the findings."""
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
     left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
     pieces = [
-        heading(title, target="findings"),
-        f"{text(WHAT)}\n\nProfile {code(content.inputs.profile)}: {text(headline(lines))}.\n",
+        heading("Does it show, and is it private?", target="standings"),
+        f"{text(WHAT)}\n\n{STAND}\n",
+        figure("figures/site/papers.svg", headline(lines)),
+        f"Profile {code(content.inputs.profile)}. {text(headline(lines))} {text(chance_text(content.scores))}\n",
+        table(papers_table(lines)),
         f"{text(MAILED)}\n" if content.short else "",
+        heading(title, 2, target="findings"),
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
         f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{bullets(left_out)}" if unsaid else "",
-        heading("How the claims stand", 2, "standings"),
-        f"{STAND} Every claim is in [the list of claims](claims/index.md), every experiment in "
-        "[the list of verdicts](verdicts.md).\n",
-        figure("figures/site/papers.svg", headline(lines)),
-        table(papers_table(lines)),
-        table(noise_table(lines)),
-        text(chance_text(content.scores)) + "\n",
         f":::{{warning}}\n{text(WARNING)}\n:::\n",
         toctree(SECTIONS),
     ]
@@ -65,7 +62,7 @@ def _finding(number: int, finding: Supported) -> str:
     claims = [link(code(id), address(id)) for id in finding.claims]
     pages = [f"[]({page})" if page.startswith("#") else f"[]({page}.md)" for page in finding.finding.pages]
     pieces = [
-        heading(f"{number}. {finding.said.title}", 2, target),
+        heading(f"{number}. {finding.said.title}", 3, target),
         prose(finding.said.sentence) + "\n",
         figure(f"figures/site/{target}.svg", finding.said.title) if finding.said.points else "",
         f"**What it means.** {prose(finding.said.means)}\n",

@@ -14,7 +14,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING
-from dpsco_bench.report.opening import PaperLine, claims_table, headline, noise_table, papers_table
+from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.panels import BESIDE
 from dpsco_bench.report.papers import judged_calibrations, rates_table
@@ -27,20 +27,14 @@ from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table
 from dpsco_bench.site.pages.privacy import ledger_table
 
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
-NOISE_WORDS = {
-    "confirms": "proven private",
-    "contradicts": "shown not to be private",
-    "unproven": "not shown to be private or not",
-}
 
 
 def paper_pages(content: Content) -> Pages:
     """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
-        f"{text(headline(content.lines))}.\n",
+        f"{text(headline(content.lines))}\n",
         table(papers_table(content.lines)),
-        table(noise_table(content.lines)),
         toctree([line.paper for line in content.lines]),
     ]
     papers = {f"papers/{line.paper}": _paper(content, line) for line in content.lines}
@@ -55,25 +49,16 @@ def _paper(content: Content, line: PaperLine) -> str:
     pieces = [
         heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
-        f"{text(headline([line]))}. {_noise(line)}\n",
+        table(answers_table(line)),
+        f"{text(headline([line]))}\n",
+        table(counts_table(line)) if line.of("count", "law") else "",
         *_rebuilt(content, paper),
-        heading("Its claims", 2),
-        table(claims_table([line], content.inputs.profile)),
         *_figures(content, paper),
         f"Exponents of all {len(rates.rows)} sweeps, claimed beside measured: {files}.\n" if rates.rows else "",
         *_ledgers(content, paper),
         *([heading("Errata", 2), bullets(errata)] if content.errata[paper] else ()),
     ]
     return "\n".join(filter(None, pieces))
-
-
-def _noise(line: PaperLine) -> str:
-    """Say what is known of its own noise, and of the noise that it cites, a sentence each."""
-    sentences = []
-    for found, whose in ((line.privacy, "its own printed noise"), (line.recalled, "noise recalled of cited sources")):
-        if said := [f"{found[key]} {word}" for key, word in NOISE_WORDS.items() if found.get(key)]:
-            sentences.append(f"Of the experiments on {whose}, {', '.join(said)}.")
-    return " ".join(sentences)
 
 
 def _figures(content: Content, paper: str) -> list[str]:

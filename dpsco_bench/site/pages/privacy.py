@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpsco_bench.analysis.answer_text import counted
+from dpsco_bench.analysis.answer import audits_text
 from dpsco_bench.paths import documents
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, LedgerRow
 from dpsco_bench.report.tables import Column, Table
-from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Content, Pages
 from dpsco_bench.site.markdown import NO_SEARCH, code, figure, heading, table, text
 
@@ -46,12 +45,12 @@ def privacy_page(content: Content) -> Pages:
 
 
 def _audits(content: Content) -> list[str]:
-    counts = Counter(score.verdict for score in content.audits)
-    if not counts:
+    if not content.audits:
         return []
+    found = audits_text([score.row for score in content.audits])
     intro = (
-        f"Runs on neighbouring data sets bound ε from below. {symbols(counted(counts))} All bounds hold "
-        "together at 99.9 %. An audit can refute a claim; it never proves privacy."
+        f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
+        "refute a claim; it never proves privacy."
     )
     more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
     drawn = figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
