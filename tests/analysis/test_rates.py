@@ -353,3 +353,19 @@ def test_columns_of_other_lengths_are_refused():
         Regime.of(N, 1 / N, [1.0, 2.0])
     with pytest.raises(InputError, match="^number of edges"):
         SweepRisks(N, noisy(1 / N), Regime.of(N, 1 / N, 1 / N), edges=(True,))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "grows"),
+    [
+        (lambda n: n**0.5, True),  # unbounded, and as fast at the end
+        (lambda n: 1.0 - 0.9 * np.exp(-n / 300.0), False),  # bounded: flat at the end
+        (lambda n: 1.0 + 0.3 * (n < 200) + 8.0 * (n > 2000), False),  # one jump, and no growth before it
+    ],
+)
+def test_the_ratio_to_the_bound_grows_over_the_whole_window_or_not(ratio, grows):
+    grid = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0])
+    risks = [np.full(8, r / n) for n, r in zip(grid, ratio(grid), strict=True)]
+    found = rate_verdict(SweepRisks(grid, risks, Regime.of(grid, 1 / grid, 1 / grid)), 0.1, NAMES, parameter="n")
+    assert found.grows is grows
+    assert found.ratio_ends[1] == pytest.approx(ratio(grid)[-1])
