@@ -74,7 +74,10 @@ CLAIMS = {claim.id: claim for claim in read_claims()}
 def _table(found: dict[str, Answer]) -> list[str]:
     """Tabulate the answers of a paper: statements about risk and privacy, then counts and laws."""
     keys = [*QUESTIONS]
-    lines = ["| statement | " + " | ".join(QUESTIONS[key].lower() for key in keys) + " |", "| --- |" + " --- |" * len(keys)]
+    lines = [
+        "| statement | " + " | ".join(QUESTIONS[key].lower() for key in keys) + " |",
+        "| --- |" + " --- |" * len(keys),
+    ]
     for claim, one in found.items():
         if one.subject in ("risk", "privacy"):
             cells = [one.cells[key].short if key in one.cells else "" for key in keys]
@@ -141,7 +144,9 @@ def unexpected(profile: str) -> list[str]:
     """The rows that say something else than their claim's file expects."""
     rows = [row for row in recorded(profile) if row.expected]
     named = [
-        row for row in rows if expected_words(row.expected, row.calibration) and (says(row) or row.kind == "privacy") and row.counted
+        row
+        for row in rows
+        if expected_words(row.expected, row.calibration) and (says(row) or row.kind == "privacy") and row.counted
     ]
     others = [row for row in named if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}]
     lines = [

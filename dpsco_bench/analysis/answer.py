@@ -51,11 +51,11 @@ QUESTIONS = {
     "silent": "Without noise",
 }
 """Column of an answer -> the question that it answers."""
-SUBJECTS = ("risk", "privacy", "count", "law", "audit")
 RATE, BOUND, COUNT = "rate", "bound", "count"
 ABOUT = {"explicit": BOUND, "lower_bound": "lower bound"}
 """Kind -> what an answer calls it; others go by their title."""
 VERBS = {YES: "is proven", NO: "is refuted", OPEN: "is open"}
+HOLDS = "holds"
 BY_SCHEDULE = 0.6
 """Share of the risk that is there without noise from which on a rate may be the schedule's."""
 PLACES = ("n", "d", "eps", "kappa")
@@ -96,7 +96,7 @@ class Cell:
     @property
     def text(self) -> str:
         """The same with its reason."""
-        return f"{self.short}: {self.why}" if self.why else self.short
+        return f"{self.short}{': ' if self.why[:3] in ('eps', 'c =') else ', '}{self.why}" if self.why else self.short
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Answer:
 
     Attributes
     ----------
-    subject : str, one of `SUBJECTS`
+    subject : str, one of `claims.model.SUBJECTS`, or ``audit``
     cells : mapping, key of `QUESTIONS` -> `Cell`; those that its subject has
     remarks : sequence of str, sentences beside them
     """
@@ -133,15 +133,16 @@ def question_of(subject: str, key: str) -> str:
     return QUESTIONS[key] if subject == "risk" else "Is the printed noise private"
 
 
-def says(row: Verdict, law: str = "") -> Said | None:
+def says(row: Verdict, law: bool = False) -> Said | None:
     """Read one row; None where it says nothing of its claim.
 
     Parameters
     ----------
-    law : str, word of the computed law that the row names (`RatePart.law`), under the same noise
+    law : bool, whether the computed law that the row names (`RatePart.law`) holds
     """
     kind, outcome = get_kind(row.kind), row.meaning.outcome
-    silent = not row.counted or not kind.answers or kind.judges_noise or row.word in COMMON_WORDS
+    of_noise = kind.judges_noise and row.states != COUNT  # that a tree counts right shows in what it is charged
+    silent = not row.counted or not kind.answers or of_noise or row.word in COMMON_WORDS
     if silent or outcome in ("shown", "vacuous"):
         return None
     if kind.measures_slope and not kind.counts:
@@ -151,10 +152,10 @@ def says(row: Verdict, law: str = "") -> Said | None:
     return Said(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
 
 
-def _rate(row: Verdict, law: str) -> Said | None:
+def _rate(row: Verdict, law: bool) -> Said | None:
     """Read a slope: a law decides it, a growing ratio contradicts an O(), and far below the bound it says nothing."""
     word = {"match": YES, "faster": YES, "fails": NO if row.grows else OPEN}.get(row.word, OPEN)
-    if row.law_limit is not None and law == "holds":
+    if row.law_limit is not None and law:
         return Said(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
     allowed = max(2.0 * row.tolerance, 0.5 * abs(row.bound_slope))
     too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
@@ -165,7 +166,7 @@ def _rate(row: Verdict, law: str) -> Said | None:
 
 def _schedule(row: Verdict) -> float | None:
     """Share of the risk without noise, where it gives the exponent too; None elsewhere."""
-    share, asks = row.noise_off_share, row.calibration != "none" and not row.noiseless
+    share, asks = row.noise_off_share, row.calibration != "none" and not (row.noiseless or row.sampling)
     alike = abs(row.noise_off_slope - row.bound_slope) <= row.tolerance
     return share if share is not None and share >= BY_SCHEDULE and alike and asks else None
 
@@ -178,7 +179,7 @@ def place_of(row: Verdict) -> str:
 
 def together(said: Sequence[Said]) -> Cell:
     """Answer one question from all rows under one noise."""
-    stated = [one for one in said if one.about != COUNT] or list(said)
+    stated = list(said)
     firm = [one for one in stated if one.about != BOUND]
     words = [one.word for one in stated]
     word = next((word for word in (NO, OPEN, YES) if word in words), UNTESTED)
@@ -186,7 +187,7 @@ def together(said: Sequence[Said]) -> Cell:
     marks: dict[str, str] = {}
     if word == YES and shares and None not in shares:
         marks["s"] = f"{min(filter(None, shares)):.2f}".lstrip("0")
-    if word == YES and stated and not firm:
+    if word == YES and stated and not firm and not stated[0].row.noiseless:
         marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
     if any(one.row.noise and one.row.noise.nominal for one in stated):
         marks["*"] = ""
@@ -285,7 +286,9 @@ def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
     found = {c: _worst_noise([row for row in rows if row.open_value == c]) for c in sorted(constants)}
     proven = [c for c, (word, *_) in found.items() if word == YES]
     told = [
-        f"c = {number(c)} {VERBS[word]}: {why}" for c, (word, _, why) in found.items() if word != YES or c in proven[:1]
+        f"c = {number(c)} {VERBS[word]} ({why})"
+        for c, (word, _, why) in found.items()
+        if word != YES or c in proven[:1]
     ]
     if proven:
         return Cell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
@@ -305,8 +308,8 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
         return Answer("risk", dict.fromkeys(("printed", "noise", "private"), Cell()), ("It was not run.",))
     known = others or {}
     subject, own = subject_of(rows), [row for row in rows if row.counted]
-    laws = {(row.part, row.calibration): row.word for row in rows}
-    said = [one for row in rows if (one := says(row, laws.get((row.law or "", row.calibration), "")))]
+    laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
+    said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {HOLDS}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
     judging = [row for row in (*own, *named) if _on_printed_noise(row)]
     if subject == "audit":
@@ -315,7 +318,8 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
         return Answer(subject, _as_stated(said), _remarks(rows, known))
     if subject == "privacy":
         return Answer(subject, {"noise": noise_answer(judging, ())}, _remarks(rows, known))
-    under = {noise: [one for one in said if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
+    risks = [one for one in said if one.about != COUNT]
+    under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
     cells = {
         "printed": together(under["printed"]),
         "noise": noise_answer(judging, [row for row in own if row.calibration == "paper"]),

@@ -109,6 +109,7 @@ class ClaimJudge:
             law=part.law or None,
             law_limit=part.law_limit,
             loose=part.loose or None,
+            sampling=part.sampling or None,
             noiseless=part.noiseless or None,
             band_of="ours" if part.band_of == "ours" else None,
             states=self.claim.states or None,

@@ -51,6 +51,7 @@ _KEPT = (
         "law",
         "law_limit",
         "loose",
+        "sampling",
         "noiseless",
         "band_of",
         "noise_off_share",

@@ -71,6 +71,7 @@ class Verdict(Record):
     law, law_limit : str and float, or None
         The part whose computed law decides a slope, and the limit of its ratio to the formula (``inf``: unbounded).
     loose : str or None, the term in which the bound of a rate is loose
+    sampling : str or None, the sampling error that has the exponent of a rate
     noiseless : str or None, why what is stated asks for no private noise
     band_of : str or None, ``ours`` for a band that the paper does not state
     ratio_ends, last_local_slope, grows
@@ -129,6 +130,7 @@ class Verdict(Record):
     law: str | None = None
     law_limit: float | None = None
     loose: str | None = None
+    sampling: str | None = None
     noiseless: str | None = None
     band_of: str | None = None
     ratio_ends: tuple[float, ...] | None = None

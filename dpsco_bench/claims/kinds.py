@@ -31,7 +31,7 @@ SHARED_FIELDS = (
     *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
-    *("control", "outside", "for_class", "law", "law_limit", "loose", "noiseless", "band_of"),
+    *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),
     *("ratio_ends", "last_local_slope", "grows", "states", "noise_of", "count_of", "formula_of"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""

@@ -22,6 +22,8 @@ def check_profile(profile: str) -> str:
     return profile
 
 
+SUBJECTS = ("risk", "privacy", "count", "law")
+"""What a claim may state."""
 WHOLE = "full"
 """Profile whose grids are those of the statements."""
 
@@ -52,7 +54,7 @@ class Method(Record):
 UNSAID: Mapping[str, Any] = {
     **dict.fromkeys(("methods", "pair", "band"), ()),
     **dict.fromkeys(("problem", "checked_by", "rounds", "amended", "open_constant", "bound", "axis"), ""),
-    **dict.fromkeys(("law", "loose", "for_class", "band_of"), ""),
+    **dict.fromkeys(("law", "loose", "sampling", "for_class", "band_of"), ""),
     **dict.fromkeys(("problem_options", "fixed", "along", "replicates", "data_sets", "signals", "requires"), {}),
     **dict.fromkeys(("tolerances", "only"), {}),
     **dict.fromkeys(("sweep", "record", "exponent", "tolerance", "open_value", "law_limit"), None),

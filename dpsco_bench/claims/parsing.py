@@ -14,7 +14,7 @@ from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
 from dpsco_bench.claims.entries import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
-from dpsco_bench.claims.model import RISK, THRESHOLD, Claim, MeasuredPart, Method, Part, Sweep
+from dpsco_bench.claims.model import RISK, SUBJECTS, THRESHOLD, Claim, MeasuredPart, Method, Part, Sweep
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
@@ -46,10 +46,14 @@ def parse_claim(entry: Plain) -> Claim:
 def _slips_of_claim(claim: Claim, where: str) -> Iterator[InputError]:
     if not re.fullmatch(r"\w+(\.\w+)+", claim.id) or not claim.parts:
         yield InputError(where, claim.id, "an id paper.name with at least one part")
+    if claim.states not in ("", *SUBJECTS):
+        yield InputError(f"{where}: states", claim.states, "one of " + ", ".join(SUBJECTS))
     ids = [p.id for p in claim.parts]
     if len(set(ids)) != len(ids):
         yield InputError(f"{where}: parts", ids, "distinct ids")
     for part in claim.parts:
+        if part.law and part.law not in [p.id for p in claim.parts if p.kind == "law"]:
+            yield InputError(f"{where}, part {part.id}: law", part.law, "a part of kind law of this claim")
         if part.amended and part.amended not in claim.errata:
             allowed = "one of the claim's errata" + f" ({', '.join(claim.errata) or 'it has none'})"
             yield InputError(f"{where}, part {part.id}: amended", part.amended, allowed)

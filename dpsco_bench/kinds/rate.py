@@ -52,6 +52,7 @@ class RatePart(MeasuredPart):
     law, law_limit : str and float
         A part of kind law on the same cells, and the limit of its ratio to the formula (``inf``: unbounded); where the
         law holds, it decides the exponent.
+    sampling : str, the sampling error that has the exponent, where noise plays no part in it
     loose : str, the term in which the bound is loose, where a faster decay contradicts nothing that it states
     """
 
@@ -66,6 +67,7 @@ class RatePart(MeasuredPart):
     law: str = ""
     law_limit: float | None = None
     loose: str = ""
+    sampling: str = ""
 
 
 @kind("rate")
