@@ -375,10 +375,24 @@ def _as_stated(said: Sequence[Said]) -> dict[str, Cell]:
 
 
 def audits_text(rows: Sequence[Verdict]) -> str:
-    """Count what audits found, such as ``Of 4 audits 1 refutes the claimed eps, 2 do not, 1 says nothing.``."""
-    found = Counter(row.word for row in rows)
-    told = listed([f"{count} {word.replace('_', ' ')}" for word, count in sorted(found.items())])
-    return f"Of {len(rows)} audit{'s' * (len(rows) != 1)} of the claimed eps: {told}."
+    """Count what audits found: ``Of 83 audits 16 refute the claimed eps, 1 does not and 66 say nothing.``."""
+    found = Counter(row.word.replace("_", " ") for row in rows)
+    told = [
+        f"{count} {AUDITS.get(word, (word, word))[count != 1]}" for word, count in sorted(found.items(), key=_first)
+    ]
+    return f"Of {len(rows)} audit{'s' * (len(rows) != 1)} {listed(told)}."
+
+
+AUDITS = {
+    "refuted": ("refutes the claimed eps", "refute the claimed eps"),
+    "not refuted": ("does not", "do not"),
+    "says nothing": ("says nothing", "say nothing"),
+}
+"""Word of an audit -> what one and several of them do."""
+
+
+def _first(counted: tuple[str, int]) -> int:
+    return [*AUDITS, counted[0]].index(counted[0])
 
 
 def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:

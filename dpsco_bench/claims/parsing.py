@@ -52,7 +52,7 @@ def _slips_of_claim(claim: Claim, where: str) -> Iterator[InputError]:
     if len(set(ids)) != len(ids):
         yield InputError(f"{where}: parts", ids, "distinct ids")
     for part in claim.parts:
-        if part.law and part.law not in [p.id for p in claim.parts if p.kind == "law"]:
+        if part.law and part.law not in [p.id for p in claim.parts if p.rules.knows_the_law]:
             yield InputError(f"{where}, part {part.id}: law", part.law, "a part of kind law of this claim")
         if part.amended and part.amended not in claim.errata:
             allowed = "one of the claim's errata" + f" ({', '.join(claim.errata) or 'it has none'})"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, headline
+from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import SKIPPED
-from dpsco_bench.cli.output import labelled
+from dpsco_bench.cli.output import Column, labelled, table
 from dpsco_bench.execution.layout import Layout
 
-MOST_NAMES = 4
+MOST_NAMES = 8
+ASKED = ("printed", "noise", "private")
+COLUMNS = (
+    Column("paper", "paper"),
+    *(Column(key, QUESTIONS[key].lower(), numeric=True) for key in ASKED),
+    Column("others", "other claims", numeric=True),
+)
 
 
 def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], recorded: bool) -> str:
@@ -30,13 +35,12 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     """
     come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
-    width = max(map(len, papers), default=0)
-    total = headline(come_to.values()).removesuffix(".")
-    label = f"profile {files.profile}:"
-    lines = labelled(label, f"{total} ({len(rows)} verdicts)", 1 + len(label)).splitlines()
-    for paper in papers:
-        own = {id: one for id, one in come_to.items() if id.startswith(f"{paper}.")}
-        lines += _paper(paper.ljust(width), own)
+    counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
+    counts.append(_counts("all", come_to.values()))
+    lines = [f"profile {files.profile}, {len(rows)} verdicts; in each column {' / '.join(WORDS)}:"]
+    lines += table(COLUMNS, counts).splitlines()
+    bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
+    lines += labelled("no:", ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]), 4).splitlines() if bad else []
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
     changed = [str(difference) for difference in differences if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]
@@ -50,18 +54,13 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     return "\n".join(lines)
 
 
-def _paper(name: str, found: Mapping[str, Answer]) -> list[str]:
-    """Lines on a paper: the words of each question about risk, and what is answered by no."""
-    risks = [one.cells for one in found.values() if one.subject == "risk"]
-    lines: list[str] = []
-    for key in ("printed", "noise", "private"):
-        counts = Counter(cells[key].word for cells in risks)
-        said = f"{QUESTIONS[key].lower()}: " + ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
-        lines += labelled(f"  {name if not lines else ' ' * len(name)}", said, 4 + len(name)).splitlines()
-    bad = [id.partition(".")[2] for id, one in found.items() if any(cell.word == NO for cell in one.cells.values())]
-    if bad:
-        lines.append(f"  {' ' * len(name)}  no: " + ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]))
-    return lines
+def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:
+    """Count the words of each question about risk, and of what states no risk."""
+    rows = list(found)
+    risks = [one.cells for one in rows if one.subject == "risk"]
+    said = {key: [cells[key].word for cells in risks] for key in ASKED}
+    said["others"] = [one.word for one in rows if one.subject not in ("risk", "audit")]
+    return {"paper": name, **{key: " / ".join(str(words.count(word)) for word in WORDS) for key, words in said.items()}}
 
 
 def _more(rest: Sequence[str], what: str) -> list[str]:

@@ -19,7 +19,7 @@ from dpsco_bench.report.messages import place
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
 from dpsco_bench.report.wording import symbols
 
-COLOURS = {YES: "#00664b", NO: "#a63c00", OPEN: "#e9a820", UNTESTED: "#dedede"}
+COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
 """Word -> colour, from left to right in the bars; neighbours differ in lightness, so that they do in grey too."""
 DARK = (YES, NO)
 """Words whose numbers are white."""

@@ -75,5 +75,7 @@ def test_all_audits_fit_in_two_columns_with_every_algorithm_once():
 
 def test_the_site_counts_audits_in_a_sentence():
     words = ["says nothing"] * 66 + ["not refuted"] + ["refuted"] * 16
-    page = privacy._audits(SimpleNamespace(own=Path(), audits=[SimpleNamespace(verdict=word) for word in words]))
+    page = privacy._audits(
+        SimpleNamespace(own=Path(), audits=[SimpleNamespace(row=SimpleNamespace(word=word)) for word in words])
+    )
     assert "Of 83 audits 16 refute the claimed ε, 1 does not and 66 say nothing. All bounds hold together" in page[1]

@@ -1,7 +1,6 @@
 """A finding is said with its numbers where they support it, stops the build where they do not, and else is left out."""
 
 import re
-from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -17,7 +16,6 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
 from dpsco_bench.report.numbers import number
-from dpsco_bench.report.opening import on_printed_noise
 from dpsco_bench.site.content import Content
 from dpsco_bench.site.findings import draw_findings, figure, findings
 
@@ -174,18 +172,6 @@ def test_the_page_says_what_the_findings_say_of_the_record(profile):
         said = known[id].say(results)
         assert re.search(rf"^(## |`ci`: ){re.escape(said.title)}(\n|\. )", page, re.MULTILINE), id
         assert f"{said.sentence}\n" in page and f"\n{said.means}\n" in page, id
-
-
-@pytest.mark.parametrize("profile", ["ci", "full"])
-def test_the_finding_on_printed_noise_counts_what_the_table_of_papers_counts(profile):
-    """No audit, and nothing that stands beside a statement."""
-    results = recorded(profile)
-    rows = [score.row for score in results.scores]
-    table = Counter(row.meaning.outcome for row in rows if on_printed_noise(row))
-    counted = Counter(row.word for row in results.statements("privacy"))
-    names = {"holds": "confirms", "fails": "contradicts", "unproven": "unproven"}
-    assert {names[word]: number for word, number in counted.items()} == table and table.total() > 50
-    assert any(row.beside and row.kind == "privacy" for row in rows) and any(row.kind == "audit" for row in rows)
 
 
 def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
