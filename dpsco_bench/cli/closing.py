@@ -11,7 +11,7 @@ from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import Column, labelled, table
 from dpsco_bench.execution.layout import Layout
 
-MOST_NAMES = 8
+MOST_NAMES = 4
 ASKED = ("printed", "noise", "private")
 COLUMNS = (
     Column("paper", "paper"),
