@@ -352,7 +352,7 @@ def subject_of(rows: Sequence[Verdict]) -> str:
         return "privacy"
     if all(kind.counts for kind in kinds):
         return "count"
-    laws = [bool(row.noiseless) or row.kind == "law" for row in stated]
+    laws = [bool(row.noiseless) or get_kind(row.kind).knows_the_law for row in stated]
     return (
         "law"
         if any(laws) and all(law or row.word == "shown" for law, row in zip(laws, stated, strict=True))

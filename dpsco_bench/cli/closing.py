@@ -40,9 +40,8 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     lines = [f"profile {files.profile}, {len(rows)} verdicts; in each column {' / '.join(WORDS)}:"]
     lines += table(COLUMNS, counts).splitlines()
     bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
-    lines += (
-        labelled("no:", ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")]), 4).splitlines() if bad else []
-    )
+    names = ", ".join([*bad[: 2 * MOST_NAMES], *_more(bad[2 * MOST_NAMES :], "")])
+    lines += labelled("no:", names, 4).splitlines() if bad else []
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
     changed = [str(difference) for difference in differences if difference.fails]
     lines += [*changed[: 2 * MOST_NAMES], *_more(changed[2 * MOST_NAMES :], "changed verdicts")]

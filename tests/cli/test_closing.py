@@ -121,5 +121,5 @@ def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(tmp_pat
         "0",
     ]
     assert lines[8].split()[:8] == ["all", "300", "/", "6", "/", "0", "/", "0"]
-    assert "no: a.lemma0, a.lemma1, a.lemma2, a.lemma3, a.lemma4, a.lemma5" in lines
+    assert "no: a.lemma0, a.lemma1, a.lemma2, a.lemma3, a.lemma4, a.lemma5" in "\n".join(lines)
     assert "and 32 more changed verdicts" in lines
