@@ -199,8 +199,8 @@ class Algorithm:
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
         """What an algorithm may see of the constants.
 
-        The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden from an algorithm
-        that would take it for strong convexity.
+        The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden
+        from an algorithm that would take it for strong convexity.
         """
         if constants.losses == "hidden":
             values = "values" if problem.has_loss_values and not problem.population else "hidden"

@@ -16,7 +16,7 @@ from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.ledger import OF, OUTPUT, PHRASES, SEQUENCE, SOME_RECORDS, draw_statement
+from dpsco_bench.privacy.ledger import OF, OUTPUT, PHRASES, ROUNDING, SEQUENCE, SOME_RECORDS, draw_statement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
@@ -231,7 +231,7 @@ def _about_paper(report: Account) -> list[str]:
     said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
     if paper.epsilon_of == SEQUENCE:
         return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
-    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real:
+    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ROUNDING):
         whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
         said += f" Whoever saw all answers would have {PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
     return [said]

@@ -45,8 +45,7 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
         return _none("what it leaks is not charged")
     query = plan.queries[0]
     if output.covers(plan):
-        exact = "exact" if plan.last_iterate and plan.last_iterate.attainable else "upper"
-        return AddRemove(gaussian.gdp_epsilon(0.5 * output.level(plan, scales[query.name]), delta), exact)
+        return AddRemove(gaussian.gdp_epsilon(0.5 * output.level(plan, scales[query.name]), delta))
     if len(plan.queries) == 1 and isinstance(query, TreeQuery | PureTreeQuery):
         return _nodes(query, scales[query.name], delta)
     if len(plan.queries) == 1 and isinstance(query, DrawQuery):

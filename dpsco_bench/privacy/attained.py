@@ -53,7 +53,7 @@ def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
 
 
 def attains_curvature(problem: Problem, plan: Plan, n: int) -> bool:
-    """Whether the curvature of the objective, where all records are one of that pair, is the least that a plan declares.
+    """Check whether the objective of copies of one of that pair has the least curvature that a plan declares.
 
     Along the difference of the pair's gradients, so that the last iterate's law is that of a quadratic.
     """

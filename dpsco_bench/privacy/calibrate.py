@@ -51,10 +51,16 @@ class Calibration:
     @property
     def epsilons(self) -> dict[str, Any]:
         """The fields of `ledger.EPSILONS`."""
-        output = self.real if self.of == OUTPUT else Charge(math.nan, "", "")
-        values = {"real": self.real, "output": output, "sequence": self.charge}
+        unknown = Charge(math.nan, "", "")
+        output = self.real if self.of == OUTPUT else unknown
+        sequence = self.charge if self.output or self.of != OUTPUT else unknown
+        values = {"real": self.real, "output": output, "sequence": sequence}
         found = {f"epsilon_{name}": value.epsilon for name, value in values.items()}
-        return {**found, **{f"epsilon_{name}_kind": value.kind for name, value in values.items()}, "epsilon_of": self.of}
+        return {
+            **found,
+            **{f"epsilon_{name}_kind": value.kind for name, value in values.items()},
+            "epsilon_of": self.of,
+        }
 
 
 def calibrate(

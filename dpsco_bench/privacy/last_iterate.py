@@ -59,7 +59,7 @@ class LastIterate:
 
     @property
     def contractions(self) -> np.ndarray:
-        """By how much a step without noise brings two points together, at the least: ``(T,)`` or ``(1,)``, at most 1."""
+        """Largest factor ``(T,)`` or ``(1,)``, at most 1, by which a step without noise changes a distance."""
         ends = np.abs(1.0 - self.steps * self.strong_convexity), np.abs(1.0 - self.steps * self.smoothness)
         return self.lipschitz * np.minimum(np.maximum(*ends), 1.0)
 

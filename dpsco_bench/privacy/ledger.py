@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 KINDS = ("upper", "exact", "lower")
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Statuses, the best first."""
@@ -12,6 +14,8 @@ STATUS_WORDS = {
     "unproven": "not shown",
     "exceeds_claim": "exceeds the claim",
 }
+SEQUENCE_WORDS = "not shown, the query sequence exceeds the claim"
+"""The same of a sequence above the claim, where nothing is known of the output."""
 STATUS_CLAUSES = {
     "proven": "private",
     "target_law_only": "proven of the target law only",
@@ -22,10 +26,9 @@ STATUS_CLAUSES = {
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
 """What an accountant's epsilon is to the true one."""
-AS_CHARGED = "in the query sequence as charged"
-"""What a lower bound is of where queries are composed: the final output alone may reveal less."""
 OUTPUT, RELEASE, SEQUENCE = "output", "release", "sequence"
 """What an epsilon is of: all that is released, the one answer that the output is made of, or all answers."""
+EPSILON_VALUES = ("epsilon_real", "epsilon_output", "epsilon_sequence")
 OF = {OUTPUT: "of the output", RELEASE: "of its one release", SEQUENCE: "of the query sequence", "": ""}
 """The same in words."""
 EPSILONS = (
@@ -35,9 +38,13 @@ EPSILONS = (
 """Fields of whatever has a real epsilon: that of the output where it is known (NaN, without a kind, where it is not),
 else that of all answers; and which of the two it is."""
 SOME_RECORDS = "for some records that the theorem admits"
-ELSEWHERE = f"{AS_CHARGED}, {SOME_RECORDS}"
 """Where a lower bound holds that no records of the instance are known to attain."""
 ROUNDING = 1e-9
+
+
+def epsilons(of: Any) -> dict[str, Any]:
+    """The fields of `EPSILONS` of whatever has them."""
+    return {name: getattr(of, name) for name in EPSILONS}
 
 
 def privacy_status(
@@ -58,7 +65,7 @@ def privacy_status(
     epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
-    of : str, what `epsilon_real` is of; a ``sequence`` above the claim says nothing of the output, which may reveal less
+    of : str, what `epsilon_real` is of; a ``sequence`` above the claim leaves the output open
 
     Returns
     -------

@@ -283,9 +283,7 @@ def make_plan(
 
     Raises InputError for something that is no query, two queries of one name, or no number of gradient evaluations.
     """
-    return Plan(
-        tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit, last_iterate
-    )
+    return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit, last_iterate)
 
 
 def _check_last_iterate(queries: tuple[Query, ...], declared: LastIterate) -> None:

@@ -79,7 +79,9 @@ def _rows(report: Account) -> Iterator[dict[str, str]]:
     yield row("variant", lambda e: e.variant, "refused")
     yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
     yield row("it is that", lambda e: OF[e.epsilon_of])
-    if any(entry.epsilon_of == OUTPUT and entry.epsilon_sequence != entry.epsilon_real for entry in report.charged.values()):
+    if any(
+        entry.epsilon_of == OUTPUT and entry.epsilon_sequence != entry.epsilon_real for entry in report.charged.values()
+    ):
         what = f"the same {OF[SEQUENCE]}"
         yield row(what, lambda e: bounded(e.epsilon_sequence, e.epsilon_sequence_kind))
     yield row("real epsilon (add/remove)", lambda e: bounded(e.epsilon_add_remove, e.epsilon_add_remove_kind))

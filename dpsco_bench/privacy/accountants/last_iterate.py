@@ -1,10 +1,10 @@
 """Gaussian-DP of the last iterate of noisy full-batch gradient steps, where nothing else is released.
 
-Steps are ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one and
-the same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz
-constant of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok, Su,
-Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise in
-portions ``a_t``, each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least total cost.
+Steps are ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one
+and the same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz
+constant of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok,
+Su, Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the
+noise in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) ->
     """Gaussian-DP parameter of the last of steps that differ, from the first one on.
 
     With ``w_t`` the product of ``c_u`` over u > t, portions may not be handed over before they arise: the sum of ``w_u
-    a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions follow
-    the greatest convex minorant of these sums. Where that is one line, the parameter is
+    a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions
+    follow the greatest convex minorant of these sums. Where that is one line, the parameter is
     ``sum w_t eta_t s / sqrt(sum (w_t eta_t sigma_t)^2)``.
 
     Parameters
@@ -77,4 +77,3 @@ def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) ->
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf
-

@@ -38,9 +38,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     kind = "exact" if declared is not None and declared.attainable else "upper"
     if scales[query.name] == 0.0:
         return Charge(math.inf, "exact", "no noise")
-    return Charge(
-        gaussian.gdp_epsilon(level(plan, scales[query.name]), delta), kind, last_iterate.accountant_name()
-    )
+    return Charge(gaussian.gdp_epsilon(level(plan, scales[query.name]), delta), kind, last_iterate.accountant_name())
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
