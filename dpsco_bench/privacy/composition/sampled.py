@@ -10,6 +10,7 @@ from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_in
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
 from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
@@ -32,14 +33,21 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
         return Charge(epsilon, "upper", pld.accountant_name())
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
-        shift = _stretch(query) * query.contribution / scale
-        epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
+        epsilon = max(tests_of(query, scale, delta).values())
         return Charge(epsilon, "lower", single_index.accountant_name())
     if mu > 0:
         raise Refusal("plan", _SINGLE_ALONE)
     shift = _stretch(query) * query.sensitivity / scale
     epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta)
     return Charge(epsilon, "upper", pld.accountant_name())
+
+
+def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
+    """The bounds of `single_index.single_index_tests` for a query on one record a release, as it is answered."""
+    assert isinstance(query.records, SingleIndex)
+    n, shift = query.records.population, _stretch(query) * query.contribution / scale
+    anchor = 0.5 * shift / n if isinstance(query, AnchoredQuery) else 0.0
+    return single_index.single_index_tests(shift, query.releases, n, delta, anchor)
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
