@@ -12,7 +12,6 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
-    EPSILONS,
     OF,
     OUTPUT,
     PHRASES,
@@ -76,8 +75,7 @@ class Noise(Record):
     def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
         """Noise of one cell."""
         values: dict[str, Any] = epsilons(calibrated)
-        for name in (name for name in EPSILONS if f"{name}_kind" in EPSILONS and math.isnan(values[name])):
-            values |= {name: math.nan if name == "epsilon_real" else None, f"{name}_kind": ""}
+        values["epsilon_real_kind"] *= not math.isnan(calibrated.epsilon_real)
         noise = cls(
             calibrated.privacy_status,
             **values,

@@ -58,7 +58,7 @@ class PrivacyKind(Kind):
     }
     judges_noise = True
     part = PrivacyPart
-    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_of", "epsilon_claimed")
+    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
     shape = "privacy"
 
     def runs(self, part: PrivacyPart) -> bool:

@@ -93,9 +93,9 @@ class Ranked(Record):
     epsilon_real: float
     epsilon_real_kind: str
     epsilon_of: str
-    epsilon_output: float
+    epsilon_output: float | None
     epsilon_output_kind: str
-    epsilon_sequence: float
+    epsilon_sequence: float | None
     epsilon_sequence_kind: str
     privacy_status: str
     ranked: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 KINDS = ("upper", "exact", "lower")
@@ -43,8 +44,9 @@ ROUNDING = 1e-9
 
 
 def epsilons(of: Any) -> dict[str, Any]:
-    """The fields of `EPSILONS` of whatever has them."""
-    return {name: getattr(of, name) for name in EPSILONS}
+    """The fields of `EPSILONS` of whatever has them; None for that of the output or the sequence where not known."""
+    values = {name: getattr(of, name) for name in EPSILONS}
+    return {k: None if k != "epsilon_real" and isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 def privacy_status(

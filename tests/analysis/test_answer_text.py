@@ -91,8 +91,7 @@ def test_the_sentence_answers_by_noise_and_by_parameter():
     assert answer([row]).text.endswith(", which is proven of the target law only (eps <= 0.5, claimed 1).")
     charged = Noise("exceeds_claim", 9.0, "lower", 1.0, attained=False)
     assert answer([replace(row, noise=charged)]).text == (
-        "The rate holds in n with the printed noise, which is not private as charged, for some records (eps >= 9, "
-        "claimed 1)."
+        "The rate holds in n with the printed noise, which is not private, for some records (eps >= 9, claimed 1)."
     )
     unknown = replace(row, noise=Noise("unproven", math.nan, "upper", 1.0))
     assert answer([unknown]).text.endswith("which is not shown to be private.")
@@ -144,12 +143,11 @@ def test_what_noise_is_stands_in_a_sentence_of_its_own_where_one_is_too_long():
     worst = replace(BROKEN, attained=False, place="n = 4,096, d = 10")
     whole = "The rate holds in n, d, epsilon and kappa, and the explicit bound holds, with the printed noise."
     assert answer([replace(row, noise=worst) for row in rows]).text == (
-        f"{whole} The printed noise is not private as charged, for some records (eps >= 12,900, claimed 1, at "
-        "n = 4,096, d = 10)."
+        f"{whole} The printed noise is not private, for some records (eps >= 12,900, claimed 1, at n = 4,096, d = 10)."
     )
     far = replace(worst, place=" ".join(["at a point that takes many words"] * 4))
     assert answer([replace(row, noise=far) for row in rows]).text == (
-        f"{whole} The printed noise is not private as charged, for some records (eps >= 12,900, claimed 1)."
+        f"{whole} The printed noise is not private, for some records (eps >= 12,900, claimed 1)."
     )
     law = Noise("target_law_only", 8.456, "upper", 1.0, place="n = 4,096, d = 10")
     ours = [replace(row, noise=law, calibration="accounted") for row in rows]

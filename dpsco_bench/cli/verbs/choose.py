@@ -210,7 +210,7 @@ def _line(found: Choice, method: Chosen) -> Row:
 
 def _by_output(method: Chosen, epsilon: float) -> bool:
     """Tell whether the output alone is as private as claimed, and the query sequence is not."""
-    return method.privacy_status == "proven" and method.epsilon_sequence > epsilon * (1.0 + ROUNDING)
+    return method.privacy_status == "proven" and (method.epsilon_sequence or 0.0) > epsilon * (1.0 + ROUNDING)
 
 
 def _references(found: Choice) -> Iterator[str]:

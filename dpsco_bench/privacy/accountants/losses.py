@@ -119,9 +119,9 @@ class AnchoredPair:
     """Answers of a step that looks at one record and adds the mean gradient at an anchor, on neighbouring data sets.
 
     The record's gradient at the anchor moves every answer by ``-anchor``, and where it is drawn the difference of its
-    gradients moves it back by ``shift``: ``(1-q) N(-anchor,1) + q N(shift-anchor,1)`` against the mirror image. The loss
-    falls with the output near zero and grows far from it, so that cells are small intervals of outputs, each of one
-    loss.
+    gradients moves it back by ``shift``: ``(1-q) N(-anchor,1) + q N(shift-anchor,1)`` against the mirror image. The
+    loss falls with the output near zero and grows far from it, so that cells are small intervals of outputs, each of
+    one loss.
 
     Attributes
     ----------

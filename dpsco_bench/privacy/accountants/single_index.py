@@ -27,8 +27,8 @@ there the steps that do not draw the record have losses that average to zero. Th
 
 *Anchored contribution.* Steps of variance reduction add the mean gradient v at an anchor. Where a record's gradient has
 norm G, and turns round between anchor and iterate, v moves every answer by ``a = G/(n sigma)`` against its contribution
-of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record that
-contributes nothing, a step moves by ``s - a`` where it draws the record, and by ``-a`` where it does not.
+of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record
+that contributes nothing, a step moves by ``s - a`` where it draws the record, and by ``-a`` where it does not.
 
 *Opposed contribution* (`opposed_epsilon`): all other records contribute one and the same vector and the differing one
 its opposite, against all alike. Then a step that draws the record moves by ``s``, twice the norm of a contribution, and
