@@ -92,17 +92,17 @@ class Ranked(Record):
     gradient_evaluations: float
     epsilon_real: float
     epsilon_real_kind: str
-    epsilon_of: str
-    epsilon_output: float | None
-    epsilon_output_kind: str
-    epsilon_sequence: float | None
-    epsilon_sequence_kind: str
     privacy_status: str
     ranked: bool
     tied: bool
     at_start: bool
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
+    epsilon_of: str = ""
+    epsilon_output: float | None = None
+    epsilon_output_kind: str = ""
+    epsilon_sequence: float | None = None
+    epsilon_sequence_kind: str = ""
 
     @property
     def held_out(self) -> HeldOut | None:

@@ -73,16 +73,15 @@ class LastIterate:
 def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
     """Declare the last iterate of steps on the whole space; None where the objective is not known to be convex.
 
-    Where nothing contracts, the output is charged what the sequence is, and ``release`` changes nothing.
-
-    Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective may not be convex.
+    Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective is not known to be
+    strongly convex, so that the output is charged what the sequence is.
     """
     if release not in RELEASES:
         raise InputError("release", release, "one of " + ", ".join(RELEASES), source)
-    if constants.curvature == "any":
-        if release == "output":
-            reason = "a step brings points together only where the objective is convex"
-            raise Refusal("release = output", reason, source)
-        return None
     mu = constants.strong_convexity if constants.curvature == "strong" else 0.0
-    return LastIterate(step, constants.total_smoothness, mu, calibrates=release == "output" and mu > 0.0)
+    if release == "output" and mu == 0.0:
+        reason = "it gains nothing: steps bring points together only where the objective is strongly convex"
+        raise Refusal("release = output", reason, source)
+    if constants.curvature == "any":
+        return None
+    return LastIterate(step, constants.total_smoothness, mu, calibrates=release == "output")

@@ -47,7 +47,8 @@ class FileRecords(Problem):
     )
     positive: str | float | int | None = option(
         None,
-        "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers (not private)",
+        "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers, "
+        "which is not private",
     )
     one_against_rest: bool = option(
         False, "whether labels may have more than two values, of which all but positive become -1"

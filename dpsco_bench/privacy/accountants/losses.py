@@ -152,7 +152,8 @@ class AnchoredPair:
         place = np.rint(loss / spacing).astype(np.int64)
         first = int(place.min())
         tilted = np.exp(spacing * place + log_masses[::-1])  # the lower distribution is the mirror image
-        return first, np.bincount(place - first, np.exp(log_masses)), np.bincount(place - first, tilted)
+        upper, lower = (np.bincount(place - first, own).astype(np.float64) for own in (np.exp(log_masses), tilted))
+        return first, upper, lower
 
     def _cells(self, tail: float, count: int) -> tuple[Floats, Floats]:
         """Loss in the middle of each of ``count`` intervals of outputs, and the logarithm of its upper probability."""
