@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.model import MeasuredPart, Part
     from dpsco_bench.execution.library import Result, run
     from dpsco_bench.leaderboard.choose import Choice, choose
+    from dpsco_bench.privacy.last_iterate import LastIterate
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
     from dpsco_bench.privacy.spec import PrivacySpec
@@ -44,6 +45,7 @@ _HOMES = {
     "run": "execution.library",
     "Full": "privacy.records",
     "GaussianQuery": "privacy.plan",
+    "LastIterate": "privacy.last_iterate",
     "Plan": "privacy.plan",
     "Poisson": "privacy.records",
     "SingleIndex": "privacy.records",
@@ -68,6 +70,7 @@ __all__ = [
     "GaussianQuery",
     "GeneralisedLinear",
     "Kind",
+    "LastIterate",
     "Logistic",
     "MeasuredPart",
     "Part",

@@ -199,13 +199,15 @@ class Algorithm:
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
         """What an algorithm may see of the constants.
 
-        The class of the losses is what the problem declares. A Polyak-Lojasiewicz constant is hidden from an algorithm
-        that would take it for strong convexity.
+        The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden
+        from an algorithm that would take it for strong convexity.
         """
         if constants.losses == "hidden":
             values = "values" if problem.has_loss_values and not problem.population else "hidden"
             constants = constants.but(losses="linear" if Trait.LINEAR_LOSS in problem.traits else values)
         constants = problem.with_loss_class(constants)
+        if Trait.CONVEX in problem.traits:
+            constants = constants.but(curvature="strong" if Trait.STRONGLY_CONVEX in problem.traits else "convex")
         if Trait.STRONGLY_CONVEX in problem.traits or Trait.POLYAK_LOJASIEWICZ in self.needs:
             return constants
         return constants.but(strong_convexity=0.0)

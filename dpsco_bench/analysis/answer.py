@@ -274,7 +274,7 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     worst, of_class = max(own, key=lambda one: one[0].shown_severity)
     marks = {"r": ""} if all(row.recalled for row in rows) else {}
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
-    if word == OPEN and worst.epsilon_of == "sequence" and worst.bound[1] != "upper" and worst.excess > 1.0:
+    if word == OPEN and worst.sequence_exceeds:
         marks["q"] = number(worst.shown_epsilon)
     elif worst.nominal:
         marks["*"] = ""

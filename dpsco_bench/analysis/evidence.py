@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, Refus
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
-from dpsco_bench.privacy.ledger import SEVERITY
+from dpsco_bench.privacy.ledger import EPSILON_VALUES, SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
 NO_REQUIREMENT: Mapping[str, float] = {}
@@ -315,8 +316,9 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Row
     evaluations = column["gradient_evaluations"][order].reshape(shape)
     start = float(column["start_risk"].mean())
     if DEMOTED in rows.words["privacy_status"]:
+        lost: dict[str, Any] = dict.fromkeys(EPSILON_VALUES, math.nan)
         worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
-        calibrated = replace(calibrated, privacy_status=worst, epsilon_real=math.nan)
+        calibrated = replace(calibrated, privacy_status=worst, **lost)
     remarks = {remark for text in rows.words["warnings"] for remark in text.split("; ")}
     certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
     return CellEvidence(

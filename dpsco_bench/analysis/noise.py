@@ -5,25 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
-    ELSEWHERE,
+    OF,
+    OUTPUT,
     PHRASES,
     ROUNDING,
+    SEQUENCE,
     SEVERITY,
     SIGNS,
+    SOME_RECORDS,
     STATUS_CLAUSES,
     STATUS_WORDS,
+    epsilons,
 )
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
 """Names of the reservations on noise that nothing proves private, and on noise whose epsilon is above the claim."""
-ELSEWHERE_IN_SHORT = "as charged, for some records"
-"""What `ELSEWHERE` comes to in a clause."""
+QUERIES_EXCEED = f"{STATUS_CLAUSES['unproven']}, as its query sequence exceeds the claim"
 LAW_NEITHER = "not shown to be private, nor is its target law"
 
 
@@ -39,14 +43,16 @@ class Noise(Record):
     epsilon_real, epsilon_real_kind : float, str
         The accountant's value for what the runs released, and ``upper``, ``exact`` or ``lower``; NaN and empty where
         no accountant covers them, as for a draw without a proof or a minimiser that is not exact enough.
+    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : str, float or None, ...
+        What that value is of, and both values, as in `privacy.ledger.EPSILONS`; empty and None where not known.
     attained : bool, whether records of the instance are known to attain a lower bound
     pair : str
         Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
         none are known.
     place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
     epsilon_law : float or None, of a draw: an upper bound on the epsilon of its target law; None for all else
-    epsilon_of : str, ``output`` or ``sequence``: what of the run the real epsilon is of
     delta_large : bool, whether delta >= 1/n in one of the cells, which the papers use and a careful user would not
+    declared : bool, of a query sequence above the claim, whether this holds for nominal constants only
     """
 
     status: str
@@ -59,22 +65,28 @@ class Noise(Record):
     epsilon_law: float | None = field(default=None, metadata=IF_GIVEN)
     delta_large: bool = field(default=False, metadata=IF_GIVEN)
     epsilon_of: str = field(default="", metadata=IF_GIVEN)
+    epsilon_output: float | None = field(default=None, metadata=IF_GIVEN)
+    epsilon_output_kind: str = field(default="", metadata=IF_GIVEN)
+    epsilon_sequence: float | None = field(default=None, metadata=IF_GIVEN)
+    epsilon_sequence_kind: str = field(default="", metadata=IF_GIVEN)
+    declared: bool = field(default=False, metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
         """Noise of one cell."""
-        known = not math.isnan(calibrated.epsilon_real)
-        kind = calibrated.epsilon_real_kind if known else ""
-        return cls(
+        values: dict[str, Any] = epsilons(calibrated)
+        values["epsilon_real_kind"] *= not math.isnan(calibrated.epsilon_real)
+        noise = cls(
             calibrated.privacy_status,
-            calibrated.epsilon_real,
-            kind,
-            float(cell.epsilon),
-            attained=calibrated.attained or kind != "lower",
+            **values,
+            epsilon_claimed=float(cell.epsilon),
+            attained=calibrated.attained or values["epsilon_real_kind"] != "lower",
             place=f"n = {cell.n:,}, d = {calibrated.dimension:,}",
             epsilon_law=None if math.isnan(calibrated.epsilon_law) else calibrated.epsilon_law,
             delta_large=float(cell.delta) >= 1.0 / cell.n,
         )
+        declared = calibrated.constants.status == "nominal" and noise.sequence_exceeds
+        return replace(noise, declared=declared)
 
     @property
     def bound(self) -> tuple[float, str]:
@@ -105,9 +117,23 @@ class Noise(Record):
         return outward(*self.bound)
 
     @property
+    def whose(self) -> str:
+        """Say of which of several releases the real epsilon is; empty where there is one."""
+        several = self.epsilon_of == SEQUENCE or (self.epsilon_of == OUTPUT and self.epsilon_sequence is not None)
+        return OF[self.epsilon_of] if several else ""
+
+    @property
+    def sequence_exceeds(self) -> bool:
+        """Check whether the query sequence is known to exceed the claim, and nothing is known of the output."""
+        above = self.epsilon_real > self.epsilon_claimed * (1.0 + ROUNDING)
+        open_ = self.status == "unproven" and self.epsilon_of == SEQUENCE and not self.declared
+        return open_ and above and self.epsilon_real_kind in ("lower", "exact")
+
+    @property
     def elsewhere(self) -> str:
         """Records for which it exceeds the claim, where the instance is not known to have such; else empty."""
-        return f" {ELSEWHERE}" if self.status == "exceeds_claim" and not self.attained else ""
+        exceeds = self.status == "exceeds_claim" or self.sequence_exceeds
+        return f", {SOME_RECORDS}" if exceeds and not self.attained else ""
 
     @property
     def said(self) -> str:
@@ -117,16 +143,16 @@ class Noise(Record):
     @property
     def told(self) -> str:
         """As `said`, for the clause of a longer sentence."""
-        return self._said(self.place, f" {ELSEWHERE_IN_SHORT}" if self.elsewhere else "")
+        return self._said(self.place, ", for some records" if self.elsewhere else "")
 
     @property
     def measured(self) -> str:
-        """In ASCII, of what is released: ``its output has eps >= 2.4, claimed 1, at n = 512, d = 10``."""
+        """In ASCII, without a word: ``eps >= 2.4, of the output, claimed 1, at n = 512, d = 10``."""
         bound, kind = self.bound
         if math.isnan(bound):
             return STATUS_CLAUSES[self.status]
-        value = f"eps {SIGNS.get(kind, '=')} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
-        return f"{value}{f', at {self.place}' * bool(self.place)}"
+        value = f"eps {SIGNS.get(kind, '=')} {number(self.shown_epsilon)}" + f", {self.whose}" * bool(self.whose)
+        return f"{value}, claimed {number(self.epsilon_claimed)}{f', at {self.place}' * bool(self.place)}"
 
     @property
     def status_told(self) -> str:
@@ -135,12 +161,14 @@ class Noise(Record):
 
     def _said(self, place: str, elsewhere: str | None = None) -> str:
         where = self.elsewhere if elsewhere is None else elsewhere
-        clause = LAW_NEITHER if self._law_exceeds else STATUS_CLAUSES[self.status] + where
+        said = QUERIES_EXCEED if self.sequence_exceeds else STATUS_CLAUSES[self.status]
+        clause = LAW_NEITHER if self._law_exceeds else said + where
         bound, kind = self.bound
         if math.isnan(bound):
             return clause
         sign = SIGNS.get(kind, "=")
         value = f"eps {sign} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
+        value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
             f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
@@ -152,7 +180,7 @@ class Noise(Record):
         bound, kind = self.bound
         within = bound <= self.epsilon_claimed * (1.0 + ROUNDING)
         decides = ("upper", "exact") if within else ("lower", "exact")
-        return not math.isnan(bound) and self.status == "unproven" and kind in decides
+        return not math.isnan(bound) and self.status == "unproven" and kind in decides and not self.sequence_exceeds
 
     @property
     def _law_exceeds(self) -> bool:
@@ -169,6 +197,8 @@ class Noise(Record):
         if self._law_exceeds:
             return f"of the target law it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
         bound, kind = self.bound
+        if self.sequence_exceeds:
+            return f"its query sequence has {PHRASES[kind]}{self.shown_epsilon:.3g}{self.elsewhere}; the output is open"
         if self.status != "unproven" or kind != "upper" or not math.isfinite(bound):
             return STATUS_WORDS[self.status]
         return f"it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"

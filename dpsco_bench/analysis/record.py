@@ -36,6 +36,7 @@ _KEPT = (
         "worst_ratio",
         "epsilon_real",
         "epsilon_real_kind",
+        "epsilon_of",
         "noise",
         "ratio",
         "ratio_ci",

@@ -28,7 +28,7 @@ SKIPPED, NOT_MEASURED = "skipped", "not measured"
 WORST = ("worst_ratio", "worst_cell", "worst_value")
 """Fields of a verdict row that kinds with a ratio in every cell have."""
 SHARED_FIELDS = (
-    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
+    *(*WORST, "epsilon_real", "epsilon_real_kind", "epsilon_of", "epsilon_claimed", "ratio", "ratio_ci", "parameters"),
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
     *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),

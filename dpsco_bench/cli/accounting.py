@@ -16,7 +16,7 @@ from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, draw_statement
+from dpsco_bench.privacy.ledger import OF, OUTPUT, PHRASES, ROUNDING, SEQUENCE, SOME_RECORDS, draw_statement
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
@@ -30,7 +30,7 @@ class Charged:
     Attributes
     ----------
     noise : mapping, scale per query
-    epsilon_real : float, between replace-one neighbours; its kind, and what else is said of it, as in `CalibratedCell`
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `privacy.ledger.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
     epsilon_generic, generic_factor : float
         What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for
@@ -42,6 +42,11 @@ class Charged:
     noise: Mapping[str, float]
     epsilon_real: float
     epsilon_real_kind: str
+    epsilon_of: str
+    epsilon_output: float
+    epsilon_output_kind: str
+    epsilon_sequence: float
+    epsilon_sequence_kind: str
     attained: bool
     accountant: str
     epsilon_add_remove: float
@@ -219,15 +224,17 @@ def _about_paper(report: Account) -> list[str]:
     value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
     if math.isinf(value):
         return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
-    exceeds = paper.privacy_status == "exceeds_claim"
-    relation = "not the claimed" if exceeds else "for a claim of"
-    where = f" {ELSEWHERE}" if exceeds and not paper.attained else ""
-    scope = ""
-    if kind == "lower":
-        of = "" if where else " It is that of the query sequence which the proof charges."
-        scope = f"{of} The final output alone may reveal less."
-    claim = f"{relation} {report.epsilon:g}"
-    return [f"With {_whose(report, paper)} the real epsilon is {phrase}{value:.4g}{where}, {claim}.{scope}"]
+    above = kind != "upper" and paper.epsilon_real > report.epsilon
+    relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
+    where = f", {SOME_RECORDS}" if above and not paper.attained else ""
+    of, claim = OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
+    said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
+    if paper.epsilon_of == SEQUENCE:
+        return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
+    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ROUNDING):
+        whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
+        said += f" Whoever saw all answers would have {PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
+    return [said]
 
 
 def _whose(report: Account, paper: Charged) -> str:

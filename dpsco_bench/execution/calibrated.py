@@ -25,6 +25,7 @@ class CalibratedCell(Record):
     scales : mapping, noise scale per query; of a normal its standard deviation
     epsilon_real, epsilon_real_kind, accountant : float, str, str
         The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
+    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : see `ledger.EPSILONS`
     privacy_status : str, see `privacy.ledger.privacy_status`
     constants : Constants, what the schedule saw of the problem
     dimension : int, the one that schedules and bounds use
@@ -51,6 +52,11 @@ class CalibratedCell(Record):
     tau: float = math.nan
     sampler_status: str = ""
     attained: bool = True
+    epsilon_of: str = ""
+    epsilon_output: float = math.nan
+    epsilon_output_kind: str = ""
+    epsilon_sequence: float = math.nan
+    epsilon_sequence_kind: str = ""
     plan: Plan | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property

@@ -10,7 +10,7 @@ from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import RANKING, Job
-from dpsco_bench.privacy.attained import attaining_pair, attains
+from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
@@ -44,9 +44,11 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         constants = cell.constants(root_seed)
         if charged:
             status = constants_status(cell, plan, constants.status)
-            attained = attaining_pair(cell.problem_entry, plan, cell.n) is not None
-            fixed = calibrate(plan, cell.privacy, calibration, status, attained)
-            attained = attains(cell.problem_entry, plan, cell.n, fixed.charge)
+            problem = cell.problem_entry
+            attained = attaining_pair(problem, plan, cell.n) is not None
+            curvature = attains_curvature(problem, plan, cell.n)
+            fixed = calibrate(plan, cell.privacy, calibration, status, attained, curvature)
+            attained = attains(problem, plan, cell.n, fixed.real)
         else:
             attained = False
             fixed = Calibration(calibration, {}, Charge(math.nan, "upper", "not charged"), "unproven")
@@ -56,9 +58,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         variant=variant,
         charged=PlanRecord.of(plan),
         scales=fixed.scales,
-        epsilon_real=charge.epsilon,
-        epsilon_real_kind=charge.kind,
-        accountant=charge.accountant,
+        accountant=fixed.real.accountant,
         privacy_status=fixed.privacy_status,
         constants=constants,
         dimension=problem.effective_dimension,
@@ -69,6 +69,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
         sampler_status=charge.sampler_status,
         attained=attained,
         plan=plan,
+        **fixed.epsilons,
     )
 
 

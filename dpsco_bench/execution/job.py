@@ -21,6 +21,7 @@ from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 from dpsco_bench.plain import Plain
+from dpsco_bench.privacy.ledger import EPSILON_VALUES, epsilons
 
 Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
@@ -189,8 +190,7 @@ def cell_columns(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
         "planned_evaluations": float(calibrated.gradient_evaluations),
         "epsilon_claimed": float(cell.epsilon),
         "delta": float(cell.delta),
-        "epsilon_real": calibrated.epsilon_real,
-        "epsilon_real_kind": calibrated.epsilon_real_kind,
+        **epsilons(calibrated),
         "privacy_status": calibrated.privacy_status,
         "accountant": calibrated.accountant,
         "delta_large": delta_large,
@@ -256,7 +256,7 @@ def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Columns:
     if not lost.any() or calibrated.privacy_status == "none":
         return {}
     return {
-        "epsilon_real": np.where(lost, math.nan, calibrated.epsilon_real),
+        **{name: np.where(lost, math.nan, getattr(calibrated, name)) for name in EPSILON_VALUES},
         "privacy_status": np.where(lost, DEMOTED, calibrated.privacy_status),
         "sampler_status": np.where(lost, DEMOTED, calibrated.sampler_status),
     }

@@ -18,7 +18,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.plain import Plain
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 Columns = Mapping[str, Any]
 """Columns of some rows by name: arrays, or one value for all of them."""
 
@@ -47,6 +47,11 @@ RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("delta", pa.float64()),
     ("epsilon_real", pa.float64()),
     ("epsilon_real_kind", _TEXT),
+    ("epsilon_of", _TEXT),
+    ("epsilon_output", pa.float64()),
+    ("epsilon_output_kind", _TEXT),
+    ("epsilon_sequence", pa.float64()),
+    ("epsilon_sequence_kind", _TEXT),
     ("privacy_status", _TEXT),
     ("accountant", _TEXT),
     ("delta_large", pa.bool_()),

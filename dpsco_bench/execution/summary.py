@@ -95,6 +95,11 @@ class Summary(Record):
     delta: float
     epsilon_real: float
     epsilon_real_kind: str
+    epsilon_of: str
+    epsilon_output: float | None
+    epsilon_output_kind: str
+    epsilon_sequence: float | None
+    epsilon_sequence_kind: str
     privacy_status: str
     accountant: str
     planned_evaluations: float
@@ -121,7 +126,7 @@ class Summary(Record):
         return float(stdtrit(size - 1, 0.975)) * self.stderr if size > 1 else math.nan
 
 
-_OF_ROWS = tuple(f.name for f in fields(Summary))[:18]
+_OF_ROWS = tuple(f.name for f in fields(Summary))[:23]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.noise import noise_behind
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -20,7 +20,7 @@ from dpsco_bench.claims.model import LAW, MeasuredPart
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.compared import Compared, compared
-from dpsco_bench.privacy.ledger import ELSEWHERE, PHRASES, STATUS_WORDS
+from dpsco_bench.privacy.ledger import PHRASES, SIGNS, SOME_RECORDS, STATUS_WORDS
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""
@@ -54,7 +54,7 @@ class PrivacyKind(Kind):
         "fails": Word("contradicts", "the real ε is above the claim", phrase="the noise is not as private as claimed"),
         "unproven": Word(
             "unproven",
-            "no accountant proves the claim, and none refutes it",
+            "no accountant proves the claim, and none refutes it of what is released",
             phrase="the noise is not shown to be private",
         ),
     }
@@ -70,6 +70,7 @@ class PrivacyKind(Kind):
     def judge(self, case: Case) -> Verdict:
         """The real epsilon, or that of the target law where nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)
+        noises = [Noise.of(*cell.charged) for cell in cells]
         withheld, why, of_the_law = "", "", case.part.quantity == LAW
         law_only = any(cell.calibrated.privacy_status == "target_law_only" for cell in cells)
         if law_only:
@@ -79,7 +80,6 @@ class PrivacyKind(Kind):
         unproven = [cell for cell in cells if cell.calibrated.privacy_status != "proven"]
         if any(cell.context.constants.status == "nominal" for cell in unproven):
             withheld, why = "the Lipschitz constant is nominal", "nominal constants"
-        asked: dict[int, Compared] = {}
         verdict = privacy_verdict(
             [c.calibrated.epsilon_law if of_the_law else c.calibrated.epsilon_real for c in cells],
             ["upper" if of_the_law else cell.calibrated.epsilon_real_kind for cell in cells],
@@ -88,16 +88,14 @@ class PrivacyKind(Kind):
             why=why,
             instances=[_instance(cell) for cell in cells],
             settings=[_setting(cell) for cell in cells],
-            pair=lambda number: asked.setdefault(number, _pair(cells[number])),
+            pair=lambda number: _pair(cells[number]),
+            noises=() if of_the_law else noises,
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
-        noise = noise_behind(cell.charged for cell in cells)
-        if noise and asked:
-            (found,) = asked.values()
-            verdict = replace(verdict, noise=replace(noise, pair=found.records))
-        if not of_the_law or noise is None:
+        if not of_the_law:
             return verdict
+        noise = max(noises, key=lambda noise: noise.severity)
         if law_only:
             law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
             verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
@@ -114,6 +112,7 @@ def privacy_verdict(
     instances: Sequence[str] = (),
     settings: Sequence[str] = (),
     pair: Callable[[int], Compared] = lambda number: Compared(),
+    noises: Sequence[Noise] = (),
 ) -> Verdict:
     """Judge the real epsilon of every cell against its claim; the cell of largest real / claimed decides.
 
@@ -134,26 +133,34 @@ def privacy_verdict(
         For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
     settings : sequence of str, n, d, epsilon and delta of each cell
     pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
+    noises : sequence of Noise, of each cell: that of the one which decides is behind the verdict
     """
     claimed = np.atleast_1d(np.asarray(epsilon_claimed, dtype=np.float64))
     real = same_length("epsilon_real", epsilon_real, len(claimed))
     if len(kinds) != len(claimed) or not len(claimed) or not (claimed > 0).all():
         raise InputError("claimed epsilons", claimed.tolist(), "numbers > 0, one for each kind")
-    words = [_privacy_word(*cell, unproven, why) for cell in zip(real.tolist(), kinds, claimed.tolist(), strict=True)]
+    over = [noise.sequence_exceeds for noise in noises] or [False] * len(claimed)
+    given = zip(real.tolist(), kinds, claimed.tolist(), over, strict=True)
+    words = [_privacy_word(*cell, unproven, why) for cell in given]
     severity = np.array([("holds", "unproven", "fails").index(word.split(" ")[0]) for word in words])
     deciding = np.flatnonzero(severity == severity.max())
     cell = int(deciding[np.argmax(np.nan_to_num(real[deciding] / claimed[deciding], nan=-1.0, posinf=np.inf))])
-    failed = words[cell].startswith("fails")
+    failed = words[cell].startswith("fails") or over[cell]
     found = pair(cell) if failed else Compared()
+    noise = replace(noises[cell], pair=found.records if failed else "") if noises else None
+    if noise:
+        noise = replace(noise, delta_large=any(one.delta_large for one in noises))
     return Verdict(
         words[cell],
         "privacy",
         unproven
-        or _reason(float(real[cell]), kinds[cell], float(claimed[cell]))
+        or _reason(float(real[cell]), kinds[cell], float(claimed[cell]), noise)
         + (_where(found, *(own[cell] if own else "" for own in (instances, settings))) if failed else ""),
         epsilon_real=float(real[cell]),
         epsilon_real_kind=kinds[cell],
         epsilon_claimed=float(claimed[cell]),
+        epsilon_of=noise.epsilon_of if noise else None,
+        noise=noise,
     )
 
 
@@ -183,11 +190,13 @@ def _setting(cell: CellEvidence) -> str:
     return f"n = {entry.n}, d = {cell.calibrated.dimension}, eps = {entry.epsilon:g}, delta = {entry.delta:g}"
 
 
-def _reason(real: float, kind: str, claimed: float) -> str:
+def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
     """The deciding cell's real epsilon beside its claim."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
-    return f"the real eps is {PHRASES.get(kind, '')}{outward(real, kind):.3g} where {claimed:g} is claimed"
+    of = f" {noise.whose}" if noise and noise.whose else ""
+    said = f"the real eps{of} is {PHRASES.get(kind, '')}{outward(real, kind):.3g} where {claimed:g} is claimed"
+    return said + ", that of the output is open" * bool(noise and noise.sequence_exceeds)
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:
@@ -197,10 +206,10 @@ def _where(pair: Compared, instance: str, setting: str) -> str:
     effect = f" ({pair.effect})" * bool(pair.effect)
     if instance:
         return f": {pair.records} of {instance}{effect}, {setting}" if pair.records else f": {instance}, {setting}"
-    return f", {ELSEWHERE}: " + (f"{pair.records}{effect}, " if pair.records else "") + setting
+    return f", {SOME_RECORDS}: " + (f"{pair.records}{effect}, " if pair.records else "") + setting
 
 
-def _privacy_word(real: float, kind: str, claimed: float, unproven: str, why: str) -> str:
+def _privacy_word(real: float, kind: str, claimed: float, sequence: bool, unproven: str, why: str) -> str:
     if np.isnan(real):
         return "unproven (no accountant covers it)"
     if kind not in ("upper", "exact", "lower"):
@@ -209,6 +218,8 @@ def _privacy_word(real: float, kind: str, claimed: float, unproven: str, why: st
     if unproven:
         bound = f"{kind + ' bound' if kind != 'exact' else 'value'} {outward(real, kind):.3g}"
         return f"unproven ({why + ', ' * bool(why)}{bound})"
+    if sequence:
+        return f"unproven (query sequence {SIGNS[kind]} {outward(real, kind):.3g})"
     if within and kind in ("upper", "exact"):
         return "holds"
     if not within and kind in ("exact", "lower"):

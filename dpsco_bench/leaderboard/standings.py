@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,7 @@ from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside, risk
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
+from dpsco_bench.privacy.ledger import epsilons
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
@@ -76,7 +77,7 @@ class Ranked(Record):
     risk, ci : float, pair of float, largest mean excess risk over the signals, and its 95 % interval
     signal : float or None, where it is the largest; None without a grid of signals
     gradient_evaluations : float, mean of a replicate
-    epsilon_real, epsilon_real_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
+    epsilon_real ... epsilon_sequence_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
     ranked, tied, at_start : bool
         Whether it can win, shares the first place, and has not moved from the starting point's risk.
     held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
@@ -97,6 +98,11 @@ class Ranked(Record):
     at_start: bool
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
+    epsilon_of: str = ""
+    epsilon_output: float | None = None
+    epsilon_output_kind: str = ""
+    epsilon_sequence: float | None = None
+    epsilon_sequence_kind: str = ""
 
     @property
     def held_out(self) -> HeldOut | None:
@@ -488,6 +494,7 @@ def _summary(risks: FloatArray) -> tuple[float, Interval]:
 
 def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
     calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
+    held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
         method=run.method,
         algorithm=run.cell.entry.algorithm,
@@ -496,13 +503,12 @@ def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
         ci=ci,
         signal=run.cell.signal,
         gradient_evaluations=float(run.cell.curve_evaluations[-1].mean()),
-        epsilon_real=calibrated.epsilon_real,
-        epsilon_real_kind=calibrated.epsilon_real_kind,
+        **epsilons(calibrated),
         privacy_status=calibrated.privacy_status,
         ranked=run.ranked,
         tied=run.method in tied,
         at_start=math.isclose(risk, trivial, rel_tol=AT_START),
-        **{name: float(np.mean(run.cell.extras[name])) for name in HELD_OUT if name in run.cell.extras},
+        **held,
     )
 
 

@@ -20,7 +20,7 @@ from dpsco_bench.leaderboard.standings import (
     Standing,
     Unrun,
 )
-from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.privacy.ledger import EPSILONS, OF, STATUS_WORDS
 from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
@@ -217,9 +217,10 @@ METHODS: Columns = {
     "Gradients": Column("method.gradient_evaluations", count, numeric=True),
     "Real ε": Column(
         lambda pair: epsilon_text(pair["method"].epsilon_real, pair["method"].epsilon_real_kind),
-        raw={"epsilon_real": "method.epsilon_real", "privacy_status": "method.privacy_status"},
+        raw={**{name: f"method.{name}" for name in EPSILONS}, "privacy_status": "method.privacy_status"},
         numeric=True,
     ),
+    "It is": Column("method.epsilon_of", lambda of: OF[of]),
     "Held out": Column(
         "method.held_out",
         held_out_text,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpsco_bench.privacy.accountants import gaussian, pld, total_variation
-from dpsco_bench.privacy.composition import shifts, tree
+from dpsco_bench.privacy.composition import output, shifts, tree
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson
@@ -44,6 +44,8 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
     if plan.leaks:
         return _none("what it leaks is not charged")
     query = plan.queries[0]
+    if output.covers(plan):
+        return AddRemove(gaussian.gdp_epsilon(0.5 * output.level(plan, scales[query.name]), delta))
     if len(plan.queries) == 1 and isinstance(query, TreeQuery | PureTreeQuery):
         return _nodes(query, scales[query.name], delta)
     if len(plan.queries) == 1 and isinstance(query, DrawQuery):

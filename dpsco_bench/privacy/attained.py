@@ -18,7 +18,7 @@ from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data, Problem
 
-ROUNDING = 1e-9
+ROUNDING, CURVATURE_ROUNDING = 1e-9, 1e-6
 
 
 def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
@@ -50,6 +50,24 @@ def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
 def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
     """Whether an exact value rests on sensitivities: not for draws, whose own charge says what attains it."""
     return 0.0 < epsilon < math.inf and not any(isinstance(query, DrawQuery) for query in plan.queries)
+
+
+def attains_curvature(problem: Problem, plan: Plan, n: int) -> bool:
+    """Check whether the objective of copies of one of that pair has the least curvature that a plan declares.
+
+    Along the difference of the pair's gradients, so that the last iterate's law is that of a quadratic.
+    """
+    pair = attaining_pair(problem, plan, n)
+    if pair is None or plan.last_iterate is None:
+        return False
+    start = np.repeat(problem.start[None, :], 2, axis=0)
+    rows = [None if own is None else np.asarray(own)[:, None] for own in (pair.features, pair.labels)]
+    before = to_numpy(problem.batch_gradient(start, Data(2, *rows), np.ones((2, 1))))
+    along = (before[0] - before[1]) / np.linalg.norm(before[0] - before[1])
+    after = to_numpy(problem.batch_gradient(start + along, Data(2, *rows), np.ones((2, 1))))
+    mu = plan.last_iterate.strong_convexity
+    found = after - before + problem.own_constants.regularisation * along
+    return bool(np.abs(found - mu * along).max() <= CURVATURE_ROUNDING * plan.last_iterate.smoothness)
 
 
 def _opposed(problem: Problem, plan: Plan, n: int) -> Data | None:

@@ -11,9 +11,9 @@ from typing import Any
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.attained import rests_on_sensitivities
 from dpsco_bench.privacy.charge import Charge, Composition
-from dpsco_bench.privacy.ledger import ROUNDING, privacy_status
+from dpsco_bench.privacy.ledger import OUTPUT, RELEASE, ROUNDING, SEQUENCE, privacy_status
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.queries import CoveringQuery
+from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 
 COMPOSITIONS = ("draw", "tree", "batches", "allocation", "shifts", "sampled", "perturbation", "alone")
@@ -30,18 +30,46 @@ class Calibration:
     ----------
     calibration : str, ``paper``, ``accounted`` or ``none``
     scales : dict, noise scale per query; of a normal its standard deviation
-    charge : Charge, the accountant's value for these scales
+    charge : Charge, the accountant's value for all that is answered with these scales
+    output : Charge or None, that of what is released, where it is known apart
     privacy_status : str, see `ledger.privacy_status`
+    of : str, what the real epsilon is of: ``output``, one ``release``, or the ``sequence`` of several
     """
 
     calibration: str
     scales: dict[str, float]
     charge: Charge
     privacy_status: str
+    output: Charge | None = None
+    of: str = RELEASE
+
+    @property
+    def real(self) -> Charge:
+        """The value that decides: of the output where it is known."""
+        return self.output or self.charge
+
+    @property
+    def epsilons(self) -> dict[str, Any]:
+        """The fields of `ledger.EPSILONS`."""
+        unknown = Charge(math.nan, "", "")
+        output = self.real if self.of == OUTPUT else unknown
+        sequence = self.charge if self.output or self.of != OUTPUT else unknown
+        values = {"real": self.real, "output": output, "sequence": sequence}
+        found = {f"epsilon_{name}": value.epsilon for name, value in values.items()}
+        return {
+            **found,
+            **{f"epsilon_{name}_kind": value.kind for name, value in values.items()},
+            "epsilon_of": self.of,
+        }
 
 
 def calibrate(
-    plan: Plan, privacy: PrivacySpec, calibration: str, constants: str = "global", attained: bool = True
+    plan: Plan,
+    privacy: PrivacySpec,
+    calibration: str,
+    constants: str = "global",
+    attained: bool = True,
+    curvature: bool = True,
 ) -> Calibration:
     """Noise scales of a plan and the epsilon they really give.
 
@@ -53,6 +81,7 @@ def calibrate(
     attained : bool
         Whether records of the problem attain the declared sensitivities (`attained.attaining_pair`): without them an
         exact value is an upper bound.
+    curvature : bool, whether these have the least curvature of the last iterate that the plan declares (`attained`)
 
     Raises
     ------
@@ -67,18 +96,30 @@ def calibrate(
     charged = decisive_charge(plan, scales, privacy)
     if charged.kind == "exact" and not attained and rests_on_sensitivities(plan, charged.epsilon):
         charged = replace(charged, kind="upper")
+    output = _module(OUTPUT).charge(plan, scales, privacy.delta) if _module(OUTPUT).covers(plan) else None
+    if output and output.kind == "exact" and not (attained and curvature):
+        output = replace(output, kind="upper")
+    real, of = output or charged, released(plan)
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
     status = privacy_status(
-        charged.kind,
-        charged.epsilon,
+        real.kind,
+        real.epsilon,
         privacy.epsilon,
         constants,
         calibration,
         exact_minimiser,
         charged.sampler_status,
+        of,
     )
-    return Calibration(calibration, scales, charged, status)
+    return Calibration(calibration, scales, charged, status, output, of)
+
+
+def released(plan: Plan) -> str:
+    """What the real epsilon of a plan is of: see `Calibration`."""
+    if plan.unprotected or _module(OUTPUT).covers(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
+        return OUTPUT
+    return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE
 
 
 def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge:
@@ -120,10 +161,10 @@ def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
     """Names of the modules that charge a plan, and that are found by their names; all of them where it is not known."""
     if calibration == "none":
         return []
-    names = [*COMPOSITIONS, REFUTATION]
+    names = [*COMPOSITIONS, REFUTATION, OUTPUT]
     if plan is not None:
         names = [name for name in COMPOSITIONS if _module(name).COMPOSITION.covers(plan)][:1]
-        names += [REFUTATION] if _module(REFUTATION).covers(plan) else []
+        names += [name for name in (REFUTATION, OUTPUT) if _module(name).covers(plan)]
     return [f"{__package__}.composition.{name}" for name in names]
 
 
@@ -165,7 +206,10 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     for leak in (plan.unprotected, *plan.leaks):
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
-    return _composition(plan).scales(plan, privacy)
+    by_output = plan.last_iterate is not None and plan.last_iterate.calibrates
+    composition = _module(OUTPUT).COMPOSITION if by_output else _composition(plan)
+    found: dict[str, float] = composition.scales(plan, privacy)
+    return found
 
 
 _SCALES = {"paper": _paper_scales, "accounted": _accounted_scales, "none": _no_scales}

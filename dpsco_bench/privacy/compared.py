@@ -11,7 +11,7 @@ from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.plan import Plan, Query
-from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.queries import AnchoredQuery, DrawQuery
 from dpsco_bench.privacy.records import Disjoint, SingleIndex
 from dpsco_bench.problems.base import Problem
 
@@ -53,6 +53,11 @@ def compared(
     return _of_test(found[0], found[1], scales[found[1].name])
 
 
+def _sampled() -> Any:
+    """Found by its name, as `_refutation`."""
+    return import_module(f"{__package__}.composition.sampled")
+
+
 def _refutation() -> Any:
     """Found by its name, as where it charges: what judges does not load it unless something fails."""
     return import_module(f"{__package__}.composition.refutation")
@@ -63,9 +68,12 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
     shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]
-    tests = single_index.single_index_tests(shift, query.releases, query.records.population, delta)
-    drawn = f"each of {query.releases:,} queries, as the proof charges them, draws it with probability"
-    moved = f"and it moves that one by {shift:,.3g} standard deviations of the noise, all others by none"
+    tests = _sampled().tests_of(query, scales[query.name], delta)
+    anchored = isinstance(query, AnchoredQuery)
+    charged = "as they are answered" if anchored else "as the proof charges them"
+    drawn = f"each of {query.releases:,} queries, {charged}, draws it with probability"
+    others = f"by {shift / query.records.population / 2:.3g} the other way" if anchored else "by none"
+    moved = f"and it moves that one by {shift:,.3g} standard deviations of the noise, all others {others}"
     return Compared(max(tests, key=lambda name: tests[name]), f"{drawn} {1.0 / query.records.population:.3g}, {moved}")
 
 

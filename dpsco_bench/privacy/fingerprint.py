@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.plain import Plain, Record, Schedule
+from dpsco_bench.plain import IF_GIVEN, Plain, Record, Schedule
 from dpsco_bench.privacy.plan import PaperLimit, Plan, Query
 
 ROUNDING = 1e-12
@@ -78,7 +78,7 @@ class PlanRecord(Record):
     ----------
     schedule : mapping, the theorem's named quantities: numbers, text, lists and mappings of these
     queries : tuple of QueryRecord
-    gradient_evaluations, leaks, unprotected, warnings, paper_limit
+    gradient_evaluations, leaks, unprotected, warnings, paper_limit, last_iterate
         As the plan has them.
     """
 
@@ -89,6 +89,7 @@ class PlanRecord(Record):
     unprotected: str
     warnings: tuple[str, ...]
     paper_limit: PaperLimit | None
+    last_iterate: Plain | None = field(default=None, metadata=IF_GIVEN)
 
     @classmethod
     def of(cls, plan: Plan) -> PlanRecord:

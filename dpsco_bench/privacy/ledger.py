@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 KINDS = ("upper", "exact", "lower")
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Statuses, the best first."""
@@ -12,6 +15,8 @@ STATUS_WORDS = {
     "unproven": "not shown",
     "exceeds_claim": "exceeds the claim",
 }
+SEQUENCE_WORDS = "not shown, the query sequence exceeds the claim"
+"""The same of a sequence above the claim, where nothing is known of the output."""
 STATUS_CLAUSES = {
     "proven": "private",
     "target_law_only": "proven of the target law only",
@@ -22,11 +27,26 @@ STATUS_CLAUSES = {
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
 """What an accountant's epsilon is to the true one."""
-AS_CHARGED = "in the query sequence as charged"
-"""What a lower bound is of where queries are composed: the final output alone may reveal less."""
-ELSEWHERE = f"{AS_CHARGED}, for some records that the theorem admits"
+OUTPUT, RELEASE, SEQUENCE = "output", "release", "sequence"
+"""What an epsilon is of: all that is released, the one answer that the output is made of, or all answers."""
+EPSILON_VALUES = ("epsilon_real", "epsilon_output", "epsilon_sequence")
+OF = {OUTPUT: "of the output", RELEASE: "of its one release", SEQUENCE: "of the query sequence", "": ""}
+"""The same in words."""
+EPSILONS = (
+    *("epsilon_real", "epsilon_real_kind", "epsilon_of", "epsilon_output", "epsilon_output_kind"),
+    *("epsilon_sequence", "epsilon_sequence_kind"),
+)
+"""Fields of whatever has a real epsilon: that of the output where it is known (NaN, without a kind, where it is not),
+else that of all answers; and which of the two it is."""
+SOME_RECORDS = "for some records that the theorem admits"
 """Where a lower bound holds that no records of the instance are known to attain."""
 ROUNDING = 1e-9
+
+
+def epsilons(of: Any) -> dict[str, Any]:
+    """The fields of `EPSILONS` of whatever has them; None for that of the output or the sequence where not known."""
+    values = {name: getattr(of, name) for name in EPSILONS}
+    return {k: None if k != "epsilon_real" and isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 def privacy_status(
@@ -37,6 +57,7 @@ def privacy_status(
     calibration: str,
     exact_minimiser: bool = False,
     sampler_status: str = "",
+    of: str = OUTPUT,
 ) -> str:
     """Status of a run's privacy.
 
@@ -46,11 +67,13 @@ def privacy_status(
     epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
+    of : str, what `epsilon_real` is of; a ``sequence`` above the claim leaves the output open
 
     Returns
     -------
     str
-        ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim.
+        ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim, of what
+        is released.
         ``target_law_only``: as proven, but for the law that an exact minimiser has; or a draw of a sampler without a
         proof, whatever epsilon its target law has.
         Everything else is ``unproven``: an upper bound above the claim refutes nothing.
@@ -64,7 +87,7 @@ def privacy_status(
     limit = epsilon_claimed * (1.0 + ROUNDING)
     if kind in ("upper", "exact") and epsilon_real <= limit:
         return "target_law_only" if exact_minimiser else "proven"
-    if kind in ("exact", "lower") and epsilon_real > limit:
+    if kind in ("exact", "lower") and epsilon_real > limit and of != SEQUENCE:
         return "exceeds_claim"
     return "unproven"
 

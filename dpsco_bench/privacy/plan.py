@@ -17,6 +17,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain, Record, Schedule
+from dpsco_bench.privacy.last_iterate import LastIterate
 from dpsco_bench.privacy.records import Full, Records
 
 
@@ -223,6 +224,8 @@ class Plan:
     warnings : tuple of str, conditions of the theorem that this run violates; recorded in every row
     paper_limit : PaperLimit or None
         Why the paper states no noise here, where the run lies outside the range of its privacy theorem.
+    last_iterate : LastIterate or None
+        That the answers of its one query stay unseen and the last iterate alone is released, which is charged too.
     """
 
     queries: tuple[Query, ...]
@@ -232,6 +235,7 @@ class Plan:
     unprotected: str = ""
     warnings: tuple[str, ...] = ()
     paper_limit: PaperLimit | None = None
+    last_iterate: LastIterate | None = None
 
     def __post_init__(self) -> None:
         for query in self.queries:
@@ -240,6 +244,8 @@ class Plan:
         names = [query.name for query in self.queries]
         if len(set(names)) < len(names):
             raise InputError("names of its queries", ", ".join(names), "different ones")
+        if self.last_iterate is not None:
+            _check_last_iterate(self.queries, self.last_iterate)
         if not _is_real(self.gradient_evaluations, least=0.0):
             raise InputError("gradient_evaluations", self.gradient_evaluations, "a finite number >= 0")
         object.__setattr__(self, "gradient_evaluations", float(self.gradient_evaluations))
@@ -270,13 +276,24 @@ def make_plan(
     unprotected: str = "",
     warnings: tuple[str, ...] = (),
     paper_limit: PaperLimit | None = None,
+    last_iterate: LastIterate | None = None,
     **schedule: Any,
 ) -> Plan:
     """Build a plan; every further keyword becomes a named quantity of the schedule.
 
     Raises InputError for something that is no query, two queries of one name, or no number of gradient evaluations.
     """
-    return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit)
+    return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit, last_iterate)
+
+
+def _check_last_iterate(queries: tuple[Query, ...], declared: LastIterate) -> None:
+    alone = len(queries) == 1 and queries[0].is_normal and isinstance(queries[0].records, Full)
+    if not alone:
+        names = ", ".join(query.name for query in queries)
+        raise InputError("last_iterate", names, "a plan of one query, with normal noise on all records")
+    if declared.steps.size not in (1, queries[0].releases):
+        allowed = f"one, or as many as {queries[0].name} has releases, {queries[0].releases}"
+        raise InputError("steps of last_iterate", declared.steps.size, allowed)
 
 
 def _is_real(value: Any, least: float = -math.inf) -> bool:

@@ -136,6 +136,14 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
         return not self.closed_form
 
 
+class AnchoredQuery(GaussianQuery):
+    """A difference of one record's gradients plus the exact mean gradient at an anchor, released as one vector.
+
+    The sensitivity is that of the difference, ``4 G``; replacing the record moves the mean gradient by up to ``2 G/n``,
+    against it. As the anchor is answered without noise of its own, a plan says that it leaks.
+    """
+
+
 class CoveringQuery(GaussianQuery):
     """Gaussian noise on an approximate minimiser; the sensitivity is twice its distance from the exact one.
 

@@ -22,6 +22,10 @@ LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "nor
 ``-<x, s>``; ``axis_linear``: the same with s on the first axis. ``quadratic``: ``(mu/2) ||x - s||_2^2``. ``norm``:
 ``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
 
+CURVATURES = ("any", "convex", "strong")
+"""What is known of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
+not only a Polyak-Lojasiewicz constant besides."""
+
 
 MOST_SOUND = 1 << 12
 """Constants that are remembered to be sound, as they were given."""
@@ -64,7 +68,8 @@ class Constants:
         `loss_difference`).
     domain : str, ``space``, or the name of the feasible set (see `traits.domain_traits`)
     losses : str, one of `LOSSES`: what every record of every data set is known to be
-    loss_class : str, one of `LOSS_CLASSES`; `Algorithm.visible_constants` takes it from the problem's traits
+    loss_class, curvature : str
+        One of `LOSS_CLASSES` and of `CURVATURES`; `Algorithm.visible_constants` takes them from the problem's traits.
     status : str
         ``global`` where `lipschitz` and `smoothness` hold on the whole domain, ``nominal`` where only declared.
     isotropic : bool
@@ -87,6 +92,7 @@ class Constants:
     domain: str = "space"
     losses: str = "hidden"
     loss_class: str = "any"
+    curvature: str = "any"
     status: str = "global"
     isotropic: bool = False
 
@@ -124,6 +130,8 @@ class Constants:
             raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
         if self.loss_class not in LOSS_CLASSES:
             raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
+        if self.curvature not in CURVATURES:
+            raise InputError("curvature", self.curvature, "one of " + ", ".join(CURVATURES))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -209,7 +217,7 @@ _ROUNDING = 1.0 + 1e-9
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")
-_LABELS = ("domain", "losses", "loss_class", "status", "isotropic")
+_LABELS = ("domain", "losses", "loss_class", "curvature", "status", "isotropic")
 
 
 @cache

@@ -31,8 +31,8 @@ class DataFile(FileRecords, GeneralisedLinear):
     """Records of a file, a loss of the margin, a domain about the origin, a ridge.
 
     With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
-    computed from the data (one of them missing, or ``scale``) is not private: constants are nominal, and every row of a
-    result says so.
+    computed from the data (one of them missing, or ``scale``) is not private, nor is a coding of labels without
+    ``positive``: constants are nominal, and every row of a result says so.
     """
 
     name = "data_file"
@@ -146,7 +146,8 @@ class DataFile(FileRecords, GeneralisedLinear):
         there, of linear losses 2 G R or G^2/(2 lambda). Deviations of a gradient from its mean are at most G in l2
         (their root mean square) and 2 G in other norms.
         """
-        known = not self.scaled and not self.unbounded and not (self.margin.steepest is None and self.domain == "none")
+        free = self.margin.steepest is None and self.domain == "none"
+        known = not (self.scaled or self.coded or self.unbounded or free)
         return self._constants(self.row_bound or 1.0, self.label_clip or 1.0, "global" if known else "nominal")
 
     def _constants(self, row_bound: float, label_bound: float, status: str) -> Constants:

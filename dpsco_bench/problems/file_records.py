@@ -46,7 +46,9 @@ class FileRecords(Problem):
         None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
     )
     positive: str | float | int | None = option(
-        None, "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers"
+        None,
+        "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers, "
+        "which is not private",
     )
     one_against_rest: bool = option(
         False, "whether labels may have more than two values, of which all but positive become -1"
@@ -157,9 +159,16 @@ class FileRecords(Problem):
         return self.row_bound is None or (self.labels_count and self.label_clip is None)
 
     @property
+    def coded(self) -> bool:
+        """Whether the data say which label becomes +1: the label of one record may turn all others."""
+        return self.classes and self._file is not None and self.positive is None
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was computed from the data."""
         found = []
+        if self.coded:
+            found.append("labels coded from the data: not private; positive= names the value that becomes +1")
         if self.one_against_rest:
             found.append(f"one label against the rest: all values but {self.positive} are -1")
         if self.scaled:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.analysis.noise import noise_behind
+from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.privacy.ledger import PHRASES
 from dpsco_bench.report.axes import EndLabel, label_ends, legible, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, MARKERS, SHADES, TEXT_COLOURS, TEXTS, Panel
@@ -148,10 +148,17 @@ def excess_message(inputs: Inputs, paper: str) -> str:
     """Count how many mechanisms of a paper spend more than they claim."""
     found = charged_mechanisms(inputs, paper)
     cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
-    more = sum(any(cell.noise.status == "exceeds_claim" for cell in own) for own in cells)
+    more = sum(any(_above(cell.noise) for cell in own) for own in cells)
     if not more:
         return "No mechanism of the paper is shown to spend more than the ε that it claims"
-    return f"{more} of {len(found)} mechanisms of the paper spend{'s' * (more == 1)} more than the claimed ε"
+    said = f"{more} of {len(found)} mechanisms of the paper spend{'s' * (more == 1)} more than the claimed ε"
+    inner = more - sum(any(cell.noise.status == "exceeds_claim" for cell in own) for own in cells)
+    return said + f", {inner} of them in the query sequence, the output being open" * bool(inner)
+
+
+def _above(noise: Noise) -> bool:
+    """Check whether what is released, or the query sequence, is known to exceed the claim."""
+    return noise.status == "exceeds_claim" or noise.sequence_exceeds
 
 
 def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[Charged]]]:
@@ -214,9 +221,10 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
 def _spent(cells: Sequence[Charged]) -> str:
     """Say what a mechanism spends of its claim, at worst."""
     noises = [cell.noise for cell in cells]
-    if above := [noise for noise in noises if noise.status == "exceeds_claim"]:
+    if above := [noise for noise in noises if _above(noise)]:
         over = max(above, key=lambda noise: noise.excess)
-        return f"real ε up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
+        real = " ".join(filter(None, ("real ε", over.whose)))
+        return f"{real} up to {PHRASES[over.epsilon_real_kind]}{number(over.excess)} times the claim"
     if all(noise.status == "proven" for noise in noises):
         return f"private, and spends at most {number(max(noise.excess for noise in noises))} of its claim"
     return "not shown to be private"

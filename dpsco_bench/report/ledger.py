@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,7 +12,7 @@ from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.ledger import SEVERITY, SIGNS, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to
@@ -56,6 +56,8 @@ class Charged:
             return f"the constants of {self.cell.problem} are nominal: declared, not true on the whole domain"
         if math.isnan(self.noise.epsilon_real):
             return "no accountant covers it"
+        if self.noise.sequence_exceeds:
+            return "its query sequence exceeds the claim, what the output reveals is not known"
         if self.noise.epsilon_real_kind == "lower":
             return "a lower bound that does not exceed the claim"
         return "an upper bound above the claim"
@@ -120,14 +122,24 @@ class LedgerRow:
     @property
     def real(self) -> str:
         """Its real epsilons with their sign, rounded outward."""
-        kind = self.first.noise.epsilon_real_kind
-        shown = span((outward(real, kind) for real in self.reals), least=kind == "lower")
-        return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
+        return _bounds(self.reals, self.first.noise.epsilon_real_kind)
+
+    @property
+    def sequences(self) -> list[float]:
+        """Epsilons of all answers, where that of the output alone is known too."""
+        values = [cell.noise.epsilon_sequence for cell in self.cells if cell.noise.epsilon_of == OUTPUT]
+        return [value for value in values if value is not None]
 
     @property
     def doubts(self) -> str:
         """Why it is not shown to be private."""
         return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
+
+
+def _bounds(values: Sequence[float], kind: str) -> str:
+    """Tell epsilons with their sign, rounded outward."""
+    shown = span((outward(value, kind) for value in values), least=kind == "lower")
+    return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
 
 
 def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
@@ -141,7 +153,8 @@ def ledger_rows(inputs: Inputs) -> list[LedgerRow]:
                 order = known.index(job.calibration) if job.calibration in known else len(known)
                 made = (cell.algorithm, calibrated.variant, order, noise_options(cell))
                 claimed = (float(cell.delta), noise.epsilon_claimed)
-                found = (SEVERITY.index(noise.status), noise.epsilon_real_kind, noise.elsewhere, calibrated.accountant)
+                kinds = (noise.epsilon_real_kind, noise.epsilon_of, noise.epsilon_sequence_kind)
+                found = (SEVERITY.index(noise.status), *kinds, noise.elsewhere, calibrated.accountant)
                 groups.setdefault((*made, *claimed, *found), []).append(charged)
     return [LedgerRow(tuple(groups[key])) for key in sorted(groups)]
 
@@ -199,7 +212,9 @@ LEDGER_NOTE = (
     "Replace-one neighbours. A row spans the cells that share everything but n, d, the "
     "problem, its signal and the lengths of the schedule; “Charged on” names the problems, the p of their norms and "
     "the options that were given. Upper: the real ε "
-    "is at most this value. Lower: at least. An upper bound above the claim refutes nothing. "
+    "is at most this value. Lower: at least. An upper bound above the claim refutes nothing. Where several answers are "
+    "made into one output, the ε is of the output where an accountant covers it, else of all answers, which may "
+    "reveal more than the output: above the claim, it leaves the output open. "
     "Steps of report-noisy-max are charged by the largest change of a score, as in the paper; centring "
     "that change in its range would halve the ε of every step. “Not shown” is also what rests on a "
     "Lipschitz constant that a problem only declares. Rows "
@@ -213,6 +228,15 @@ LAW_MEANING = (
 )
 """What stands above a table with that column."""
 _sizes = partial(span, show=count)
+_ENDS = (("min", min), ("max", max))
+
+
+def _end(name: str, least: Callable[..., float | None], row: LedgerRow) -> float | None:
+    """Find the least or largest epsilon of the output or of the sequence, None where it is not known."""
+    values = [getattr(cell.noise, f"epsilon_{name}") for cell in row.cells]
+    return least((value for value in values if value is not None), default=None)
+
+
 COLUMNS: Columns = {
     "Algorithm": Column("first.cell.algorithm", kind="code", link=leads_to("first.cell.algorithm", kind="method")),
     "Variant, options": Column("variant", raw={"variant": "first.calibrated.variant", "options": "options"}),
@@ -227,6 +251,19 @@ COLUMNS: Columns = {
         raw={
             "epsilon_real_min": lambda row: min(row.reals, default=None),
             "epsilon_real_max": lambda row: max(row.reals, default=None),
+        },
+        numeric=True,
+    ),
+    "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
+    "ε of all answers": Column(
+        lambda row: _bounds(row.sequences, row.first.noise.epsilon_sequence_kind) if row.sequences else "",
+        raw={
+            **{
+                f"epsilon_{name}_{end}": partial(_end, name, least)
+                for name in (OUTPUT, SEQUENCE)
+                for end, least in _ENDS
+            },
+            **{f"epsilon_{name}_kind": f"first.noise.epsilon_{name}_kind" for name in (OUTPUT, SEQUENCE)},
         },
         numeric=True,
     ),

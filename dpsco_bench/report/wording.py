@@ -11,7 +11,7 @@ from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
-from dpsco_bench.privacy.ledger import SIGNS, STATUS_WORDS
+from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
@@ -183,14 +183,14 @@ def privacy_text(row: Verdict) -> str:
     noise = row.noise
     if noise is None:
         return STATUS_WORDS.get(row.privacy_status, NOTHING)
-    words = STATUS_WORDS[noise.status] + noise.elsewhere
+    words = (SEQUENCE_WORDS if noise.sequence_exceeds else STATUS_WORDS[noise.status]) + noise.elsewhere
     claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
     bound = epsilon_text(*noise.bound)
     if bound == NOTHING:
         return f"{words}: no accountant covers it"
     if math.isnan(noise.epsilon_real):
         return f"{words}: target law ε\u00a0{bound}, {claimed}"
-    real = f"ε {bound}".replace(" ", "\u00a0")
+    real = f"ε {bound}".replace(" ", "\u00a0") + f" {noise.whose}" * bool(noise.whose and not noise.sequence_exceeds)
     why = " (the constants are nominal)" if noise.nominal else ""
     return f"{words}: {real}, {claimed}{why}" + "; δ\u00a0≥\u00a01/n" * noise.delta_large
 

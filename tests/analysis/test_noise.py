@@ -9,15 +9,29 @@ import pytest
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise, noise_behind
 
 
-def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, accountant="PLD", attained=True, n=4):
+def cell(
+    status,
+    epsilon=np.nan,
+    kind="exact",
+    law=np.nan,
+    claimed=1.0,
+    accountant="PLD",
+    attained=True,
+    n=4,
+    of="",
+    constants="global",
+):
     said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
-    said["attained"] = attained
+    said |= {"attained": attained, "epsilon_of": of, "constants": SimpleNamespace(status=constants)}
+    for name in ("epsilon_output", "epsilon_sequence"):
+        said |= {name: epsilon if name.endswith(of or "-") else np.nan, f"{name}_kind": kind * name.endswith(of or "-")}
     calibrated = SimpleNamespace(**said, accountant=accountant, dimension=10)
     return calibrated, SimpleNamespace(epsilon=claimed, n=n, delta=1e-5)
 
 
 NOTHING_PROVES = "not shown private: nothing proves the claimed eps"
-ELSEWHERE = "in the query sequence as charged, for some records that the theorem admits"
+ELSEWHERE = ", for some records that the theorem admits"
+SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
 
 
 @pytest.mark.parametrize(
@@ -37,8 +51,24 @@ ELSEWHERE = "in the query sequence as charged, for some records that the theorem
         ),
         (
             [cell("exceeds_claim", 173.4, "lower", attained=False)],
-            (f"not private: the real eps is at least 173 {ELSEWHERE}",),
-            f"not private {ELSEWHERE} (eps >= 173, claimed 1)",
+            (f"not private: the real eps is at least 173{ELSEWHERE}",),
+            f"not private{ELSEWHERE} (eps >= 173, claimed 1)",
+        ),
+        (  # a sequence above the claim leaves the output open
+            [cell("unproven", 173.4, "lower", attained=False, of="sequence")],
+            (f"{NOTHING_PROVES} (its query sequence has at least 173{ELSEWHERE}; the output is open)",),
+            f"{SEQUENCE}{ELSEWHERE} (eps >= 173, claimed 1)",
+        ),
+        (
+            [cell("unproven", 3.0, "exact", of="sequence", constants="nominal")],
+            (f"{NOTHING_PROVES} (the constants are nominal)",),
+            "not shown to be private, as the constants are nominal (if they held, eps = 3, claimed 1, of the query "
+            "sequence)",
+        ),
+        (
+            [cell("unproven", 2.4, "upper", of="sequence")],
+            (f"{NOTHING_PROVES} (it is at most 2.4, 1 is claimed)",),
+            "not shown to be private (eps <= 2.4, claimed 1, of the query sequence)",
         ),
         (
             [cell("unproven", 2.0, "upper", attained=False)],
@@ -95,7 +125,7 @@ def test_numbers_of_what_is_said(value, shown):
 
 def test_a_verdict_on_privacy_says_which_records_it_compares():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
-    assert named.said == f"not private {ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
+    assert named.said == f"not private{ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"
 
 
 def test_an_epsilon_is_said_with_the_point_that_it_is_of():

@@ -46,13 +46,15 @@ def test_literal_noise_of_dp_svrg_is_shown_for_what_it_is_on_one_screen(dpsco):
     report = account(dpsco, *SVRG)
     assert report["paper"]["epsilon_real_kind"] == "lower"
     assert report["paper"]["epsilon_real"] == pytest.approx(3.27e4, rel=0.01)
-    assert report["paper"]["privacy_status"] == "exceeds_claim"
+    assert (report["paper"]["privacy_status"], report["paper"]["epsilon_of"]) == ("unproven", "sequence")
+    assert report["paper"]["epsilon_output"] is None
+    assert report["paper"]["epsilon_sequence"] == report["paper"]["epsilon_real"]
     assert report["accounted"]["privacy_status"] == "proven"
     text = " ".join(line.strip() for line in lines)
     assert "real epsilon is at least 3.2" in text and "not the claimed 1" in text
     assert "times the gradient evaluations" in text
-    assert "in the query sequence as charged, for some records that the theorem admits" in text
-    assert "The final output alone may reveal less." in text and report["paper"]["attained"] is False
+    assert "of the query sequence is at least 3.2" in text and "for some records that the theorem admits" in text
+    assert "What the output alone reveals is not known" in text and report["paper"]["attained"] is False
 
 
 def test_plain_keys_set_constants(dpsco):
@@ -88,7 +90,20 @@ def test_add_remove_epsilon_stands_beside_replace_one(dpsco):
     report = account(dpsco, "account", "wang2017/dp_gd_pl", "problem=ridge_logistic", "n=4096")
     for calibration in ("paper", "accounted"):
         assert 0 < report[calibration]["epsilon_add_remove"] < report[calibration]["epsilon_real"]
-    assert report["accounted"]["epsilon_real"] == pytest.approx(1)
+    assert report["accounted"]["epsilon_sequence"] == pytest.approx(1)
+
+
+def test_the_last_iterate_is_charged_beside_all_gradients(dpsco):
+    keys = ("account", "wang2017/dp_gd_pl", "problem=canary_huber", "canary=steady", "n=4096", "d=10")
+    report = account(dpsco, *keys)["paper"]
+    assert (report["epsilon_of"], report["privacy_status"]) == ("output", "proven")
+    assert report["epsilon_real"] == report["epsilon_output"] == pytest.approx(0.6176, abs=1e-4)
+    assert report["epsilon_sequence"] == pytest.approx(2.397, abs=1e-3)
+    text = " ".join(dpsco(*keys).out.split())
+    assert "of the output is 0.6175, for a claim of 1. Whoever saw all answers would have 2.397." in text
+    by_output = account(dpsco, *keys, "release=output")["accounted"]
+    assert by_output["epsilon_output"] == pytest.approx(1) and by_output["epsilon_sequence"] > 4
+    assert by_output["noise"]["gradient"] < 0.45 * account(dpsco, *keys)["accounted"]["noise"]["gradient"]
 
 
 @pytest.mark.parametrize(("delta", "flagged"), [("0.001", True), ("1e-5", False)])

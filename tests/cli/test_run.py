@@ -101,7 +101,8 @@ def test_json_summarises_the_rows(dpsco):
     risk = read_table(Path("here/rows.parquet"))[0]["risk"].to_numpy()
     assert row["risk"] == pytest.approx(risk.mean()) and row["out"] == "here/rows.parquet"
     assert row["stderr"] == pytest.approx(risk.std(ddof=1) / 2)
-    assert row["epsilon_real"] == pytest.approx(1) and row["replicates"] == 4
+    assert row["epsilon_sequence"] == pytest.approx(1) and row["replicates"] == 4
+    assert row["epsilon_real"] == row["epsilon_output"] < 0.6 and row["epsilon_of"] == "output"
 
 
 def test_a_damaged_file_of_an_earlier_run_is_replaced(dpsco):

@@ -1,13 +1,16 @@
 """Kind `privacy`: real against claimed epsilon."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.claims.catalogue import read_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds.privacy import other_instance, privacy_verdict
+from dpsco_bench.privacy.compared import Compared
 
 
 @pytest.mark.parametrize(
@@ -61,9 +64,19 @@ def test_what_fails_shows_the_instance_that_attains_it(real, kind, reason):
 def test_a_lower_bound_without_records_of_the_instance_names_the_theorem_alone():
     told = {"instances": ["a", ""], "settings": ["n = 1", "n = 2"]}
     judged = privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], **told)
-    where = "in the query sequence as charged, for some records that the theorem admits"
+    where = "for some records that the theorem admits"
     said = f"the real eps is at least 3 where 1 is claimed, {where}: n = 2"
     assert (judged.verdict, judged.reason) == ("fails (real eps 3)", said)
+
+
+@pytest.mark.parametrize(("kind", "sign"), [("exact", "="), ("lower", ">=")])
+def test_a_sequence_above_the_claim_leaves_the_output_open(kind, sign):
+    noise = Noise("unproven", 3.0, kind, 1.0, epsilon_of="sequence", epsilon_sequence=3.0, epsilon_sequence_kind=kind)
+    judged = privacy_verdict([3.0], [kind], [1.0], noises=[noise], pair=lambda number: Compared("two records"))
+    assert judged.verdict == f"unproven (query sequence {sign} 3)" and judged.epsilon_of == "sequence"
+    assert "that of the output is open" in judged.reason and judged.noise.pair == "two records"
+    released = privacy_verdict([3.0], [kind], [1.0], noises=[replace(noise, epsilon_of="output")])
+    assert released.word == "fails"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from dpsco_bench.leaderboard.standings import (
     compare,
     standings,
 )
+from dpsco_bench.privacy.ledger import EPSILONS
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
@@ -209,7 +210,7 @@ def test_references_stand_beside(rows):
 
 @pytest.mark.parametrize(("part", "told"), [(0.0005, True), (0.002, False), (0.05, False)])
 def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
-    calibrated = SimpleNamespace(variant="", epsilon_real=1.0, epsilon_real_kind="exact", privacy_status="proven")
+    calibrated = SimpleNamespace(variant="", privacy_status="proven", **dict.fromkeys(EPSILONS, 1.0))
     cell = SimpleNamespace(
         calibrated=calibrated,
         entry=SimpleNamespace(algorithm="wang2017.dp_gd"),

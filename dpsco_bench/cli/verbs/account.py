@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
 from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
-from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, STATUS_WORDS
 
 if TYPE_CHECKING:
     from dpsco_bench.cli.accounting import Account, Charged
@@ -78,6 +78,12 @@ def _rows(report: Account) -> Iterator[dict[str, str]]:
 
     yield row("variant", lambda e: e.variant, "refused")
     yield row("real epsilon (replace-one)", lambda e: bounded(e.epsilon_real, e.epsilon_real_kind))
+    yield row("it is that", lambda e: OF[e.epsilon_of])
+    if any(
+        entry.epsilon_of == OUTPUT and entry.epsilon_sequence != entry.epsilon_real for entry in report.charged.values()
+    ):
+        what = f"the same {OF[SEQUENCE]}"
+        yield row(what, lambda e: bounded(e.epsilon_sequence, e.epsilon_sequence_kind))
     yield row("real epsilon (add/remove)", lambda e: bounded(e.epsilon_add_remove, e.epsilon_add_remove_kind))
     yield row("privacy", lambda e: STATUS_WORDS[e.privacy_status])
     drawn = any(entry.sampler_status for entry in report.charged.values())

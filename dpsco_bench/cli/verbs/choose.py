@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry
@@ -202,10 +202,15 @@ def _line(found: Choice, method: Chosen) -> Row:
         "loss": number(held and held.loss, 3),
         "accuracy": number(held and held.accuracy, 3),
         "says": says,
-        "privacy": STATUS_WORDS[method.privacy_status],
+        "privacy": STATUS_WORDS[method.privacy_status] + f" {OF[OUTPUT]}" * _by_output(method, found.point.epsilon),
         "gradients": number(method.gradient_evaluations, 3),
         "seconds": number(method.seconds, 2),
     }
+
+
+def _by_output(method: Chosen, epsilon: float) -> bool:
+    """Tell whether the output alone is as private as claimed, and the query sequence is not."""
+    return method.privacy_status == "proven" and (method.epsilon_sequence or 0.0) > epsilon * (1.0 + ROUNDING)
 
 
 def _references(found: Choice) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.cli.output import bounded, held_out_text, number, print_json
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.ledger import STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,11 +220,11 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
     """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
     from dpsco_bench.leaderboard.choose import NOMINAL
 
-    real = bounded(summary.epsilon_real, summary.epsilon_real_kind)
+    real = f"{bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
     kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
     return (
         f"{label}: {kind} {number(summary.risk)}{_interval(summary)}, "
-        f"epsilon {number(summary.epsilon_claimed)} (real {real}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"epsilon {number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
         f"delta {summary.delta:g}, "
         f"{number(summary.gradient_evaluations)} gradients"
         + (f"; {_drawn(summary, nominal)}" if summary.sampler_status else "")

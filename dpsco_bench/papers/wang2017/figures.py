@@ -46,6 +46,7 @@ method_styles(
         "dp_svrg_bb": MethodStyle("DP-SVRG, Barzilai-Borwein step", ORANGE, returns=AVERAGE),
         "dp_svrg": MethodStyle("DP-SVRG, constant step", PURPLE, (0, (5, 1.2)), returns=AVERAGE),
         "dp_gd": MethodStyle("DP-GD", BLUE),
+        "dp_gd_by_output": MethodStyle("DP-GD, by its output", GREEN, (0, (2, 1))),
         "dp_gd_40": MethodStyle("DP-GD, T = 40", LIGHT, (0, (1, 1))),
         "dp_gd_120": MethodStyle("DP-GD, T = 120", LIGHT, (0, (3, 1.2))),
         "dp_gd_200": MethodStyle("DP-GD, T = 200", LIGHT, (0, (6, 1.2, 1, 1.2))),

@@ -23,6 +23,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 Floats = NDArray[np.floating[Any]]
 _TINY = 1e-60
+_CELLS, _MOST_CELLS = 1 << 14, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,59 @@ class GaussianPair:
 
 
 @dataclass(frozen=True)
+class AnchoredPair:
+    """Answers of a step that looks at one record and adds the mean gradient at an anchor, on neighbouring data sets.
+
+    The record's gradient at the anchor moves every answer by ``-anchor``, and where it is drawn the difference of its
+    gradients moves it back by ``shift``: ``(1-q) N(-anchor,1) + q N(shift-anchor,1)`` against the mirror image. The
+    loss falls with the output near zero and grows far from it, so that cells are small intervals of outputs, each of
+    one loss.
+
+    Attributes
+    ----------
+    shift, rate : as in `GaussianPair`
+    anchor : float, > 0; at most ``shift/2`` times the rate in a mean of gradients
+    """
+
+    shift: float
+    rate: float
+    anchor: float
+
+    def loss_range(self, tail: float) -> tuple[float, float]:
+        """Smallest and largest loss of the cells."""
+        loss, _ = self._cells(tail, _CELLS)
+        return float(loss.min()), float(loss.max())
+
+    def moments(self, tail: float) -> tuple[float, float]:
+        """Mean and variance of the loss under the upper distribution."""
+        loss, log_masses = self._cells(tail, _CELLS)
+        masses = np.exp(log_masses)
+        mean = float(masses @ loss)
+        return mean, float(masses @ (loss - mean) ** 2)
+
+    def rounded_losses(self, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
+        """As `rounded_losses` of a pair whose loss grows."""
+        low, high = self.loss_range(tail)
+        loss, log_masses = self._cells(tail, min(_MOST_CELLS, max(_CELLS, 4 * math.ceil((high - low) / spacing))))
+        place = np.rint(loss / spacing).astype(np.int64)
+        first = int(place.min())
+        tilted = np.exp(spacing * place + log_masses[::-1])  # the lower distribution is the mirror image
+        upper, lower = (np.bincount(place - first, own).astype(np.float64) for own in (np.exp(log_masses), tilted))
+        return first, upper, lower
+
+    def _cells(self, tail: float, count: int) -> tuple[Floats, Floats]:
+        """Loss in the middle of each of ``count`` intervals of outputs, and the logarithm of its upper probability."""
+        still, moved = -ndtri(max(tail, 1e-300)), -ndtri(min(0.5, max(tail, 1e-300) / self.rate))
+        reach = max(float(still) + self.anchor, abs(self.shift - self.anchor) + float(moved))
+        edges = np.linspace(-reach, reach, count + 1)
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        centres = ((-self.anchor, math.log1p(-self.rate)), (self.shift - self.anchor, math.log(self.rate)))
+        density = np.logaddexp(*(weight - 0.5 * (middle - centre) ** 2 for centre, weight in centres))
+        cuts = np.concatenate(([-np.inf], edges[1:-1], [np.inf]))
+        return density - density[::-1], np.logaddexp(*(w + _log_normal_masses(cuts, c) for c, w in centres))
+
+
+@dataclass(frozen=True)
 class LossMasses:
     """A discretised privacy loss: ``masses[i]`` lies at ``(first + i) * spacing``, the rest at infinity."""
 
@@ -145,7 +199,7 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
     return swept(spacing, first, masses, float(upper[-1]))
 
 
-def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
+def rounded_losses(pair: GaussianPair | AnchoredPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
     """Law of the loss rounded to the nearest grid point, whose ends collect the tails.
 
     Returns
@@ -154,6 +208,8 @@ def rounded_losses(pair: GaussianPair, spacing: float, tail: float) -> tuple[int
     upper, tilted : arrays of shape (points,)
         Probabilities under the upper distribution, and ``e^loss`` times those under the lower one.
     """
+    if isinstance(pair, AnchoredPair):
+        return pair.rounded_losses(spacing, tail)
     low, high = pair.loss_range(tail)
     first, last = math.floor(low / spacing), math.ceil(high / spacing)
     upper, log_lower = pair.rounded(spacing * (np.arange(first, last) + 0.5))

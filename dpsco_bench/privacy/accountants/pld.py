@@ -13,7 +13,7 @@ One release is discretised here (`losses`); dp-accounting composes the releases 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol
@@ -107,6 +107,40 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
     return _sampled_epsilon(GaussianPair(1.0 / multiplier, rate, replace=True), int(steps), delta, gdp_mu)
 
 
+def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
+    """As `poisson_gaussian_epsilon`, of several queries at rates and noises of their own.
+
+    Parameters
+    ----------
+    parts : sequence of (multiplier, rate, steps)
+    """
+    for multiplier, rate, steps in parts:
+        _require(multiplier, rate, steps, delta, gdp_mu)
+    full = [_full_mu(2.0, multiplier, steps) for multiplier, rate, steps in parts if rate == 1.0 or multiplier == 0.0]
+    sampled = [(GaussianPair(1.0 / z, rate, replace=True), steps) for z, rate, steps in parts if rate < 1.0 and z > 0.0]
+    mu = math.hypot(gdp_mu, *full)
+    if not sampled or mu == math.inf:
+        return gaussian.gdp_epsilon(mu, delta)
+    return _several_epsilon(tuple(sampled), delta, mu)
+
+
+@lru_cache(maxsize=256)
+def _several_epsilon(parts: tuple[tuple[GaussianPair, int], ...], delta: float, mu: float) -> float:
+    """Halve the grid as `converged_epsilon` does, from the finest spacing that one of the parts starts with."""
+    tail = TAIL_SHARE * delta / sum(steps for _, steps in parts)
+    moments = [pair.moments(tail) for pair, _ in parts]
+    ranges = [_total_range(p, *m, steps, tail, mu) for (p, steps), m in zip(parts, moments, strict=True)]
+    finest = sum(ranges) / _MOST_POINTS
+    spacing = 2.0 * max(min(_FINE_SPACING, *(math.sqrt(variance) for _, variance in moments)), finest)
+    epsilon = math.inf
+    while True:
+        losses = [(pessimistic_losses(pair, spacing, tail), steps) for pair, steps in parts]
+        coarse, epsilon = epsilon, _composed_with(losses, delta, mu, tail)
+        spacing *= 0.5
+        if coarse - epsilon <= GRID_TOLERANCE * epsilon or spacing < finest:
+            return epsilon
+
+
 def add_remove_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
     """Add/remove counterpart of `poisson_gaussian_epsilon`, as other libraries report it.
 
@@ -139,6 +173,22 @@ def solve_poisson_multiplier(epsilon: float, delta: float, rate: float, steps: i
 
     start = max(LEAST_MULTIPLIER, clt_multiplier(rest, rate, steps))
     return least_noise(epsilon_of, epsilon * SAFE, start, MULTIPLIER_TOLERANCE, LEAST_MULTIPLIER)
+
+
+def solve_several_multiplier(
+    epsilon: float, delta: float, parts: Sequence[tuple[float, float, int]], gdp_mu: float = 0.0
+) -> float:
+    """Least z for which `several_poisson_epsilon` of ``z`` times the parts' multipliers is at most ``epsilon``."""
+    require_target(epsilon, delta)
+    budget = gaussian.gdp_mu(epsilon, delta)
+    if gdp_mu >= budget:
+        raise InputError("gdp_mu", gdp_mu, f"below {budget:.6g}, which is all that epsilon and delta allow")
+
+    def epsilon_of(z: float) -> float:
+        return several_poisson_epsilon([(z * own, rate, steps) for own, rate, steps in parts], delta, gdp_mu)
+
+    alone = [solve_poisson_multiplier(epsilon, delta, rate, steps, gdp_mu) / own for own, rate, steps in parts]
+    return least_noise(epsilon_of, epsilon * SAFE, math.hypot(*alone), MULTIPLIER_TOLERANCE, LEAST_MULTIPLIER)
 
 
 def _require(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float) -> None:
@@ -195,35 +245,43 @@ def _total_range(pair: Spread, mean: float, variance: float, steps: int, tail: f
 
 def _composed_epsilon(losses: list[LossMasses], steps: int, delta: float, mu: float, tail: float) -> float:
     """Largest epsilon over the given losses, each composed ``steps`` times and with a mu-GDP Gaussian."""
-    rounding = transform_rounding(steps)
+    return max(_composed_with([(loss, steps)], delta, mu, tail) for loss in losses)
+
+
+def _composed_with(parts: list[tuple[LossMasses, int]], delta: float, mu: float, tail: float) -> float:
+    """Epsilon of losses on one grid, composed so many times each, and with a mu-GDP Gaussian."""
+    rounding = transform_rounding(sum(steps for _, steps in parts))
     if rounding > _ROUNDING_SHARE * delta:
-        return max(_chernoff_epsilon(loss, steps, delta, mu) for loss in losses)
+        return _chernoff_epsilon(parts, delta, mu)
     delta -= rounding
-    epsilon = 0.0
-    for loss in losses:
-        composed = _distribution(loss, steps).self_compose(steps, tail)
-        if mu > 0.0:
-            other = pessimistic_losses(GaussianPair(mu, 1.0, replace=False), loss.spacing, tail)
-            composed = composed.compose(_distribution(other), tail)
-        # Asked first, because the library's inversion overflows where the answer is zero.
-        if composed.get_delta_for_epsilon(0.0) > delta:
-            epsilon = max(epsilon, float(composed.get_epsilon_for_delta(delta)))
-    return epsilon
+    each = [_distribution(loss, steps).self_compose(steps, tail) for loss, steps in parts]
+    if mu > 0.0:
+        other = pessimistic_losses(GaussianPair(mu, 1.0, replace=False), parts[0][0].spacing, tail)
+        each.append(_distribution(other))
+    composed = each[0]
+    for one in each[1:]:
+        composed = composed.compose(one, tail)
+    # Asked first, because the library's inversion overflows where the answer is zero.
+    return float(composed.get_epsilon_for_delta(delta)) if composed.get_delta_for_epsilon(0.0) > delta else 0.0
 
 
-def _chernoff_epsilon(loss: LossMasses, steps: int, delta: float, mu: float) -> float:
+def _chernoff_epsilon(parts: list[tuple[LossMasses, int]], delta: float, mu: float) -> float:
     """Upper bound from the moments of the loss, for deltas that are lost in the rounding of the transforms.
 
     ``(1 - e^-y)_+ <= r^r / (1+r)^(1+r) e^(r y)`` for every order ``r > 0``, and moments of independent losses multiply.
     """
-    values = loss.spacing * np.arange(loss.first, loss.first + len(loss.masses))
-    with np.errstate(divide="ignore"):
-        logs = np.log(loss.masses)
+    known = []
+    for loss, steps in parts:
+        values = loss.spacing * np.arange(loss.first, loss.first + len(loss.masses))
+        with np.errstate(divide="ignore"):
+            known.append((values, np.log(loss.masses), steps))
+    infinite = sum(steps * loss.infinite for loss, steps in parts)
     best = math.inf
     for order in np.geomspace(0.01, 1e4, 150):
-        moment = steps * float(logsumexp(order * values + logs)) + 0.5 * order * (order + 1.0) * mu**2
+        moment = sum(steps * float(logsumexp(order * values + logs)) for values, logs, steps in known)
+        moment += 0.5 * order * (order + 1.0) * mu**2
         share = order * math.log(order) - (1.0 + order) * math.log1p(order)
-        best = min(best, (moment + share - math.log(delta - steps * loss.infinite)) / order)
+        best = min(best, (moment + share - math.log(delta - infinite)) / order)
     return max(0.0, best)
 
 

@@ -25,6 +25,11 @@ and the divergence, an expectation of a function that grows with the loss, is at
 Without the last term of the mean this is a formula that fits the reversed contribution:
 there the steps that do not draw the record have losses that average to zero. The two differ by about ``N/n``.
 
+*Anchored contribution.* Steps of variance reduction add the mean gradient v at an anchor. Where a record's gradient has
+norm G, and turns round between anchor and iterate, v moves every answer by ``a = G/(n sigma)`` against its contribution
+of ``s = 2G/sigma``. The first pair is then ``(1-q) N(-a,1) + q N(s-a,1)`` against its mirror image; against a record
+that contributes nothing, a step moves by ``s - a`` where it draws the record, and by ``-a`` where it does not.
+
 *Opposed contribution* (`opposed_epsilon`): all other records contribute one and the same vector and the differing one
 its opposite, against all alike. Then a step that draws the record moves by ``s``, twice the norm of a contribution, and
 the pair is ``(1-q) N(0,1) + q N(s,1)`` against ``N(0,1)``. If it can be drawn several times in a step, which moves the
@@ -35,6 +40,7 @@ function of the steps is large, and moving further makes them more probable.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -48,6 +54,7 @@ from dpsco_bench.privacy.accountants.checks import (
     require_rate,
 )
 from dpsco_bench.privacy.accountants.losses import (
+    AnchoredPair,
     Floats,
     GaussianPair,
     rounded_losses,
@@ -78,7 +85,9 @@ def accountant_name() -> str:
     return "single-index likelihood-ratio test, lower bound"
 
 
-def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, delta: float) -> float:
+def single_index_epsilon(
+    shift_over_sigma: float, steps: int, population: int, delta: float, anchor: float = 0.0
+) -> float:
     """Lower bound on epsilon of Gaussian steps that each look at one uniform record.
 
     Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
@@ -92,22 +101,30 @@ def single_index_epsilon(shift_over_sigma: float, steps: int, population: int, d
     steps : int, number of releases, >= 1
     population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
     delta : float, in (0, 1)
+    anchor : float, by how much the record moves every answer against its contribution, over that deviation, >= 0
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
+    require_nonnegative("anchor", anchor)
     require_count("steps", steps)
     require_count("population", population)
     require_delta(delta)
-    return max(single_index_tests(shift_over_sigma, steps, population, delta).values())
+    return max(single_index_tests(shift_over_sigma, steps, population, delta, anchor).values())
 
 
-def single_index_tests(shift_over_sigma: float, steps: int, population: int, delta: float) -> dict[str, float]:
+@lru_cache(maxsize=256)
+def single_index_tests(
+    shift_over_sigma: float, steps: int, population: int, delta: float, anchor: float = 0.0
+) -> dict[str, float]:
     """The bound of each pair that `single_index_epsilon` tests, by its name: `REVERSED` and `VANISHING`."""
     if population == 1 or shift_over_sigma in (0.0, math.inf):
-        return {REVERSED: gaussian.gdp_epsilon(2.0 * shift_over_sigma * math.sqrt(steps), delta)}
+        moved = shift_over_sigma - anchor if shift_over_sigma < math.inf else math.inf
+        return {REVERSED: gaussian.gdp_epsilon(2.0 * abs(moved) * math.sqrt(steps), delta)}
     rate, steps = 1.0 / population, int(steps)
-    found = {REVERSED: _reversed_epsilon(GaussianPair(shift_over_sigma, rate, True), steps, delta)}
-    if shift_over_sigma > _MIXTURE_FROM:
-        found[VANISHING] = _vanishing_epsilon(shift_over_sigma, steps, rate, delta)
+    moved = shift_over_sigma
+    pair = AnchoredPair(moved, rate, anchor) if anchor > 0.0 else GaussianPair(moved, rate, True)
+    found = {REVERSED: _reversed_epsilon(pair, steps, delta)}
+    if moved > _MIXTURE_FROM:
+        found[VANISHING] = _vanishing_epsilon(moved - anchor, steps, rate, delta, anchor)
     return found
 
 
@@ -136,7 +153,7 @@ def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: flo
     return max(tested, _vanishing_epsilon(shift_over_sigma, int(steps), rate, delta))
 
 
-def _reversed_epsilon(pair: GaussianPair, steps: int, delta: float) -> float:
+def _reversed_epsilon(pair: GaussianPair | AnchoredPair, steps: int, delta: float) -> float:
     """Halve the grid until rounding costs almost no information; every grid gives a valid bound."""
     tail = _TAIL_SHARE * delta / steps
     mean, variance = pair.moments(tail)
@@ -155,13 +172,13 @@ def _reversed_epsilon(pair: GaussianPair, steps: int, delta: float) -> float:
     return best
 
 
-def _information(pair: GaussianPair, spacing: float, tail: float) -> float:
+def _information(pair: GaussianPair | AnchoredPair, spacing: float, tail: float) -> float:
     """Part of the Kullback-Leibler divergence that the rounded loss retains (Donsker and Varadhan's bound)."""
     first, upper, tilted = rounded_losses(pair, spacing, tail)
     return float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
 
 
-def _test_epsilon(pair: GaussianPair, spacing: float, steps: int, delta: float, tail: float) -> float:
+def _test_epsilon(pair: GaussianPair | AnchoredPair, spacing: float, steps: int, delta: float, tail: float) -> float:
     """Best bound of the tests that threshold the sum of rounded losses of a pair."""
     return threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail)
 
@@ -216,15 +233,15 @@ def _composed(masses: Floats, steps: int, low: int, high: int) -> Floats:
     return np.roll(summed, -(low % length))[: high - low + 1]
 
 
-def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float) -> float:
-    """Epsilon of the mixture that bounds the loss against a contribution of zero."""
+def _vanishing_epsilon(shift: float, steps: int, rate: float, delta: float, still: float = 0.0) -> float:
+    """Epsilon of the mixture that bounds the loss against a contribution of zero; ``still``: without a draw."""
     # Numbers of draws left out make the divergence smaller, hence the bound weaker but no less valid.
     most = min(steps, int(steps * rate + 40.0 * math.sqrt(steps * rate)) + 200)
     draws = np.arange(1.0, most + 1.0)
     weights = gammaln(steps + 1.0) - gammaln(draws + 1.0) - gammaln(steps - draws + 1.0)
     weights += draws * math.log(rate) + (steps - draws) * math.log1p(-rate)
-    means = draws * (0.5 * shift**2 + math.log(rate)) + (steps - draws) * math.log1p(-rate)
-    deviations = shift * np.sqrt(draws)
+    means = draws * (0.5 * shift**2 + math.log(rate)) + (steps - draws) * (math.log1p(-rate) + 0.5 * still**2)
+    deviations = np.sqrt(draws * shift**2 + (steps - draws) * still**2)
 
     def excess(epsilon: float) -> float:
         """Logarithm of the mixture's divergence over delta: ``E(1 - e^(epsilon - L))_+`` of each normal ``L``."""

@@ -1,15 +1,20 @@
-"""One query with normal noise on randomly drawn records, beside Gaussians: privacy-loss distributions."""
+"""Queries with normal noise on randomly drawn records, beside Gaussians: privacy-loss distributions.
+
+One query, or several on Poisson batches, whose rates and noises may differ.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
 from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
@@ -23,8 +28,12 @@ def covers(plan: Plan) -> bool:
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """An upper bound; for a single-index query of a plan that leaks, a lower one."""
-    query, others = _split(plan)
+    sampled, others = _split(plan)
     mu = math.sqrt(total_cost(others, scales))
+    if len(sampled) > 1:
+        parts = [_part(q, scales[q.name] / (_stretch(q) * q.contribution)) for q in sampled]
+        return Charge(pld.several_poisson_epsilon(parts, delta, mu), "upper", pld.accountant_name())
+    (query,) = sampled
     scale = scales[query.name]
     if isinstance(query.records, Poisson):
         multiplier = scale / (_stretch(query) * query.contribution)
@@ -32,8 +41,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
         return Charge(epsilon, "upper", pld.accountant_name())
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
-        shift = _stretch(query) * query.contribution / scale
-        epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
+        epsilon = max(tests_of(query, scale, delta).values())
         return Charge(epsilon, "lower", single_index.accountant_name())
     if mu > 0:
         raise Refusal("plan", _SINGLE_ALONE)
@@ -42,19 +50,39 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
-def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Queries with a share get it of the squared Gaussian-DP budget; the sampled one takes what is left.
+def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
+    """The bounds of `single_index.single_index_tests` for a query on one record a release, as it is answered."""
+    assert isinstance(query.records, SingleIndex)
+    n, shift = query.records.population, _stretch(query) * query.contribution / scale
+    anchor = 0.5 * shift / n if isinstance(query, AnchoredQuery) else 0.0
+    return single_index.single_index_tests(shift, query.releases, n, delta, anchor)
 
-    Raises InputError where it is not the sampled query alone that has no share.
+
+def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Queries with a share get it of the squared Gaussian-DP budget; the sampled ones take what is left.
+
+    Several of these have one noise multiplier. Raises InputError where it is not the sampled queries alone that have no
+    share.
     """
-    query, others = _split(plan)
-    check_shares(plan)
-    if query.share is not None:
-        raise InputError(f"share of {query.name}", query.share, "left out: the sampled query takes what is left")
+    sampled, others = _split(plan)
+    query = sampled[0]
+    check_shares(replace(plan, queries=(query, *others)))
+    for one in sampled:
+        if one.share is not None:
+            raise InputError(f"share of {one.name}", one.share, "left out: sampled queries take what is left")
     mu = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     scales = {q.name: scale_for(q, q.share, mu) for q in others if q.share is not None}
     spent = sum(q.share for q in others if q.share is not None)
-    return {**scales, query.name: _last_scale(query, privacy, mu, spent)}
+    if len(sampled) == 1:
+        return {**scales, query.name: _last_scale(query, privacy, mu, spent)}
+    parts = [_part(q, 1.0) for q in sampled]
+    z = pld.solve_several_multiplier(privacy.epsilon, privacy.delta, parts, mu * math.sqrt(spent))
+    return {**scales, **{q.name: z * _stretch(q) * q.contribution for q in sampled}}
+
+
+def _part(query: Query, multiplier: float) -> tuple[float, float, int]:
+    assert isinstance(query.records, Poisson)
+    return multiplier, query.records.rate, query.releases
 
 
 def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> float:
@@ -75,13 +103,13 @@ def _stretch(query: Query) -> float:
     return math.sqrt(query.norm_kappa or 1.0)
 
 
-def _split(plan: Plan) -> tuple[Query, list[Query]]:
+def _split(plan: Plan) -> tuple[list[Query], list[Query]]:
     sampled = [q for q in plan.queries if q.records.sampled]
-    if len(sampled) > 1:
-        raise Refusal("plan", "no accountant here composes several sampled queries")
-    if sampled[0].factors(0, 1) is not None:
+    if len(sampled) > 1 and (plan.leaks or not all(isinstance(q.records, Poisson) for q in sampled)):
+        raise Refusal("plan", "no accountant here composes several sampled queries, but on Poisson batches")
+    if any(q.factors(0, 1) is not None for q in sampled):
         raise Refusal("plan", "no accountant here composes sampled queries whose noise changes")
-    return sampled[0], [q for q in plan.queries if q is not sampled[0]]
+    return sampled, [q for q in plan.queries if not q.records.sampled]
 
 
 COMPOSITION = Composition(covers, charge, accounted_scales)

@@ -235,6 +235,7 @@ def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
         "Real ε": Column(
             "noise", lambda noise: epsilon_text(noise.epsilon_real, noise.epsilon_real_kind), numeric=True
         ),
+        "It is": Column("noise.whose"),
         "Privacy": Column("noise.status", STATUS_WORDS.__getitem__),
         "Accountant": Column("calibrated.accountant"),
         "Gradients of a run": Column("calibrated.gradient_evaluations", count, numeric=True),

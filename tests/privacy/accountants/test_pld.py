@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -220,3 +221,21 @@ def test_the_ledger_name_carries_the_version():
     import dp_accounting.pld  # noqa: F401 - installed where this is called
 
     assert pld.accountant_name() == f"PLD, dp-accounting {pld.library_version()}"
+
+
+def test_queries_of_two_rates_compose():
+    """Two halves are one whole; different ones are the sum of their losses, as simulated."""
+    whole = pld.poisson_gaussian_epsilon(1.0, 0.01, 40, DELTA, 0.2)
+    assert pld.several_poisson_epsilon([(1.0, 0.01, 10), (1.0, 0.01, 30)], DELTA, 0.2) == pytest.approx(whole, rel=1e-4)
+    parts = [(0.5, 0.2, 3), (1.0, 0.4, 5)]
+    generator, total = np.random.default_rng(3), np.zeros(400_000)
+    for multiplier, rate, steps in parts:
+        pair = GaussianPair(1.0 / multiplier, rate, True)
+        for _ in range(steps):
+            drawn = generator.random(len(total)) < rate
+            total += pair.loss(generator.standard_normal(len(total)) + pair.shift * drawn)
+    epsilon = pld.several_poisson_epsilon(parts, 0.01)
+    assert np.mean(np.maximum(0.0, -np.expm1(epsilon - total))) == pytest.approx(0.01, rel=0.03)
+    z = pld.solve_several_multiplier(1.0, DELTA, parts, 0.1)
+    found = [pld.several_poisson_epsilon([(f * z * m, q, k) for m, q, k in parts], DELTA, 0.1) for f in (1.0, 0.995)]
+    assert found[0] <= 1.0 < found[1]

@@ -159,3 +159,35 @@ def test_arguments_out_of_range_are_named(arguments, key):
 
 def test_the_ledger_name_says_lower_bound():
     assert accountant_name().endswith("lower bound")
+
+
+@pytest.mark.parametrize(("constant", "whole"), [(1.0, 2.42), (4.84, 1.00), (16.0, 0.52), (24.0, 0.42)])
+def test_an_anchor_that_moves_against_the_contribution_hides_it(constant, whole):
+    """In the range of Theorem 4.1, n = 100 and N = 2 n^2: the whole answer d + v has less than d alone."""
+    n, steps = 100, 20_000
+    shift = 2.0 * n / math.sqrt(constant * steps * math.log(1e5))
+    found = single_index_epsilon(shift, steps, n, DELTA, 0.5 * shift / n)
+    assert found == pytest.approx(whole, abs=6e-3) and found < 0.5 * single_index_epsilon(shift, steps, n, DELTA)
+
+
+def test_an_anchor_changes_nothing_where_single_draws_decide():
+    """n = 2^14, N = 7215, c = 417: out of the range."""
+    shift = 2.0 * 2**14 / math.sqrt(417.0 * 7215 * math.log(1e5))
+    whole = single_index_epsilon(shift, 7215, 2**14, DELTA, 0.5 * shift / 2**14)
+    assert whole == pytest.approx(51.28, abs=6e-3)
+    assert whole == pytest.approx(single_index_epsilon(shift, 7215, 2**14, DELTA), rel=5e-4)
+
+
+@pytest.mark.parametrize(("shift", "steps", "population"), [(1.0, 3, 2), (2.5, 5, 4)])
+def test_the_anchored_bound_is_attained_by_simulated_transcripts(shift, steps, population):
+    rate, anchor, runs = 1.0 / population, 0.5 * shift / population, 400_000
+    generator, total = np.random.default_rng(7), np.zeros(400_000)
+
+    def density(x):
+        return (1.0 - rate) * norm.pdf(x, -anchor) + rate * norm.pdf(x, shift - anchor)
+
+    for _ in range(steps):
+        x = generator.standard_normal(runs) - anchor + shift * (generator.random(runs) < rate)
+        total += np.log(density(x)) - np.log(density(-x))
+    expected = simulated_epsilon(total, 0.05)
+    assert single_index_epsilon(shift, steps, population, 0.05, anchor) == pytest.approx(expected, rel=0.02)

@@ -8,6 +8,7 @@ from dpsco_bench.algorithms.options import count_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query, noisy_step
+from dpsco_bench.privacy.last_iterate import last_iterate
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.problems.base import Trait
 
@@ -21,7 +22,12 @@ SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"
     law="gradient_descent",
 )
 def plan(
-    given: Setting, *, steps: int | None = None, step: float | None = None, noise_constant: float | str = 1.0
+    given: Setting,
+    *,
+    steps: int | None = None,
+    step: float | None = None,
+    noise_constant: float | str = 1.0,
+    release: str = "sequence",
 ) -> Plan:
     """Noisy gradient descent under the PL inequality: eta = 1/L, T = (L/mu) ln(n^2 eps^2/(d G^2 l)).
 
@@ -36,6 +42,9 @@ def plan(
     noise_constant : float or str
         c in sigma^2 = c G^2 T l/(n eps)^2, equation (11); ``renyi`` is c = 8 + 4 eps/l, from the proof's constants
         (erratum E8).
+    release : str
+        What accounted noise is calibrated by: the ``sequence`` of all gradients, or the ``output`` alone, of an
+        objective that is convex besides.
     """
     c, n, d = given.constants, given.n, given.d
     if c.strong_convexity <= 0:
@@ -45,7 +54,8 @@ def plan(
     gain = 2 * log(n * given.epsilon) - log(d * c.lipschitz**2 * given.l)
     T = count_option("steps", steps, SOURCE) or max(1, ceil(condition * gain))
     query = gradient_query(given, T, noise_constant, SOURCE)
-    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, step=eta)
+    last = last_iterate(given.constants, eta, release, SOURCE)
+    return make_plan(query, gradient_evaluations=n * T, last_iterate=last, n=n, steps=T, step=eta)
 
 
 @plan.run

@@ -10,13 +10,14 @@ from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 
 Array = Any
 
 ANCHOR_SHARE = 0.3
 VARIANTS = {"poisson": ("accounted", "none"), "literal": ("paper", "none")}
-LEAK = "the exact full gradient enters every query uncharged"
+LEAK = "the exact full gradient enters every query without noise of its own"
 
 
 def literal_plan(
@@ -31,7 +32,7 @@ def literal_plan(
     """As printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries."""
     n = given.n
     return make_plan(
-        GaussianQuery("inner", 4 * given.constants.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
+        AnchoredQuery("inner", 4 * given.constants.lipschitz, inner, SingleIndex(n), paper_scale=paper_scale),
         gradient_evaluations=epochs * n + 2 * inner,
         leaks=(LEAK, *leaks),
         warnings=warnings,

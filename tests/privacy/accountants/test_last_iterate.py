@@ -1,0 +1,140 @@
+"""The last iterate alone: closed forms, a quadratic programme, runs that attain it, numbers of the chapter."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint, minimize
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.audit.bounds import lower_bound
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.accountants.last_iterate import constant_mu, varying_mu
+from dpsco_bench.privacy.last_iterate import LastIterate
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+
+DELTA = 1e-5
+
+
+def programme(c, shifts, noises, start=0.0):
+    """Least sum of squared portions over all admissible ones: the remaining distance is never below zero, at last 0."""
+    T = len(shifts)
+    power = np.array([[np.prod(c[u + 1 : t + 1]) if u <= t else 0.0 for u in range(T)] for t in range(T)])
+    arisen = power @ shifts + start * np.cumprod(c)
+    spent = power * noises  # a_t = noise_t b_t
+    rows = [LinearConstraint(spent[-1:], arisen[-1], arisen[-1])]
+    rows += [LinearConstraint(spent[:-1], -np.inf, arisen[:-1])] if T > 1 else []
+    given = {"jac": lambda b: 2 * b, "constraints": rows, "method": "SLSQP", "tol": 1e-14}
+    found = minimize(lambda b: b @ b, np.full(T, 0.1), **given)
+    assert found.success
+    return math.sqrt(found.fun)
+
+
+@pytest.mark.parametrize("T", [1, 2, 7, 12])
+@pytest.mark.parametrize("c", [0.0, 0.3, 0.9, 1.0])
+def test_no_admissible_shifts_cost_less(c, T):
+    assert constant_mu(c, T, 0.7) == pytest.approx(programme(np.full(T, c), np.full(T, 0.7), np.ones(T)), rel=1e-5)
+    assert varying_mu(np.full(T, c), np.full(T, 0.7), np.ones(T)) == pytest.approx(constant_mu(c, T, 0.7), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_shifts_are_not_spent_before_they_arise(seed):
+    """Steps and noises that differ by orders: one line is not always admissible, and then too small."""
+    rng = np.random.default_rng(seed)
+    c, shifts, noises = rng.uniform(0.5, 1.0, 6), rng.uniform(0.1, 1.0, 6), np.exp(rng.uniform(-2.0, 2.0, 6))
+    assert varying_mu(c, shifts, noises) == pytest.approx(programme(c, shifts, noises), rel=1e-4)
+    w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
+    assert varying_mu(c, shifts, noises) >= (w @ shifts) / math.sqrt((w * noises) @ (w * noises)) * (1 - 1e-12)
+    loud_first = [10.0, 1.0]  # a loud first step hides nothing of the second one's shift
+    assert varying_mu([1.0, 1.0], [1.0, 1.0], loud_first) == pytest.approx(math.hypot(0.1, 1.0))
+
+
+@pytest.mark.parametrize("diameter", [0.5, 3.0, 20.0])
+def test_a_domain_lets_early_steps_be_forgotten(diameter):
+    """Starting anywhere at the domain's diameter before step T - tau + 1, for the best tau."""
+    c, T = 0.95, 10
+    found = [constant_mu(c, T, 1.0)]
+    found += [programme(np.full(tau, c), np.ones(tau), np.ones(tau), diameter) for tau in range(1, T)]
+    assert constant_mu(c, T, 1.0, diameter) == pytest.approx(min(found), rel=1e-5)
+    convex = constant_mu(1.0, 10**6, 0.01, 2500.0)
+    assert convex == pytest.approx(2 * math.sqrt(2500.0) * 0.01, rel=1e-6)  # 2 sqrt(s D/eta)/sigma, at tau = 2500
+
+
+def test_limits_and_closed_form():
+    c, T = 0.8, 9
+    closed = math.sqrt((1 - c**T) / (1 + c**T) * (1 + c) / (1 - c))
+    assert constant_mu(c, T, 2.0) == pytest.approx(2.0 * closed, rel=1e-12)
+    assert constant_mu(0.3, 1, 2.0) == pytest.approx(2.0, rel=1e-15) and constant_mu(1.0, 16, 2.0) == 8.0
+    assert constant_mu(1.0 - 1e-13, 16, 2.0) == pytest.approx(8.0, rel=1e-10)
+    assert constant_mu(0.9, 10, 1.0) == pytest.approx(3.03, abs=5e-3)  # eta = 1.9/M, mu = .1 M: attained is 2.73
+    assert constant_mu(0.81, 10, 1.0) == pytest.approx(2.73, abs=5e-3)
+
+
+@pytest.mark.parametrize(("claim", "output"), [(0.2, 0.128), (0.5, 0.316), (1.0, 0.6176), (2.0, 1.272), (4.0, 2.567)])
+def test_numbers_of_the_chapter(claim, output):
+    """A ridge of 10: the output is private where the sequence of all gradients has 2.397 for 1."""
+    from dpsco_bench.execution.calibration import calibrate_cell
+    from dpsco_bench.execution.request import make_cell
+
+    keys = {"canary": "steady", "n": 4096, "d": 10, "epsilon": claim, "delta": DELTA}
+    found = calibrate_cell(make_cell("wang2017.dp_gd_pl", "canary_huber", keys), "paper", 0)
+    assert found.epsilon_output == pytest.approx(output, abs=6e-4 if claim != 1.0 else 1e-4)
+    assert (found.epsilon_output_kind, found.epsilon_of, found.privacy_status) == ("exact", "output", "proven")
+    assert found.epsilon_sequence_kind == "exact" and found.epsilon_sequence > claim
+    right = {**keys, "regularisation": 1e-4, "start": 1.0, "steps": 14}
+    witness = calibrate_cell(make_cell("wang2017.dp_gd_pl", "canary_huber", right), "paper", 0)
+    assert witness.privacy_status == "exceeds_claim" and witness.epsilon_real_kind == "exact"
+    if claim == 1.0:
+        assert found.epsilon_sequence == pytest.approx(2.397, abs=1e-3)
+        assert witness.epsilon_real == pytest.approx(2.396, abs=1e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "least"), [(0.2, 462e3), (0.5, 247e3), (1.0, 183e3), (2.0, 181e3), (4.0, 318e3)])
+def test_theorem_6_2_keeps_its_claim_where_n_squared_over_d_is_large(epsilon, least):
+    """For every condition number: the theorem's T, c = 1."""
+    budget, plan = gdp_mu(epsilon, DELTA), get_algorithm("wang2017.dp_gd_pl").plan
+    for factor, kept in ((1.01, True), (0.98, False)):
+        levels = []
+        for regularisation in (1e-1, 1e-3, 1e-4):
+            ridge = {"strong_convexity": regularisation, "regularisation": regularisation}
+            constants = Constants(1.0, 1.0, **ridge, curvature="strong")
+            made = plan(constants, round(math.sqrt(factor * least)), 1, PrivacySpec(epsilon, DELTA), "standard")
+            c = made.last_iterate.contractions[0]
+            levels.append(constant_mu(c, made.steps, made.queries[0].sensitivity / made.queries[0].paper_scale))
+        assert (max(levels) <= budget) is kept, (factor, max(levels), budget)
+
+
+def test_an_audit_of_outputs_comes_close_from_below():
+    """Runs on the attaining quadratic: exactly normal outputs, of which 200,000 refute what lies below the value."""
+    c, T, runs, ratio = 0.9, 10, 200_000, 0.3
+    rng = np.random.default_rng(5)
+    sides = []
+    for sign in (0.0, 1.0):
+        x = np.zeros(runs)
+        for _ in range(T):
+            x = c * x + sign * ratio + rng.standard_normal(runs)
+        sides.append(x)
+    mu = constant_mu(c, T, ratio)
+    spread = math.sqrt(sum(c ** (2 * t) for t in range(T)))
+    assert (sides[1].mean() - sides[0].mean()) / spread == pytest.approx(mu, abs=5 * math.sqrt(2 / runs))
+    found = lower_bound(sides[1], sides[0], 1e-2, 0.999).epsilon
+    assert 0.8 * gdp_epsilon(mu, 1e-2) < found <= gdp_epsilon(mu, 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"step": 2.1}, "step"),
+        ({"step": 0.0}, "step"),
+        ({"strong_convexity": 1.5}, "strong_convexity"),
+        ({"lipschitz": 1.5}, "lipschitz"),
+        ({"diameter": 0.0}, "diameter"),
+        ({"step": (1.0, 0.5), "diameter": 1.0}, "diameter"),
+        ({"smoothness": 0.0}, "smoothness"),
+    ],
+)
+def test_what_no_proof_covers_is_refused(given, key):
+    with pytest.raises(InputError, match=f"^{key} of the last iterate"):
+        LastIterate(**{"step": 1.0, "smoothness": 1.0, **given})
