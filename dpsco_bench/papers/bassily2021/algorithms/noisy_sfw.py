@@ -36,7 +36,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     given : Setting
         L0, L1 > 0 and M in l_p, on an l_p ball with 1 < p <= 2; n at least 4.
     norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, d = given.constants, given.n, given.d
     p = ball_order(c, 1.0, 2.0, SOURCE)
