@@ -1,4 +1,4 @@
-"""Plans of several kinds of queries: parallel composition, Gaussian-DP, objective perturbation with covering noise, decay."""
+"""Plans of several kinds of queries: parallel composition, objective perturbation with covering noise, decay."""
 
 import math
 from dataclasses import replace
@@ -143,7 +143,7 @@ def test_the_mechanism_draws_the_declared_law_and_splits():
 
 
 def test_a_refuted_claim_is_refuted_by_a_lower_bound():
-    """Charges of such noise are upper bounds; where a test on one coordinate beats the claim, that is what is reported."""
+    """Charges of such noise are upper bounds; a test on one coordinate that beats the claim is reported instead."""
     strong = plan_of(generalised(records=Disjoint(3), releases=4, paper_scale=0.2 / 1.2))
     result = calibrate(strong, PRIVACY, "paper")
     assert result.charge.kind == "lower" and result.privacy_status == "exceeds_claim"
