@@ -66,10 +66,12 @@ def noisy_sfw(objective, plan, mechanism):
     """Algorithm 3 on iterates ``(R, d)``; returns the last iterate."""
     x_old = objective.start
     gradient = mechanism.release("first gradient", objective.range_gradient(x_old, 0, plan.n0))
+    objective.observe_round(estimate=gradient)
     x = towards(x_old, objective.domain.minimise_linear(gradient), plan.step)
     for t in range(plan.steps):
         change = objective.range_gradient_difference(x, x_old, plan.n0 + t * plan.batch, plan.batch)
         gradient = gradient + mechanism.release("increment", change, t)
+        objective.observe_round(estimate=gradient)
         x_old, x = x, towards(x, objective.domain.minimise_linear(gradient), plan.step)
         objective.observe(x)
     return x
