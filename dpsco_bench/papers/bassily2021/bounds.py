@@ -20,11 +20,9 @@ SYMBOLS = {
     ),
     "T": Symbol("steps", "schedule.steps"),
     "eta": Symbol("length of a step", "schedule.step"),
-    "g_d": Symbol(
-        "Gamma((d + 1)/2)/Gamma(d/2)", lambda c: math.exp(math.lgamma((c.d + 1) / 2) - math.lgamma(c.d / 2))
-    ),
+    "g_d": Symbol("Gamma((d + 1)/2)/Gamma(d/2)", lambda c: math.exp(math.lgamma((c.d + 1) / 2) - math.lgamma(c.d / 2))),
     "h_nd": Symbol(
-        "largest excess over signals of Algorithm 1 without noise, with normal gradient estimates on one good coordinate",
+        "largest excess over signals of Algorithm 1 without noise, on one good coordinate",
         lambda c: largest_excess_without_noise(c.n, c.d),
     ),
     "alpha": Symbol("excess risk of the output", "extras.alpha"),

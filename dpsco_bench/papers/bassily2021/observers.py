@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.execution.rounds import RoundObserver, round_observer
+from dpsco_bench.problems.linear_losses import LinearLosses
 from dpsco_bench.problems.objective import Objective
 
 
-def _means(objective: Objective, rows: int) -> np.ndarray:
-    """Mean record of each row, shape ``(rows, d)``: minus the gradient of the risk, everywhere."""
-    means: np.ndarray = objective.problem.means
-    return np.repeat(means, rows // len(means), axis=0)
+def _linear(objective: Objective, rows: int) -> tuple[LinearLosses, np.ndarray]:
+    """The problem, and the mean record of each row, ``(rows, d)``: minus the gradient of the risk, everywhere."""
+    problem = cast(LinearLosses, objective.problem)
+    return problem, np.repeat(problem.means, rows // len(problem.means), axis=0)
 
 
 @round_observer("bassily2021.estimates")
@@ -25,9 +26,11 @@ class Estimates(RoundObserver):
     def __init__(self) -> None:
         self._errors: dict[str, np.ndarray] = {}
 
-    def __call__(self, objective: Objective, *, estimate: Any) -> None:
-        error = to_numpy(estimate) + _means(objective, len(estimate))
-        self._errors["last_error"] = objective.problem.dual_norm(error)
+    def __call__(self, objective: Objective, **state: Any) -> None:
+        """See the estimate ``(R, d)``."""
+        estimate = to_numpy(state["estimate"])
+        problem, means = _linear(objective, len(estimate))
+        self._errors["last_error"] = problem.dual_norm(estimate + means)
         self._errors.setdefault("first_error", self._errors["last_error"])
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
@@ -39,8 +42,8 @@ class Distance(RoundObserver):
     """Notes for Claim 20 ``distance = ||x - x*||_p``, the output's excess ``alpha`` and ``mean_norm = ||z||_q``."""
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
-        x, means, problem = to_numpy(output), _means(objective, len(output)), objective.problem
-        best = objective.domain.minimise_linear(-means)
+        x = to_numpy(output)
+        problem, means = _linear(objective, len(x))
         norm = problem.dual_norm(means)
-        distance = np.linalg.norm(x - best, ord=problem.p, axis=-1)
+        distance = np.linalg.norm(x - objective.domain.minimise_linear(-means), ord=problem.p, axis=-1)
         return {"distance": distance, "alpha": norm - (means * x).sum(axis=-1), "mean_norm": norm}

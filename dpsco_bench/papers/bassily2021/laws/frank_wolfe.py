@@ -71,8 +71,8 @@ def largest_excess_without_noise(n: int, dimension: int) -> float:
 
     The estimate of step t is about normal, of variance ``s_t^2 = (1-eta)^(2t) 2/n + eta^2 sum_(j<t) (1-eta)^(2j)``. The
     vertex +-e_1 is taken with probabilities P_+, P_- that the first of d normals is farthest from zero, on either side.
-    Step t has the weight ``eta (1-eta)^(N-t)`` in the output, the start what is left, and the sum of ``g (1 - P_+ + P_-)``
-    over them is maximised in g.
+    Step t has the weight ``eta (1-eta)^(N-t)`` in the output, the start what is left; the sum of ``g (1 - P_+ + P_-)``
+    is maximised in g.
     """
     from scipy.integrate import trapezoid
     from scipy.special import ndtr
