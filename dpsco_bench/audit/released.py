@@ -209,19 +209,20 @@ def misstated(query: Query, plain: Query, width: int) -> str:
 
 
 def least_kappa(law: str, parameters: tuple[Any, ...], norm: float, d: int) -> float:
-    """Least ``kappa`` for which noise of a law is known to be ``(kappa s^2/(2 scale^2))``-zCDP for a shift s in l_norm.
+    """Least ``kappa`` for which noise of a law is known to be ``(sqrt(kappa) s/scale)``-GDP for a shift s in l_norm.
 
-    Noise of density ``~ exp(-||z||_r^2/2)``, r >= 2, costs ``r - 1`` for a shift in l_r (Bassily, Guzman, Nandi 2021,
-    Proposition 8), the mean of k draws k times as much. Noise of density ``~ exp(-||z||_r)`` is 1-differentially
-    private for a shift of 1 in l_r, hence 1/2-zCDP (Bun and Steinke 2016, Proposition 3.3). A shift in another norm may
-    be ``d^(1/r - 1/norm)`` times as large. Infinity for a law of which nothing is known, r < 2 in the first among them.
+    Noise of density ``~ exp(-||z||_r^2/2)``, r >= 2, costs ``r - 1`` for a shift in l_r (docs/accounting.md), the mean
+    of k draws k times as much. Noise of density ``~ exp(-||z||_r)`` is e-differentially private for a shift of e in
+    l_r, hence ``2 Phi^-1(1/(1 + exp(-e)))``-GDP, at most ``sqrt(pi/2) e``: its trade-off function is a chord above any
+    convex one through its corner. A shift in another norm may be ``d^(1/r - 1/norm)`` times as large. Infinity for a
+    law of which nothing is known, r < 2 in the first among them.
     """
     if law not in DENSITIES:
         return math.inf
     density = DENSITIES[law](*parameters)
     if density.power == 2 and density.order < 2.0:
         return math.inf
-    cost = 1.0 if density.power == 1 else density.order - 1.0
+    cost = 0.5 * math.pi if density.power == 1 else density.order - 1.0
     return float(density.draws * cost * d ** (2.0 * max(0.0, 1.0 / density.order - 1.0 / norm)))
 
 

@@ -66,12 +66,12 @@ class Query:
 
     @property
     def norm_kappa(self) -> float | None:
-        """kappa, where one release is ``(kappa s^2/(2 scale^2))``-zCDP for sensitivity s; None for other kinds."""
+        """kappa, where one release is ``(sqrt(kappa) s/scale)``-GDP for sensitivity s; None for other kinds."""
         return None
 
     @property
     def is_normal(self) -> bool:
-        """Whether one release is exactly a Gaussian one: ``(sqrt(kappa) s/scale)``-GDP."""
+        """Whether one release is exactly a Gaussian one, no less private than `norm_kappa` says."""
         return False
 
     @property
@@ -102,7 +102,7 @@ class GaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """One: a release is ``(s^2/(2 scale^2))``-zCDP."""
+        """One: a release is ``(s/scale)``-GDP."""
         return 1.0
 
     @property

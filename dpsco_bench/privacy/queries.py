@@ -24,8 +24,8 @@ class GeneralisedGaussianQuery(Query):
     """A vector ``(R, d)`` plus generalised Gaussian noise of density ``~ exp(-||z||_r^2/(2 scale^2))``.
 
     The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
-    ``(kappa s^2/(2 scale^2))``-zCDP. For r = 2 the noise is normal and charged as such. Source: Bassily, Guzman, Nandi
-    2021, Definition 7 and Proposition 8.
+    ``(sqrt(kappa) s/scale)``-GDP (docs/accounting.md); for r = 2 the noise is normal, and this is exact. Source:
+    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8.
 
     Attributes
     ----------

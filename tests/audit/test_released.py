@@ -183,6 +183,7 @@ HONEST = {
     "Laplace noise in l1": {
         "law": always("laplace"),
         "norm": always(1.0),
+        "norm_kappa": always(0.5 * np.pi),
         "is_normal": always(False),
     },
 }

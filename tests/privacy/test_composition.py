@@ -1,4 +1,4 @@
-"""Plans of several kinds of queries: parallel composition, zCDP, objective perturbation with covering noise, decay."""
+"""Plans of several kinds of queries: parallel composition, objective perturbation with covering noise, decay."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -79,11 +79,11 @@ def test_sizes_are_checked():
 # --- generalised Gaussians ---------------------------------------------------------------------------------------
 
 
-def test_generalised_gaussians_add_up_in_zcdp():
+def test_generalised_gaussians_add_up_as_gaussians_do():
     plan = plan_of(generalised(releases=7), GaussianQuery("n", 0.3, 2))
     value = charge(plan, {"g": 2.0, "n": 3.0}, 1e-6)
-    rho = 7 * 2.0 * 0.01 / 2 + 2 * 0.01 / 2
-    assert value.epsilon == pytest.approx(zcdp_epsilon(rho, 1e-6)) and value.kind == "upper"
+    square = 7 * 2.0 * 0.01 + 2 * 0.01
+    assert value.epsilon == gdp_epsilon(math.sqrt(square), 1e-6) and value.kind == "upper"
 
 
 def test_the_cost_of_a_generalised_gaussian_is_that_of_its_dual_norm():
@@ -94,7 +94,7 @@ def test_the_cost_of_a_generalised_gaussian_is_that_of_its_dual_norm():
     assert kappa > 1.5 * smooth.kappa_plus
     for draws in (1, 3):
         value = charge(plan_of(generalised(smooth=smooth, releases=5, draws=draws)), {"g": 2.0}, 1e-6)
-        assert value.epsilon == pytest.approx(zcdp_epsilon(5 * draws * kappa * (0.2 / 2.0) ** 2 / 2, 1e-6), rel=1e-9)
+        assert value.epsilon == pytest.approx(gdp_epsilon(math.sqrt(5 * draws * kappa) * 0.2 / 2.0, 1e-6), rel=1e-9)
 
 
 @pytest.mark.parametrize("records", [None, Disjoint(5)])
@@ -102,7 +102,7 @@ def test_accounted_noise_of_generalised_gaussians(records):
     query = generalised(releases=9) if records is None else generalised(releases=9, records=records)
     result = calibrate(plan_of(query), PRIVACY, "accounted")
     times = 9 if records is None else 1
-    assert result.scales["g"] == pytest.approx(0.2 * math.sqrt(2.0 * times / (2 * zcdp_rho(1.0, 1e-6))))
+    assert result.scales["g"] == pytest.approx(0.2 * math.sqrt(2.0 * times) / gdp_mu(1.0, 1e-6))
     assert result.charge.epsilon == pytest.approx(1.0) and result.privacy_status == "proven"
 
 
@@ -125,8 +125,7 @@ def test_a_mean_of_draws_costs_as_much_as_its_shift_in_each(smooth):
     query = generalised(sensitivity=1.0 / 8, releases=6, records=Disjoint(8), draws=8, smooth=smooth)
     value = charge(plan_of(query), {"g": 0.5}, 1e-6)
     cost = smooth.kappa / (8 * 0.25)
-    expected = gdp_epsilon(math.sqrt(cost), 1e-6) if smooth is PLAIN else zcdp_epsilon(cost / 2, 1e-6)
-    assert value.epsilon == pytest.approx(expected)
+    assert value.epsilon == pytest.approx(gdp_epsilon(math.sqrt(cost), 1e-6))
     z = Mechanism(plan_of(query), {"g": 0.5}, "what", 1, 0, 4000).release("g", np.zeros((4000, 4)), 2)
     one = Mechanism(plan_of(generalised(smooth=smooth)), {"g": 0.5}, "what", 1, 0, 4000).release(
         "g", np.zeros((4000, 4))
@@ -144,7 +143,7 @@ def test_the_mechanism_draws_the_declared_law_and_splits():
 
 
 def test_a_refuted_claim_is_refuted_by_a_lower_bound():
-    """zCDP gives an upper bound only; where a test on one coordinate beats the claim, that is what is reported."""
+    """Charges of such noise are upper bounds; a test on one coordinate that beats the claim is reported instead."""
     strong = plan_of(generalised(records=Disjoint(3), releases=4, paper_scale=0.2 / 1.2))
     result = calibrate(strong, PRIVACY, "paper")
     assert result.charge.kind == "lower" and result.privacy_status == "unproven"

@@ -1,11 +1,9 @@
 """Queries paid by squared shifts: Gaussians and generalised Gaussians on all records or on disjoint blocks.
 
-One release costs ``kappa (s/scale)^2`` (kappa = 1 for a Gaussian): half of it is its zCDP parameter, and for normal
-noise it is the square of its Gaussian-DP parameter. Costs of releases that a record enters add up, under adaptive
-composition. A record enters one release at most of all queries on disjoint blocks, so the dearest of these counts,
-whatever the others are (parallel composition).
-
-With normal noise alone the total is exact by Gaussian-DP; otherwise zCDP bounds it from above.
+One release costs ``kappa (s/scale)^2`` (kappa = 1 for a Gaussian), the square of its Gaussian-DP parameter
+(docs/accounting.md). Costs of releases that a record enters add up, under adaptive composition. A record enters one
+release at most of all queries on disjoint blocks, so the dearest of these counts, whatever the others are (parallel
+composition).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants import gaussian, zcdp
+from dpsco_bench.privacy.accountants import gaussian
 from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.records import Disjoint, Full
@@ -30,10 +28,9 @@ def covers(plan: Plan) -> bool:
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Exact for normal noise, else an upper bound."""
-    cost = total_cost(plan.queries, scales)
-    if all(q.is_normal for q in plan.queries):
-        return Charge(gaussian.gdp_epsilon(math.sqrt(cost), delta), "exact", gaussian.accountant_name())
-    return Charge(zcdp.zcdp_epsilon(0.5 * cost, delta), "upper", zcdp.accountant_name())
+    kind = "exact" if all(q.is_normal for q in plan.queries) else "upper"
+    epsilon = gaussian.gdp_epsilon(math.sqrt(total_cost(plan.queries, scales)), delta)
+    return Charge(epsilon, kind, gaussian.accountant_name())
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -43,11 +40,8 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """
     if not plan.queries:
         return {}
-    if all(q.is_normal for q in plan.queries):
-        budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
-    else:
-        budget = math.sqrt(2.0 * zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
     check_shares(plan)
+    budget = gaussian.gdp_mu(privacy.epsilon, privacy.delta)
     left = 1.0 - sum(q.share for q in plan.queries if q.share is not None)
     return {q.name: scale_for(q, left if q.share is None else q.share, budget) for q in plan.queries}
 

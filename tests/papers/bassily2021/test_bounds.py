@@ -3,12 +3,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import chi
 
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.errors import InputError
-from dpsco_bench.papers.bassily2021.laws.frank_wolfe import largest_excess, winning_probabilities
+from dpsco_bench.papers.bassily2021.laws.frank_wolfe import (
+    largest_excess,
+    largest_excess_without_noise,
+    winning_probabilities,
+)
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -24,8 +29,9 @@ CONTEXT = BoundContext(
     delta=1e-6,
     constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:1.5", norm=1.5),
     calibration="paper",
-    schedule={"kappa": 2.0, "vertices": 64, "steps": 1024},
+    schedule={"kappa": 2.0, "vertices": 64, "steps": 1024, "step": 0.01},
     scales={"vertex": 4.0, "release": 0.3},
+    extras={"alpha": 0.1, "mean_norm": 0.2},
 )
 ON_P4 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:4", norm=4.0))
 ON_CUBE = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="linf_ball", norm=math.inf))
@@ -56,11 +62,20 @@ THM12 = (
         ("thm4_nonprivate", REACH * A * math.sqrt(LNK / N)),
         ("thm4_explicit", THM4),
         ("gg_moment", D * 0.09),
+        ("gg_moment1", 0.3 * chi.mean(D)),
+        ("gg_moment4", 0.3**4 * chi.moment(4, D)),
+        ("lemma6_first", 2 * math.e * 1.5 * math.sqrt(2 * LNK / N)),
+        ("lemma6", 2 * math.e * 1.5 * math.sqrt(2 * LNK / N) * 0.99**1024 + 0.04 * math.sqrt(1024 * LNK) * 2.5),
+        ("lemma17_first", 6 * math.sqrt(2) / 100 + 16 * 1.5 * ROOT / (EPS * N)),
+        ("lemma17", 6 * math.sqrt(2) / 100 + 0.256 + 16 * ROOT / EPS * (1.5 / N + 0.01 * 0.32)),
+        ("claim20", math.sqrt(8)),
         ("thm10_erm", REACH * 2 * ROOT / (EPS * N)),
         ("thm10_erm_explicit", 5 * math.sqrt(2) * REACH * 2 * ROOT / (EPS * N)),
         ("thm10_sco", REACH * max(math.sqrt(2 * ROOT / N), 2 * ROOT / (EPS * N))),
         ("thm12_statistical", REACH / 100),
         ("thm12_private", THM12),
+        ("thm12_first", THM12),
+        ("thm12_printed", (6 + DRIFT * math.log(N)) / 100 + THM12_PRIVATE / 16),
         ("thm12_crossover", THM12),
         ("thm12_explicit", THM12),
         (
@@ -110,8 +125,8 @@ def test_named_terms():
 
 
 def test_every_formula_is_tested_and_named_after_its_module():
-    assert len(BOUNDS) == 26 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
-    assert len(LAWS) == 3 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
+    assert len(BOUNDS) == 35 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
+    assert len(LAWS) == 4 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
 
 
 def test_accounted_bounds_use_the_gaussian_parameter():
@@ -143,3 +158,20 @@ def test_the_law_at_a_cell():
     assert get_bound("bassily2021_law.lower_p1").value(CONTEXT) == pytest.approx(math.sqrt(math.log(D) / N))
     with pytest.raises(InputError, match="^vertices = 2: must be an integer >= 4"):
         largest_excess(2)
+
+
+def test_the_law_without_noise_by_simulation():
+    """Steps of Algorithm 1 on normal records, at the best of a grid of signals."""
+    n, d, rng = 512, 8, np.random.default_rng(2)
+    step, last = math.log(n / math.log(2 * d)) / n, n // 2
+    signals = np.linspace(0.5, 2.0, 7)[:, None] * math.sqrt(step)
+    estimate, x = rng.normal(size=(7, 4000, d)) * math.sqrt(2 / n), np.zeros((7, 4000))
+    estimate[..., 0] += signals
+    for t in range(last + 1):
+        if t:
+            record = rng.normal(size=(4000, d))
+            estimate = (1 - step) * estimate + step * record
+            estimate[..., 0] += step * signals
+        chosen = np.abs(estimate).argmax(axis=-1) == 0
+        x = (1 - step) * x + step * chosen * np.sign(estimate[..., 0])
+    assert largest_excess_without_noise(n, d) == pytest.approx((signals[:, 0] * (1 - x.mean(axis=1))).max(), rel=0.03)

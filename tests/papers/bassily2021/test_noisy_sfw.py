@@ -6,7 +6,6 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -49,28 +48,20 @@ def test_schedule_and_queries(n):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "real", "exact", "ratio"),
-    [
-        (0.5, 0.408, 0.376, 0.825),
-        (1, 0.853, 0.790, 0.862),
-        (2, 1.797, 1.672, 0.906),
-        (4, 3.843, 3.590, 0.965),
-        (8, 8.46, 7.941, 1.049),
-    ],
+    ("epsilon", "real", "ratio"),
+    [(0.5, 0.376, 0.766), (1, 0.790, 0.804), (2, 1.672, 0.849), (4, 3.590, 0.908), (8, 7.941, 0.994)],
 )
-def test_privacy_facts_of_one_query(epsilon, real, exact, ratio):
+def test_privacy_facts_of_one_query(epsilon, real, ratio):
     """n the square of a multiple of 4: both queries have the printed sensitivities."""
     privacy = PrivacySpec(epsilon, 1e-6)
     made = planned(4096, privacy=privacy)
     paper, accounted = (calibrate(made, privacy, kind) for kind in ("paper", "accounted"))
-    assert paper.charge.epsilon == pytest.approx(real, rel=0.01)
-    assert paper.privacy_status == ("proven" if epsilon < 8 else "unproven")
+    assert paper.charge.epsilon == pytest.approx(real, rel=1e-3)
+    assert (paper.charge.kind, paper.privacy_status) == ("upper", "proven")
     for name, scale in accounted.scales.items():
-        assert scale / paper.scales[name] == pytest.approx(ratio, rel=0.01)
-        query = made.query(name)
-        assert 2.0 * query.sensitivity**2 / (2 * scale**2) == pytest.approx(zcdp_rho(epsilon, 1e-6), rel=1e-9)
+        assert scale / paper.scales[name] == pytest.approx(ratio, rel=1e-3)
     normal = calibrate(planned(4096, privacy=privacy, c=constants(2.0)), privacy, "paper")
-    assert normal.charge.epsilon == pytest.approx(exact, rel=0.01) and normal.charge.kind == "exact"
+    assert normal.charge.kind == "exact"
     assert normal.charge.epsilon == pytest.approx(gdp_epsilon(epsilon / math.sqrt(2 * math.log(1e6)), 1e-6))
 
 

@@ -7,7 +7,6 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.records import Full, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -60,17 +59,13 @@ def test_variants_differ_in_noise_and_records_alone():
 
 @pytest.mark.parametrize("p", [1.5, 2.0])
 def test_full_batches_are_accounted_as_the_chapter_says(p):
-    """sigma^2 = 2 kappa T L0^2/(n^2 rho*), and exactly 4 T L0^2/(n mu)^2 for p = 2, with the T - 1 releases made."""
+    """sigma^2 = 4 kappa_q T L0^2/(n mu)^2, with the T - 1 releases made."""
     made = planned(4000, 32, "fullbatch", p)
     variance = calibrate(made, PRIVACY, "accounted").scales["gradient"] ** 2
     releases = made.steps - 1
-    if p == 2:
-        expected = 4 * releases / (4000 * gdp_mu(1.0, 1e-6)) ** 2
-    else:
-        expected = 2 * made.kappa * releases / (4000**2 * zcdp_rho(1.0, 1e-6))
-    assert variance == pytest.approx(expected, rel=1e-9)
+    assert variance == pytest.approx(4 * made.kappa * releases / (4000 * gdp_mu(1.0, 1e-6)) ** 2, rel=1e-9)
     paper = calibrate(made, PRIVACY, "paper")
-    assert paper.charge.epsilon == pytest.approx(0.790 if p == 2 else 0.853, rel=0.01)
+    assert paper.charge.epsilon == pytest.approx(0.790, rel=0.01)
     assert paper.privacy_status == "proven"
 
 

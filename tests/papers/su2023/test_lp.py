@@ -10,7 +10,6 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa, truncated
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.accountants.zcdp import zcdp_rho
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -77,7 +76,7 @@ def test_erratum_e7_what_the_composition_lemma_asks_for(delta, factor):
 def test_accounted_noise_of_nrmd():
     made = NRMD.plan(FREE, 2**30, 8, PRIVACY, "standard")
     scale = calibrate(made, PRIVACY, "accounted").scales["gradient"]
-    assert scale**2 == pytest.approx(2.0 * made.steps * (2 / 2**30) ** 2 / (2 * zcdp_rho(1.0, 1e-6)))
+    assert scale**2 == pytest.approx(2.0 * made.steps * (2 / 2**30 / gdp_mu(1.0, 1e-6)) ** 2)
 
 
 def test_phases():
@@ -160,7 +159,7 @@ def test_the_printed_schedule_of_algorithm_7():
     assert printed.truncation == pytest.approx(2 * ours.truncation)
     assert printed.steps == round(2**16 / (2 * printed.truncation * math.sqrt(4 * L)))
     assert calibrate(ours, PRIVACY, "accounted").scales["gradient"] ** 2 == pytest.approx(
-        2.0 * (2 * ours.threshold / ours.batch) ** 2 / (2 * zcdp_rho(1.0, 1e-6))
+        2.0 * (2 * ours.threshold / ours.batch / gdp_mu(1.0, 1e-6)) ** 2
     )
 
 

@@ -8,7 +8,6 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.objective import chi_tail, tail_epsilon
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
@@ -110,7 +109,7 @@ def test_accounted_noise_without_output_noise():
     assert calibrated("app_objp", LINEAR, 4096, 20).scales["linear term"] == pytest.approx(43.42, abs=6e-3)
 
 
-@pytest.mark.parametrize(("epsilon", "expected"), [(1.0, 0.2821), (0.5, 0.1351), (0.1, 0.0243)])
+@pytest.mark.parametrize(("epsilon", "expected"), [(1.0, 0.2598), (0.5, 0.1238), (0.1, 0.0219)])
 def test_algorithm_3(epsilon, expected):
     constants = Constants(1.0, 1.0, norm=1.5)
     assert real("nrmd", constants, 2**30, 8, epsilon) == pytest.approx(expected, abs=6e-5)
@@ -121,8 +120,7 @@ def test_algorithm_3_with_less_noise_and_another_kappa():
     paper, accounted = (
         calibrated("nrmd", constants, 2**30, 8, calibration=c).scales["gradient"] for c in ("paper", "accounted")
     )
-    assert accounted / paper == pytest.approx(0.305, abs=6e-4)
-    assert zcdp_epsilon(math.e / (32 * math.log(1 / DELTA)), DELTA) == pytest.approx(0.480, abs=6e-4)
+    assert accounted / paper == pytest.approx(0.284, abs=6e-4)
     for d, ratio in ((16, 2.33), (256, 2.50), (4096, 2.57)):
         entry = get_algorithm("su2023.nrmd")
         made = entry.plan(Constants(1.0, 1.0, norm=1.0001), 2**40, d, PrivacySpec(1.0, DELTA), "standard")
@@ -141,12 +139,12 @@ def test_algorithm_7_with_constant_1_is_not_private():
     entry, privacy = get_algorithm("su2023.truncated_batched_md"), PrivacySpec(1.0, 1e-5)
     made = entry.plan(HEAVY, 2**16, 4, privacy, "standard")
     inside = calibrate(made, privacy, "paper")
-    assert charge(made, inside.scales, 1e-5).epsilon == pytest.approx(2.60, abs=6e-3)
+    assert charge(made, inside.scales, 1e-5).epsilon == pytest.approx(2.40, abs=6e-3)
     assert inside.charge.kind == "lower" and inside.privacy_status == "exceeds_claim"
     assert 1.6 < inside.charge.epsilon < 1.68  # simulated: delta(1.64) = 1.33e-5, delta(1.7) = 0.74e-5
 
 
-@pytest.mark.parametrize(("constant", "holds"), [(5.6, False), (5.7, True), (8.0, True)])
+@pytest.mark.parametrize(("constant", "holds"), [(4.82, False), (4.85, True), (8.0, True)])
 def test_the_constant_that_algorithm_7_needs(constant, holds):
     found = real("truncated_batched_md", HEAVY, 2**16, 4, delta=1e-5, constant=constant)
     assert (found <= 1) == holds

@@ -37,7 +37,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
         d >= 21, where kappa_+ = kappa_q = 2: normal noise, although the l2 sensitivity is d^(1/6) s. ``printed_kappa``:
         kappa_q = min{1/(p - 1), 2 ln d}, as Theorems 9 and 10 print it, in place of the smooth norm's own (erratum E5).
     norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, d = given.constants, given.n, given.d
     p = ball_order(c, 1.0, 2.0, SOURCE)

@@ -27,7 +27,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     given : Setting
         L0 in l_p, 1 <= p <= 2.
     norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, d = given.constants, given.n, given.d
     smooth = SmoothNorm(c.norm, d, norm_rule)

@@ -36,7 +36,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
     given : Setting
         L0, L1 > 0 and M in l_p, on an l_p ball with 1 < p <= 2; n at least 4.
     norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     """
     c, n, d = given.constants, given.n, given.d
     p = ball_order(c, 1.0, 2.0, SOURCE)
@@ -66,10 +66,12 @@ def noisy_sfw(objective, plan, mechanism):
     """Algorithm 3 on iterates ``(R, d)``; returns the last iterate."""
     x_old = objective.start
     gradient = mechanism.release("first gradient", objective.range_gradient(x_old, 0, plan.n0))
+    objective.observe_round(estimate=gradient)
     x = towards(x_old, objective.domain.minimise_linear(gradient), plan.step)
     for t in range(plan.steps):
         change = objective.range_gradient_difference(x, x_old, plan.n0 + t * plan.batch, plan.batch)
         gradient = gradient + mechanism.release("increment", change, t)
+        objective.observe_round(estimate=gradient)
         x_old, x = x, towards(x, objective.domain.minimise_linear(gradient), plan.step)
         objective.observe(x)
     return x

@@ -55,7 +55,7 @@ def plan(
         ``corrected``: sigma^2 times T, as the proof of the risk needs. ``fullbatch``: the same noise on all records,
         which is proved.
     norm_rule : str
-        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``su2023``.
+        How the exponent r of the smooth norm is chosen: ``best``, ``q``, ``sec2`` or ``two_ln_d``.
     risk : str
         ``empirical``, or ``population``: everything with eps' = min{eps, sqrt(kappa_q) (d l)^(1/4)/sqrt n}.
     steps, batch, step : optional

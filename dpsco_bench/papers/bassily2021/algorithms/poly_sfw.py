@@ -64,11 +64,13 @@ def poly_sfw(objective, plan, mechanism):
     polytope, eta, N = polytope_of(objective), plan.step, plan.steps
     x_old = objective.start
     estimate = objective.range_gradient(x_old, 0, N)
+    objective.observe_round(estimate=estimate)
     chosen = mechanism.release("vertex", polytope.scores(estimate), 0)
     x = towards(x_old, polytope.vertex(chosen, x_old.dtype), eta)
     for t in range(1, N + 1):
         now, before = objective.range_gradient_pair(x, x_old, N + t - 1, 1)
         estimate = (1 - eta) * (estimate + now - before) + eta * now
+        objective.observe_round(estimate=estimate)
         chosen = mechanism.release("vertex", polytope.scores(estimate), t)
         x_old, x = x, towards(x, polytope.vertex(chosen, x_old.dtype), eta)
         objective.observe(x)

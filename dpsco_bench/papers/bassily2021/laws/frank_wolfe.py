@@ -1,4 +1,4 @@
-"""The law of noisy Frank-Wolfe on one good coordinate (ours)."""
+"""Laws of private Frank-Wolfe on one good coordinate, with noise and without (ours)."""
 
 from __future__ import annotations
 
@@ -64,3 +64,29 @@ def largest_excess(vertices: int) -> float:
 
     found = minimize_scalar(loss, bounds=(0.1, 4.0 + 2.0 * log(vertices)), method="bounded", options={"xatol": 1e-6})
     return float(-found.fun)
+
+
+def largest_excess_without_noise(n: int, dimension: int) -> float:
+    """Largest excess risk over signals g of Algorithm 1 without noise on records of mean ``g e_1`` and unit variances.
+
+    The estimate of step t is about normal, of variance ``s_t^2 = (1-eta)^(2t) 2/n + eta^2 sum_(j<t) (1-eta)^(2j)``. The
+    vertex +-e_1 is taken with probabilities P_+, P_- that the first of d normals is farthest from zero, on either side.
+    Step t has the weight ``eta (1-eta)^(N-t)`` in the output, the start what is left; the sum of ``g (1 - P_+ + P_-)``
+    is maximised in g.
+    """
+    from scipy.integrate import trapezoid
+    from scipy.special import ndtr
+
+    step, last = log(n / log(2 * dimension)) / n, n // 2
+    t = np.unique(np.linspace(0, last, 65).round())
+    decay = (1.0 - step) ** (2.0 * t)
+    deviation = np.sqrt(decay * 2.0 / n + step * (1.0 - decay) / (2.0 - step))
+    y = np.linspace(0.0, 24.0, 8001)
+    others = (2.0 * ndtr(y) - 1.0) ** (dimension - 1)
+    u = np.linspace(0.0, 12.0, 481)[:, None]
+    gain = trapezoid((np.exp(-0.5 * (y - u) ** 2) - np.exp(-0.5 * (y + u) ** 2)) * others, y) / np.sqrt(2.0 * np.pi)
+    signals = np.linspace(0.1, 10.0, 199)[:, None] * deviation[-1]
+    lost = signals * (1.0 - np.interp(signals / deviation, u[:, 0], gain))
+    weights = (1.0 - step) ** (last - t)
+    moved = trapezoid(lost * weights, t, axis=1) / trapezoid(weights, t) * (1.0 - (1.0 - step) ** (last + 1))
+    return float(np.max(moved + signals[:, 0] * (1.0 - step) ** (last + 1)))

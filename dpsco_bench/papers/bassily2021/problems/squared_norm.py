@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from dpsco_bench.geometry.norms import lp_norm, square_gradient
 from dpsco_bench.geometry.smooth_norm import RULES, SmoothNorm
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
@@ -42,6 +44,11 @@ class SquaredNorm(Problem):
 
     def risk(self, x: Array, data: Data) -> Array:
         return lp_norm(x, self.smooth.r)[..., 0] ** 2
+
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """First and fourth power of the norm."""
+        norm = lp_norm(x, self.smooth.r)[..., 0]
+        return {"norm": norm, "fourth_power": norm**4}
 
     def optimal_risk(self, data: Data) -> float:
         return 0.0

@@ -30,7 +30,7 @@ T_RULES = {"proof": 0.5, "theorem": 1.0}
 def plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None) -> Plan:
     """T = (n eps sqrt(k)/sqrt(d l))^(2/5) regularised mirror steps with full gradients, alpha = (4 beta/T) log2(n/T).
 
-    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: zCDP with the exact kappa_q.
+    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: with the exact kappa_q.
 
     Parameters
     ----------
