@@ -55,7 +55,9 @@ DECLARED = {name(requirement) for requirement in DEPENDENCIES}
 
 def test_the_package_imports_what_it_declares():
     assert set() == USED - OPTIONAL - DECLARED, "not declared"
-    assert {"snakemake", "pydata-sphinx-theme"} >= DECLARED - USED, "Snakefile imports snakemake, Sphinx finds its theme by name"
+    assert {"snakemake", "pydata-sphinx-theme"} >= DECLARED - USED, (
+        "Snakefile imports snakemake, Sphinx finds its theme by name"
+    )
     assert "snakemake" in (ROOT / "Snakefile").read_text(encoding="utf-8")
     assert OPTIONAL - PLUGINS <= USED
 

@@ -49,7 +49,11 @@ PART = {
     "bound": "wang2017.thm6_2",
     "record": 4.0,
 }
-PRIVACY = {**{k: v for k, v in PART.items() if k not in ("bound", "record", "tolerance")}, "id": "privacy", "kind": "privacy"}
+PRIVACY = {
+    **{k: v for k, v in PART.items() if k not in ("bound", "record", "tolerance")},
+    "id": "privacy",
+    "kind": "privacy",
+}
 
 
 def entry_of(*parts, id=CLAIM) -> ClaimEntry:
