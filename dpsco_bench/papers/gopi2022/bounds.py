@@ -77,6 +77,7 @@ THEOREMS = {
         "printed: (2 G D/sqrt(p - 1)) (sqrt(d Lam)/(n eps) + 1/sqrt n)"
     ),
     "cor3_erm": "6 D sqrt(ln d2) sqrt(d/2) S/(n t); printed: 6 G D sqrt(ln d2) sqrt(d Lam)/(n eps)",
+    "cor3_sco_sampling": "6 D sqrt(ln d2) G/sqrt n; whole bound: cor3_sco",
     "cor3_sco": (
         "6 D sqrt(ln d2) (sqrt(d/2) S/(n t) + G/sqrt n); printed: 6 G D sqrt(ln d2) (sqrt(d Lam)/(n eps) + 1/sqrt n)"
     ),
