@@ -179,7 +179,9 @@ def sentences(report: Account) -> list[str]:
         if entry.sampler_status:
             known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
             drawn = draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
-            said.append(f"{calibration}: {drawn}.")
+            exact = entry.epsilon_real_kind == "exact"
+            pair = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets" * exact
+            said.append(f"{calibration}: {drawn}{pair}.")
         said += [f"{calibration}: {remark}." for remark in (*entry.leaks, *entry.warnings)]
         if not math.isnan(entry.epsilon_generic):
             said.append(_about_generic(calibration, entry))

@@ -80,7 +80,7 @@ def test_nothing_is_named_of_an_upper_bound_nor_of_an_epsilon_that_no_test_gives
             "gopi2022.reg_exp_mech",
             "axis_linear",
             {"p": 2.0, "schedule": "erm", "sampler": "axis_exact", "accountant": "pairs"},
-            ("the worst pair of data sets on the axis",),
+            ("the worst pair of data sets of two points on an axis",),
         ),
     ],
 )

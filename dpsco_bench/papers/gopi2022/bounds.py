@@ -77,6 +77,7 @@ THEOREMS = {
         "printed: (2 G D/sqrt(p - 1)) (sqrt(d Lam)/(n eps) + 1/sqrt n)"
     ),
     "cor3_erm": "6 D sqrt(ln d2) sqrt(d/2) S/(n t); printed: 6 G D sqrt(ln d2) sqrt(d Lam)/(n eps)",
+    "cor3_sco_sampling": "6 D sqrt(ln d2) G/sqrt n; whole bound: cor3_sco",
     "cor3_sco": (
         "6 D sqrt(ln d2) (sqrt(d/2) S/(n t) + G/sqrt n); printed: 6 G D sqrt(ln d2) (sqrt(d Lam)/(n eps) + 1/sqrt n)"
     ),
@@ -93,6 +94,10 @@ THEOREMS = {
     "thm6": "G S/(n mu) + d S^2/(n^2 t^2 mu); printed: (G^2/(n mu)) (1 + 2 d Lam/(n eps^2))",
     "thm6_valid": "G S_true/(n mu) + d/k",
     "thm2": "gdp_eps(S_true sqrt(k/mu)/n, delta)",
+    "prop5": "S_true/(n mu)",
+    "cor1": "G S_true/(n mu)",
+    "prop6": "0.00001, what quadrature and tables of the law are good for",
+    "prop8": "k G^2/mu, without log^2",
     "prop9": "(k G^2/mu) d^|1 - 2/p|, without log^2",
     "prop9_free": "k G^2/mu, without the printed power of d (E7)",
     "value_queries": (

@@ -45,7 +45,7 @@ def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None, ac
         Length of the chains of ``hit_and_run``, 1000 by default.
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
-        the theorem leaves the claim open; exact if all records lie on one axis, else from below. Of ``axis_exact``.
+        the theorem leaves the claim open; from below, of a pair of data sets on an axis. Of ``axis_exact``.
     """
     s, c = checked_setting(given, SOURCE), given.constants
     if c.strong_convexity <= 0:

@@ -1,17 +1,18 @@
-"""A draw whose law is that of an axis, charged by pairs of neighbouring data sets on the axis themselves."""
+"""A draw of a known law, charged by pairs of neighbouring data sets themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours
+from dpsco_bench.papers.gopi2022.laws.plane import planar_epsilon
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.queries import DrawQuery
 
 
 @dataclass(frozen=True, kw_only=True)
-class AxisDrawQuery(DrawQuery):
-    """`DrawQuery` of the law ``exp(kap x_1 - c ||x||_p^2)`` on a ball of radius R, records ``+-S/2`` along the axis.
+class PairDrawQuery(DrawQuery):
+    """`DrawQuery` of ``exp(-k (F + mu r))`` on an l_p ball of radius R, for records of dual norm S/2.
 
     Attributes
     ----------
@@ -19,6 +20,8 @@ class AxisDrawQuery(DrawQuery):
     size : int, dimension of the law: d, or 1 where coordinates are independent
     curvatures : tuple of float
         Of ``F + mu r`` as multiples of ``||x||_p^2``: what mu multiplies, and what the losses have themselves.
+    slope, radius : float, S/2, R
+    on_axis : bool, whether all records of the domain are ``+-S/2`` along the first axis
     """
 
     p: float
@@ -26,13 +29,17 @@ class AxisDrawQuery(DrawQuery):
     curvatures: tuple[float, float]
     slope: float
     radius: float
-    every_record: bool
+    on_axis: bool
 
     def attained(self, scale: float, delta: float) -> Charge:
-        """Exact: the worst pair of all. Lower: the pair about the centre of the ball."""
+        """Exact for records on an axis: the worst pair of all. Else lower: some pairs in a plane, or one at p = 2."""
         k, mu = self.temperature.at(scale)
         c = k * (mu * self.curvatures[0] + self.curvatures[1]) * self.radius**2
-        laws = AxisNeighbours(self.p, self.size, c, k * self.slope * self.radius, self.temperature.n)
-        if self.every_record:
-            return Charge(laws.epsilon(delta), "exact", "worst pair of data sets on the axis, quadrature")
+        reach, n = k * self.slope * self.radius, self.temperature.n
+        if not self.on_axis and self.p < 2.0:
+            epsilon = planar_epsilon(self.p, self.size, c, reach, n, delta)
+            return Charge(epsilon, "lower", "pair of data sets in a plane, quadrature")
+        laws = AxisNeighbours(self.p, self.size, c, reach, n)
+        if self.on_axis:
+            return Charge(laws.epsilon(delta), "exact", "worst pair of data sets of two points on an axis, quadrature")
         return Charge(laws.centre_epsilon(delta), "lower", "pair of data sets on an axis, quadrature")

@@ -52,8 +52,8 @@ def plan(
         Length of the chains of ``gibbs`` and ``hit_and_run``, 1000 by default.
     accountant : str
         ``theorem``: Theorem 2, an upper bound. ``pairs``: by quadrature of the laws on neighbouring data sets, where
-        the theorem leaves the claim open; exact if all records lie on one axis, else from below. Of ``axis_exact`` and
-        ``cube_exact``.
+        the theorem leaves the claim open; exact for data sets of two points on an axis (``axis_linear``), from below
+        for others, of which ``lp_exact`` compares some in the plane of two coordinates. Of the exact samplers.
     """
     s = checked_setting(given, SOURCE)
     return draw_plan(s, regularised(s, schedule, theta_convention), sampler, sweeps, accountant)

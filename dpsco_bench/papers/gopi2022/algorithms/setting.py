@@ -13,7 +13,7 @@ from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
-from dpsco_bench.papers.gopi2022.algorithms.pairs import AxisDrawQuery
+from dpsco_bench.papers.gopi2022.algorithms.pairs import PairDrawQuery
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
@@ -31,7 +31,7 @@ EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
 ACCOUNTANTS = ("theorem", "pairs")
-"""What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets on an axis themselves."""
+"""What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
@@ -72,7 +72,7 @@ class BallSetting(Setting):
         return gdp_mu(self.epsilon, delta)
 
     def query(self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Options | None = None) -> DrawQuery:
-        """The draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `axis_pairs`."""
+        """The draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `pair_law`."""
         delta = 0.5 * self.delta if status == "proven_tv" else self.delta
         printed = (
             self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
@@ -88,7 +88,7 @@ class BallSetting(Setting):
         sensitivity = self.constants.loss_difference / self.constants.lipschitz
         if pairs is None:
             return DrawQuery("draw", sensitivity, 1, **given)
-        return AxisDrawQuery("draw", sensitivity, 1, **given, **pairs)
+        return PairDrawQuery("draw", sensitivity, 1, **given, **pairs)
 
 
 def checked_setting(given: Setting, source: str) -> BallSetting:
@@ -155,14 +155,16 @@ def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
     raise Refusal(f"sampler auto for {s.constants.losses} losses on {s.constants.domain}", reason, s.source)
 
 
-def axis_pairs(s: BallSetting, sampler: str, regularised: bool) -> Options:
-    """Fields of an `AxisDrawQuery`: the law of a draw where all records lie on the first axis.
+def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
+    """Fields of a `PairDrawQuery`: the law of a draw whose records lie on an axis, or in a plane for ``lp_exact``.
 
     Raises Refusal for a sampler whose law is not known by quadrature there.
     """
     c, cube = s.constants, sampler == "cube_exact"
-    if not cube and sampler != "axis_exact":
-        raise Refusal(f"accountant pairs with {sampler}", "only axis_exact and cube_exact have the law of an axis")
+    if sampler == "lp_exact" and (c.norm == 1.0 or s.d < 2):
+        raise Refusal("accountant pairs with lp_exact", "the law of a plane is known for p > 1 and d >= 2 only")
+    if sampler not in EXACT:
+        raise Refusal(f"accountant pairs with {sampler}", "only of " + ", ".join(EXACT) + " the law is known")
     return dict(
         p=2.0 if cube else c.norm,
         size=1 if cube else s.d,
@@ -172,7 +174,7 @@ def axis_pairs(s: BallSetting, sampler: str, regularised: bool) -> Options:
         ),
         slope=0.5 * c.loss_difference,
         radius=s.radius,
-        every_record=c.losses == "axis_linear",
+        on_axis=c.losses == "axis_linear" and sampler == "axis_exact",
     )
 
 
@@ -195,7 +197,7 @@ def draw_plan(
             raise Refusal(f"sweeps with {sampler}", "it makes none", s.source)
         sweeps = checked_count("sweeps", sweeps)
     choice_option("accountant", accountant, ACCOUNTANTS, s.source)
-    pairs = axis_pairs(s, sampler, regularised) if accountant == "pairs" else None
+    pairs = pair_law(s, sampler, regularised) if accountant == "pairs" else None
     query = s.query(temperature, sampler_status(sampler, s, regularised), pairs=pairs)
     if sampler in SWEEPS:
         return plan_of(s, query, sampler, sweeps=sweeps or SWEEPS[sampler])

@@ -125,7 +125,7 @@ class AxisLaw:
         if self.d == 1:
             return tilt
         with np.errstate(divide="ignore", invalid="ignore"):  # an empty slice has measure zero
-            return tilt + self._log_inner(axis, reach)
+            return tilt + self.log_inner(axis, reach)
 
     def _slice(self, depth: np.ndarray, gap: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log density of the axis itself (all of it for d = 1), ``|x_1|^p``, and the largest tau."""
@@ -139,7 +139,7 @@ class AxisLaw:
         """Where the integrand over tau is largest."""
         return ends(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach, _BISECTIONS)[0]
 
-    def _log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    def log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Log of the integral of ``tau^(d-2) exp(-c (|x|^p + tau^p)^(2/p))`` over ``tau < reach``; arrays (N,)."""
         mode = self._mode(axis, reach)
         top = self._log_integrand(axis, mode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class AxisNeighbours:
         """
         at = 0
         for start in range(0, len(numbers), _AT_ONCE):
-            found = _Pairs(self, numbers[start : start + _AT_ONCE]).above(known, delta)
+            found = TiltedPairs(self, numbers[start : start + _AT_ONCE]).above(known, delta)
             known, at = found or (known, at)
         return known, at
 
@@ -93,10 +94,22 @@ class AxisNeighbours:
         return axis_panels(self.p, self.d, self.c)
 
 
-class _Pairs:
+class Tilts(Protocol):
+    """Laws on a line that differ in their tilt alone: `AxisNeighbours`, or the pair of a plane."""
+
+    @property
+    def shift(self) -> float: ...
+
+    @property
+    def panels(self) -> tuple[Array, Array, Array]: ...
+
+    def tilts(self, numbers: Array) -> tuple[Array, Array]: ...
+
+
+class TiltedPairs:
     """Some pairs of neighbouring laws, on the panels where they have their mass."""
 
-    def __init__(self, laws: AxisNeighbours, numbers: Array) -> None:
+    def __init__(self, laws: Tilts, numbers: Array) -> None:
         self._numbers, self._shift = numbers, laws.shift
         low, high = laws.tilts(numbers)
         edges, gaps, log_marginal = laws.panels

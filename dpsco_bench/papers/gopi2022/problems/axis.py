@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
 from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
@@ -47,27 +48,33 @@ class AxisLinear(SharedLinear):
 
 @problem
 class AxisPair(AxisLinear, CellFamily):
-    """`AxisLinear` with p = 2, and the exact privacy of one draw on data sets that differ in one record, ``+-e_1``.
+    """`AxisLinear`, and the exact privacy of one draw on data sets that differ in one record, ``+-e_1``.
 
-    Their mean records are ``a mu +- 1/n``, so that without the boundary both laws would be Gaussians around a.
+    Their mean records are ``a mu +- 1/n``, so that for p = 2 without the boundary both laws would be Gaussians around a.
     """
 
     name = "axis_pair"
-    summary = "neighbouring data sets on the axis of the unit l2 ball: exact privacy of the draw"
+    summary = "neighbouring data sets on the axis of the unit l_p ball: exact privacy of the draw"
     source = "instance `axis_pair` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2"
     signal_option: ClassVar[str] = "centre"
-    p = 2.0
+    p: float = option(2.0, "norm of the ball", within="(1, 2]")
     centre: float = option(0.0, "a: the mean records are a mu +- 1/n", within="[0, inf)")
 
     def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """``epsilon_pair``: the exact epsilon at the cell's delta; none without noise."""
+        """``epsilon_pair``: the exact epsilon at the cell's delta; ``mean_shift``: the difference of ``E x_1``.
+
+        None without noise. The shift is the least distance W_2 of the laws, and all of it for d = 1 in the interior.
+        """
         (scale,) = scales.values()
         if scale == 0.0:
             return {}
         k, mu = Temperature.of(schedule).at(scale)
         c, middle, shift = k * mu * self.regulariser.coefficient, k * mu * self.centre, k / self.count
-        first, second = (AxisLaw(2.0, self.dimension, middle + sign * shift, c) for sign in (1.0, -1.0))
-        return {"epsilon_pair": pair_epsilon(first, second, self.delta)}
+        first, second = (AxisLaw(self.p, self.dimension, middle + sign * shift, c) for sign in (1.0, -1.0))
+        return {
+            "epsilon_pair": pair_epsilon(first, second, self.delta),
+            "mean_shift": second.mean_gap() - first.mean_gap(),
+        }
 
 
 WIDEST = 26.0
@@ -81,12 +88,12 @@ class BiasAxis(RegularisedLaw, CoinLinear):
     """``f(x, s) = -<x, s>``, ``s = +-e_1``, ``P(+) = (1 + b)/2``; ``b = min(1, signal unit)``."""
 
     name = "bias_axis"
-    summary = "biased coins along an axis of the unit l_p ball, 1 < p <= 2; population risk"
+    summary = "biased coins along an axis of the unit l_p ball, 1 <= p <= 2; population risk"
     source = "instance `bias_axis` for Gopi, Lee, Liu, Shen, Tian 2022, Theorem 4 and Corollary 2"
     traits = frozenset({Trait.CONVEX, Trait.LIPSCHITZ, Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS})
     default_dimension = 2
     closed_form_error: ClassVar[float] = 1e-6
-    p: float = option(1.5, "norm of the ball", within="(1, 2]")
+    p: float = option(1.5, "norm of the ball; its law is known by quadrature for p > 1", within="[1, 2]")
     unit_name: str = option("statistical", "of the signal: statistical 1/sqrt n, fixed 1", choices=UNITS, key="unit")
     signal = option(0.5, "b = min(1, signal unit)")
 
@@ -115,20 +122,48 @@ class BiasAxis(RegularisedLaw, CoinLinear):
 
     def mean_excess(self, k: float, mu: float) -> float:
         """``b E[1 - x_1]`` over the binomial law of the mean record, of the first signal."""
-        n, bias = self.count, float(self.strengths[0])
+        if self.p == 1.0:
+            raise InputError("p", self.p, "> 1, where the law is known by quadrature")
+        bias = float(self.strengths[0])
+        means, law = self._means(self.count)
+        return bias * float(np.sum(law * self._gaps(means, k, mu)) / np.sum(law))
+
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+        """``generalisation``: ``E[F_pop - F_D]`` at the draw, of the first signal.
+
+        ``swap_error``: its relative distance from ``E[f(x; s) - f(x'; s)]``, x' drawn from the data with s in place of
+        one record, which is summed over s and the other records. None without noise.
+        """
+        (scale,) = scales.values()
+        if scale == 0.0 or self.p == 1.0:
+            return {}
+        (k, mu), n, bias = Temperature.of(schedule).at(scale), self.count, float(self.strengths[0])
+        means, law = self._means(n)
+        points = 1.0 - self._gaps(means, k, mu)
+        others, rest = self._means(n - 1)
+        ends = [(0.5 + 0.5 * s * bias) * s * (1.0 - self._gaps((others * (n - 1) + s) / n, k, mu)) for s in (1.0, -1.0)]
+        swapped = float(np.sum(rest * (ends[0] + ends[1])) / np.sum(rest))
+        own = float(np.sum(law * points) / np.sum(law))
+        given = float(np.sum(law * means * points) / np.sum(law))
+        found, other = given - bias * own, swapped - bias * own
+        return {"generalisation": found, "swap_error": abs(other / found - 1.0)}
+
+    def _means(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean records of n coins at the first signal, and their law."""
+        bias = float(self.strengths[0])
         values, law = signed_count_law(n, 0.5 + 0.5 * bias, 0.5 - 0.5 * bias)
         kept = (law > 0.0) & (np.abs(values) <= n)
-        means, law = values[kept] / n, law[kept]
-        coefficient = self.regulariser.coefficient
+        return values[kept] / n, law[kept]
+
+    def _gaps(self, means: np.ndarray, k: float, mu: float) -> np.ndarray:
+        """``E[1 - x_1]`` at mean records ``(N,)``."""
+        n, coefficient = self.count, self.regulariser.coefficient
         if math.isinf(k):
-            gaps = np.maximum(0.0, 1.0 - means / (2.0 * mu * coefficient))
-            gaps = np.minimum(2.0, gaps)
-        else:
-            shortest = WIDEST / math.sqrt(n)
-            further = max(0, math.ceil(math.log(float(np.abs(means).max()) / shortest, 4.0)))
-            reach = k * min(1.0, shortest * 4.0**further)
-            gaps = gap_table(self.p, self.dimension, k * mu * coefficient, reach)(k * means)
-        return bias * float(np.sum(law * gaps) / np.sum(law))
+            return np.clip(1.0 - means / (2.0 * mu * coefficient), 0.0, 2.0)
+        shortest = WIDEST / math.sqrt(n)
+        further = max(0, math.ceil(math.log(float(np.abs(means).max()) / shortest, 4.0)))
+        reach = k * min(1.0, shortest * 4.0**further)
+        return gap_table(self.p, self.dimension, k * mu * coefficient, reach)(k * means)
 
 
 @problem

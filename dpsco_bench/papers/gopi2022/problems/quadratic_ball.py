@@ -1,4 +1,4 @@
-"""Quadratic losses on the unit l2 ball: strongly convex records, all at the centre or uniform on the sphere."""
+"""Quadratic losses on the unit l2 ball: strongly convex records, all at the centre or uniform on a sphere."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ INTERIOR = 0.25
 
 @problem
 class QuadraticBall(RegularisedLaw, CellFamily):
-    """``f(x, s) = (mu/2) ||x - s||_2^2`` with s in the unit ball; mu = 1. Runs start at ``e_1``."""
+    """``f(x, s) = (mu/2) ||x - s||_2^2`` with s in the ball of radius rho; mu = rho = 1. Runs start at ``e_1``.
+
+    With rho = 1/mu it is ``(mu/2) ||x||^2 - <x, mu s>`` up to a constant: linear losses and a curvature.
+    """
 
     name = "quadratic_ball"
-    summary = "quadratic losses on the unit l2 ball, records at its centre or on its sphere"
+    summary = "quadratic losses on the unit l2 ball, records at its centre or on a sphere"
     source = "instance `quadratic_ball` for Gopi, Lee, Liu, Shen, Tian 2022, Theorems 5 and 6"
     traits = TRAITS
     has_loss_values: ClassVar[bool] = True
@@ -35,25 +38,26 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     default_dimension = 4
     placement: str = option(
         "centre",
-        "centre: all s = 0, empirical risk; sphere: s uniform on the sphere, population risk",
+        "centre: all s = 0, empirical risk; sphere: s uniform on the sphere of rho, population risk",
         choices=RECORDS,
         key="records",
     )
     convexity: float = option(1.0, "mu, of every record", within="(0, inf)", key="strong_convexity")
+    reach: float = option(1.0, "rho, the largest norm of a record", within="(0, inf)")
 
     @property
     def own_constants(self) -> Constants:
-        """``G = 2 mu`` and ``S = 2 mu``: the records fill the ball."""
-        mu = self.convexity
+        """``G = mu (1 + rho)`` and ``S = 2 mu rho``: equal where the records fill the ball, rho = 1."""
+        mu, lipschitz = self.convexity, self.convexity * (1.0 + self.reach)
         return Constants(
-            2.0 * mu,
+            lipschitz,
             mu,
             strong_convexity=mu,
             initial_gap=2.0 * mu,
             initial_distance=2.0,
             diameter=2.0,
-            gradient_range=2.0 * mu,
-            loss_range=2.0 * mu,
+            gradient_range=2.0 * mu * self.reach,
+            loss_range=2.0 * mu * self.reach,
             hessian_rank=0.0,
             domain="l2_ball",
             losses="quadratic",
@@ -69,7 +73,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
         if self.placement == "centre":
             return Data(n)
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
-        return Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(n))
+        return Data(n, self.reach * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(n))
 
     @property
     def shares_records(self) -> bool:  # type: ignore[override]
@@ -117,18 +121,19 @@ class QuadraticBall(RegularisedLaw, CellFamily):
         return 0.0
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Points of the sphere, opposite ones first."""
+        """Points of the sphere of rho, opposite ones first."""
         rows = np.random.default_rng(seed).standard_normal((count, self.dimension))
         rows[:4] = np.repeat(np.eye(2, self.dimension), 2, axis=0)[:count]
         rows[1:4:2] *= -1.0
-        return Data(count, rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(count))
+        return Data(count, self.reach * rows / np.linalg.norm(rows, axis=1, keepdims=True), np.zeros(count))
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``(mu/2) E ||x||^2``; for random records ``mu/(2n) + d/(2k)``, the law of a Gaussian inside the ball."""
+        """``(mu/2) E ||x||^2``; for random records ``mu rho^2/(2n) + d/(2k)``, of a Gaussian inside the ball."""
         if self.placement == "centre":
             second = 0.0 if math.isinf(k) else RadialLaw(self.dimension, 0.0, 0.5 * k * self.convexity).second_moment()
             return 0.5 * self.convexity * second
         spread = 0.0 if math.isinf(k) else self.dimension / k
-        if spread > INTERIOR * self.convexity:
-            raise InputError("d/k", spread, f"at most {INTERIOR:g} mu, where the law does not feel the boundary")
-        return 0.5 * self.convexity / self.count + 0.5 * spread
+        if spread > INTERIOR * self.convexity or self.reach**2 > INTERIOR * self.count:
+            allowed = f"d/k at most {INTERIOR:g} mu and n at least {1 / INTERIOR:g} rho^2: a law away from the boundary"
+            raise InputError("d/k, n", [spread, self.count], allowed)
+        return 0.5 * self.convexity * self.reach**2 / self.count + 0.5 * spread
