@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from operator import methodcaller
 
 import numpy as np
@@ -98,29 +99,28 @@ class RebuiltRow:
     @cached_property
     def cells(self) -> dict[str, Cell | None]:
         """By calibration the cell nearest to the common size; in a sweep of anything but n the last one."""
-        return {calibration: self._chosen(score) for calibration, score in self.sweep.scores.items()}
-
-    def _chosen(self, score: Score) -> Cell | None:
-        row = score.row
-        cells = list(zip(row.values, row.mean, row.stderr, strict=False))
-        if self.method:
-            evidence = score.results.evidence(row.part, row.calibration)
-            cells = [c for c, e in zip(cells, evidence, strict=False) if e.entry.method == self.method]
-        cells = [cell for cell in cells if is_number(cell[1]) and self.value in (None, cell[0])]
-        if row.parameter != "n":
-            return cells[-1] if cells else None
-        return min(cells, key=lambda cell: abs(math.log(cell[0] / self.common_n)), default=None)
+        return {calibration: found and found[0] for calibration, found in self._chosen.items()}
 
     @cached_property
+    def _chosen(self) -> dict[str, tuple[Cell, CellEvidence | None] | None]:
+        """By calibration that cell with what was measured in it: both lists are in order of the sweep."""
+        return {calibration: self._nearest(score) for calibration, score in self.sweep.scores.items()}
+
+    def _nearest(self, score: Score) -> tuple[Cell, CellEvidence | None] | None:
+        row = score.row
+        cells = zip(row.values, row.mean, row.stderr, strict=False)
+        evidence = score.results.evidence(row.part, row.calibration)
+        own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
+        own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
+        own = [(c, e) for c, e in own if self.value in (None, c[0])]
+        if row.parameter != "n":
+            return own[-1] if own else None
+        return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+
+    @property
     def shown(self) -> tuple[Cell | None, CellEvidence | None]:
         """The cell of the first noise that has one, and what was measured in it."""
-        for calibration in CALIBRATIONS:
-            if cell := self.cells.get(calibration):
-                score = self.sweep.scores[calibration]
-                found = score.results.evidence(score.row.part, calibration)
-                own = [e for e in found if not self.method or e.entry.method == self.method]
-                return cell, min(own, key=lambda e: abs(e.value - cell[0]), default=None)
-        return None, None
+        return next((found for c in CALIBRATIONS if (found := self._chosen.get(c))), (None, None))
 
     @property
     def schedule(self) -> str:

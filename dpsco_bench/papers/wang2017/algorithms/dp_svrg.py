@@ -30,6 +30,7 @@ BB_LEAK = "the step size comes from exact full gradients"
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
     variants=VARIANTS,
     order_invariant=False,
+    proximal=True,
 )
 def plan(
     given: Setting,
@@ -92,10 +93,11 @@ def dp_svrg(objective, plan, mechanism):
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
         v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
-        full = v + objective.regulariser_gradient(snapshot)
-        if plan.bb and previous is not None:
-            step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
-        previous = snapshot, full
+        if plan.bb:
+            full = v + objective.regulariser_gradient(snapshot)
+            if previous is not None:
+                step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
+            previous = snapshot, full
         steps = range(s * plan.inner_steps, (s + 1) * plan.inner_steps)
         _, snapshot = inner_loop(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
     objective.observe(snapshot)

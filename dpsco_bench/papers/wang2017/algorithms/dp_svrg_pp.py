@@ -28,6 +28,7 @@ MOST_EPOCHS = 200
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ),
     variants=VARIANTS,
     order_invariant=False,
+    proximal=True,
 )
 def plan(
     given: Setting,
