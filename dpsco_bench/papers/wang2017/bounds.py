@@ -74,6 +74,8 @@ TABLES = {
     "bst14_gradients": "n^2",
     "zhang17_convex_gradients": "n (n eps / sqrt(d l))^(2/3)",
     "zhang17_convex_gradients_printed": "n (n eps / (d sqrt(l)))^(2/3)",
+    "lower_strongly_convex": "min(1, d/(n eps)^2)",
+    "lower_convex": "min(1, sqrt(d)/(n eps))",
     # Table 3
     "md_ttz14": "sqrt(W l) ln(n) / (n eps)",
     "md_ttz14_gradients": "n^3 eps^2 diam^2 / (W ln^2(n/delta))",

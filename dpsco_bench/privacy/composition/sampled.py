@@ -13,8 +13,6 @@ from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
-_SINGLE_ALONE = "no accountant here composes single-index queries with others"
-
 
 def covers(plan: Plan) -> bool:
     """Whether all noise is normal and some query draws its records."""
@@ -35,10 +33,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
         shift = _stretch(query) * query.contribution / scale
         epsilon = single_index.single_index_epsilon(shift, query.releases, query.records.population, delta)
         return Charge(epsilon, "lower", single_index.accountant_name())
-    if mu > 0:
-        raise Refusal("plan", _SINGLE_ALONE)
     shift = _stretch(query) * query.sensitivity / scale
-    epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta)
+    epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
@@ -65,7 +61,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
         return z * _stretch(query) * query.contribution
     assert isinstance(query.records, SingleIndex)
     if spent > 0:
-        raise Refusal("calibration accounted", _SINGLE_ALONE)
+        raise Refusal("calibration accounted", "no noise is solved for beside that of single-index queries")
     least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
     return _stretch(query) * query.sensitivity * least
 

@@ -139,8 +139,9 @@ def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
 
 
 def ridge_alone(objective, plan, mechanism):
-    """Compiled steps project, and of regularisers they know the ridge."""
-    return not objective.problem.l1 and projecting(objective, plan, mechanism)
+    """Compiled steps project, of regularisers they know the ridge, and a step makes one release."""
+    answers = {query.name for query in plan.queries}.isdisjoint(("full", "output"))
+    return answers and not objective.problem.l1 and projecting(objective, plan, mechanism)
 
 
 @fused("wang2017.dp_svrg", supports=ridge_alone, device=ridge_alone)
