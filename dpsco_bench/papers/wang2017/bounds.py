@@ -74,6 +74,8 @@ TABLES = {
     "bst14_gradients": "n^2",
     "zhang17_convex_gradients": "n (n eps / sqrt(d l))^(2/3)",
     "zhang17_convex_gradients_printed": "n (n eps / (d sqrt(l)))^(2/3)",
+    "zhang17_nonconvex": "sqrt(d l) ln(n) / (n eps)",
+    "n_log_n": "n ln(n)",
     "lower_strongly_convex": "min(1, d/(n eps)^2)",
     "lower_convex": "min(1, sqrt(d)/(n eps))",
     # Table 3
