@@ -92,6 +92,8 @@ class Algorithm:
         Name of the observer of its rounds (`execution.rounds`); empty where it shows none.
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
+    proximal : bool
+        Whether the run takes the regulariser by its proximal map, so that it may have a term without a gradient.
     """
 
     id: str
@@ -108,6 +110,7 @@ class Algorithm:
     rounds: str = ""
     parts: PartsFunction | None = None
     law: str = ""
+    proximal: bool = False
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
@@ -156,6 +159,7 @@ class Algorithm:
     def check_problem(self, problem: Problem) -> None:
         """Refuse a problem that lacks a needed property, with the reason."""
         lacking = [problem.lacking(need) for need in self.needs if problem.lacks(need)]
+        lacking += ["a regulariser with a gradient"] if problem.l1 and not self.proximal else []
         if lacking:
             raise Refusal(f"{self.id} on {problem.name}", "the problem lacks " + " and ".join(lacking), self.source)
         p = problem.constants.norm
@@ -242,6 +246,7 @@ def algorithm(
     rounds: str = "",
     parts: PartsFunction | None = None,
     law: str = "",
+    proximal: bool = False,
 ) -> Callable[[PlanFunction], Algorithm]:
     """Register the decorated plan function as an algorithm; attach its run with ``@plan.run``.
 
@@ -272,6 +277,8 @@ def algorithm(
         Options -> names of further modules of this package that the run finds by them.
     law : str
         What problems that know the expected risk in closed form call the method; by default its id.
+    proximal : bool
+        Whether the run calls `Objective.prox` and never the regulariser's gradient.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -293,6 +300,7 @@ def algorithm(
             rounds,
             parts,
             law or id,
+            proximal,
         )
         return ALGORITHMS.add(id, entry, function.__module__)
 

@@ -73,6 +73,9 @@ class Problem(Known):
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
+    l1 : float
+        Weight of a term ``l1 ||x||_1`` of the regulariser. It has no gradient: methods that do not take the regulariser
+        by its proximal map refuse the problem.
     twin : str
         Name of the problem with synthetic records of the same shape, whose options are among those of this one.
     """
@@ -91,6 +94,7 @@ class Problem(Known):
     has_loss_values: ClassVar[bool] = False
     signal_option: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
+    l1: float = 0.0
     twin: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
     least_dimension: ClassVar[int] = 1
@@ -147,7 +151,7 @@ class Problem(Known):
         """`traits`, and those that the domain and the regulariser decide."""
         own = self.own_constants
         found = self.traits | domain_traits(own.domain)
-        if own.regularisation == 0:
+        if own.regularisation == self.l1 == 0:
             found |= {Trait.UNREGULARISED}
         if Trait.GENERALISED_LINEAR in found:
             found |= {Trait.PLANE_GRADIENTS}

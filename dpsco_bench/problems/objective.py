@@ -18,7 +18,7 @@ RoundObserver = Callable[..., None]
 
 
 class Objective:
-    """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2`` for ``R`` replicates at once.
+    """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2 + l1 ||x||_1`` for ``R`` replicates at once.
 
     Parameters
     ----------
@@ -134,13 +134,19 @@ class Objective:
         return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
+        """``lambda x``. Raises InputError where an l1 term has no gradient."""
+        if self.problem.l1:
+            raise InputError("l1", self.problem.l1, "0 where the regulariser's gradient is asked for")
         return self._regularisation * x
 
     def prox(self, x: Array, step: Array) -> Array:
-        """Proximal map of ``step * (lambda/2) ||.||^2`` over the domain; ``step`` is a number or an array ``(R, 1)``.
+        """Proximal map of ``step ((lambda/2) ||.||^2 + l1 ||.||_1)`` over the domain: soft threshold, then shrink.
 
-        The constrained minimiser is the projection of the free one, since the ridge is a multiple of the identity.
+        ``step`` is a number or an array ``(R, 1)``. On l1 and l2 balls the constrained minimiser is the projection of
+        the free one: the ball's multiplier only raises the threshold, or the shrinkage.
         """
+        if self.problem.l1:
+            x = self.xp.sign(x) * self.xp.maximum(self.xp.abs(x) - step * self.problem.l1, 0.0)
         return self.project(x / (1.0 + step * self._regularisation))
 
     def project(self, x: Array) -> Array:

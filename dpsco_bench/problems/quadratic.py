@@ -89,20 +89,23 @@ class DiagonalOracle(Problem):
         """
         if algorithm != GRADIENT_DESCENT:
             return super().expected_gap(algorithm, schedule, scales)
-        errors = self._squared_errors(schedule["step"], np.array([schedule["steps"]]), scales["gradient"])
+        step = schedule["step"]
+        a = (1.0 - step * self.spectrum) ** 2
+        decay = a ** schedule["steps"]
+        errors = decay * (self.start - self.optimum) ** 2 + (scales["gradient"] * step) ** 2 * (1.0 - decay) / (1.0 - a)
         return 0.5 * float(np.sum(self.spectrum * errors))
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
-        """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``."""
-        errors = self._squared_errors(step, np.arange(steps), sigma)
-        return float(np.mean(np.sum(self.spectrum**2 * errors, axis=-1)))
+        """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``.
 
-    def _squared_errors(self, step: float, steps: np.ndarray, sigma: float) -> np.ndarray:
-        """``E (x_k - x*)_j^2`` for each number of steps k, shape ``(k, d)``."""
-        a = (1.0 - step * self.spectrum) ** 2
-        decay = a ** steps[:, None]
-        noise = (sigma * step) ** 2 * (1.0 - decay) / (1.0 - a)
-        return decay * (self.start - self.optimum) ** 2 + noise
+        The mean of ``a_j^k`` over k is ``(1 - a_j^T)/(T (1 - a_j))``.
+        """
+        h, error = step * self.spectrum, self.start - self.optimum
+        lost = h * (2.0 - h)  # 1 - a
+        with np.errstate(divide="ignore"):
+            left = -np.expm1(2.0 * steps * np.log1p(-h)) / (steps * lost)
+        errors = left * error**2 + (sigma * step) ** 2 * (1.0 - left) / lost
+        return float(np.sum(self.spectrum**2 * errors))
 
 
 @problem

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import zip_longest
 from operator import methodcaller
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.slug import slug
 from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.errors import failing_as
 from dpsco_bench.registry import Registry
@@ -58,6 +60,7 @@ class RebuiltRow:
     spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
+    lower_bound : str, name of the table's lower bound; empty for none
     """
 
     entry: TableRow
@@ -67,6 +70,7 @@ class RebuiltRow:
     worst: Mapping[str, float] = field(default_factory=dict)
     spent: Verdict | None = None
     value: float | None = None
+    lower_bound: str = ""
 
     @property
     def claims(self) -> str:
@@ -98,29 +102,35 @@ class RebuiltRow:
     @cached_property
     def cells(self) -> dict[str, Cell | None]:
         """By calibration the cell nearest to the common size; in a sweep of anything but n the last one."""
-        return {calibration: self._chosen(score) for calibration, score in self.sweep.scores.items()}
-
-    def _chosen(self, score: Score) -> Cell | None:
-        row = score.row
-        cells = list(zip(row.values, row.mean, row.stderr, strict=False))
-        if self.method:
-            evidence = score.results.evidence(row.part, row.calibration)
-            cells = [c for c, e in zip(cells, evidence, strict=False) if e.entry.method == self.method]
-        cells = [cell for cell in cells if is_number(cell[1]) and self.value in (None, cell[0])]
-        if row.parameter != "n":
-            return cells[-1] if cells else None
-        return min(cells, key=lambda cell: abs(math.log(cell[0] / self.common_n)), default=None)
+        return {calibration: found and found[0] for calibration, found in self._chosen.items()}
 
     @cached_property
+    def _chosen(self) -> dict[str, tuple[Cell, CellEvidence | None] | None]:
+        """By calibration that cell with what was measured in it: both lists are in order of the sweep."""
+        return {calibration: self._nearest(score) for calibration, score in self.sweep.scores.items()}
+
+    def _nearest(self, score: Score) -> tuple[Cell, CellEvidence | None] | None:
+        row = score.row
+        cells = zip(row.values, row.mean, row.stderr, strict=False)
+        evidence = score.results.evidence(row.part, row.calibration)
+        own = [(cell, e) for cell, e in zip_longest(cells, evidence) if cell and is_number(cell[1])]
+        own = [(c, e) for c, e in own if not self.method or (e is not None and e.entry.method == self.method)]
+        own = [(c, e) for c, e in own if self.value in (None, c[0])]
+        if row.parameter != "n":
+            return own[-1] if own else None
+        return min(own, key=lambda found: abs(math.log(found[0][0] / self.common_n)), default=None)
+
+    @property
     def shown(self) -> tuple[Cell | None, CellEvidence | None]:
         """The cell of the first noise that has one, and what was measured in it."""
-        for calibration in CALIBRATIONS:
-            if cell := self.cells.get(calibration):
-                score = self.sweep.scores[calibration]
-                found = score.results.evidence(score.row.part, calibration)
-                own = [e for e in found if not self.method or e.entry.method == self.method]
-                return cell, min(own, key=lambda e: abs(e.value - cell[0]), default=None)
-        return None, None
+        return next((found for c in CALIBRATIONS if (found := self._chosen.get(c))), (None, None))
+
+    def over_lower_bound(self, calibration: str) -> float | None:
+        """Mean risk of the cell over the table's lower bound, whose constant the paper leaves open."""
+        cell, evidence = self._chosen.get(calibration) or (None, None)
+        if not self.lower_bound or cell is None or evidence is None or self.claims == GRADIENTS:
+            return None
+        return cell[1] / get_bound(self.lower_bound).value(evidence.printed)
 
     @property
     def schedule(self) -> str:
@@ -187,6 +197,8 @@ def computed_table(text: TableText, inputs: Inputs) -> Table:
 def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     rows = [row for entry in text.rows for row in _rows(inputs, text, entry)]
     columns = dict(COLUMNS)
+    for title in dict.fromkeys(title for entry in text.rows for title in entry.printed):
+        columns[title] = Column(partial(_printed, title), raw=slug(title).replace("-", "_"))
     if any(row.entry.schedule for row in rows):
         columns["Schedule"] = Column("schedule")
     columns["Gradients"] = Column(
@@ -194,12 +206,18 @@ def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     )
     for calibration in judged_calibrations(row.sweep for row in rows):
         columns |= _measured_columns(calibration)
+        if text.lower_bound:
+            columns |= _lower_columns(text.lower_bound, calibration)
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
     return Table(
         text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(f"{_NOTE} {text.note_line}".rstrip())
     )
+
+
+def _printed(title: str, row: RebuiltRow) -> str:
+    return row.entry.printed.get(title, "")
 
 
 def _privacy(score: Score | None) -> str:
@@ -266,7 +284,8 @@ def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
             values = (row.part in entry.every_cell and row.values) or [None]
             for method in labels if len(labels) > 1 else [""]:
                 about = worst.get(sweep.part, {})
-                rows += [RebuiltRow(entry, sweep, size, method, about, spent, value) for value in values]
+                more = about, spent
+                rows += [RebuiltRow(entry, sweep, size, method, *more, value, text.lower_bound) for value in values]
     return rows
 
 
@@ -304,6 +323,13 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
             name = f"worst_ratio_{form}{calibration}"
             columns[title] = Column(f"worst.{form}{calibration}", _or_nothing, name, numeric=True)
     return columns
+
+
+def _lower_columns(bound: str, calibration: str) -> Columns:
+    """Make the column of risks over the table's lower bound under one calibration."""
+    title, ratio = f"Risk / {get_bound(bound).text}, {calibration_title(calibration)}", "over_lower_bound"
+    value = methodcaller(ratio, calibration)
+    return {title: Column(value, _or_nothing, f"{ratio}_{calibration}", numeric=True)}
 
 
 def _or_nothing(ratio: float | None) -> str:

@@ -150,9 +150,9 @@ class Score:
 
     @property
     def _warnings(self) -> list[str]:
-        """Conditions of the theorem that runs do not meet; those that differ in a number are told once."""
+        """Conditions of the theorem that runs do not meet; of those that differ in a number, the worst cell's."""
         alike: dict[str, list[str]] = {}
-        for cell in self.charged:
+        for cell in sorted(self.charged, key=lambda cell: cell.noise.severity, reverse=True):
             for warning in cell.calibrated.warnings:
                 alike.setdefault(re.sub(r"\d[\d.e+-]*", "#", warning), []).append(warning)
         more = {kind: f", and alike in {len(found) - 1} more" * (len(found) > 1) for kind, found in alike.items()}

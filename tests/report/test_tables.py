@@ -271,6 +271,20 @@ def test_rebuilt_rows_say_where_their_cell_lies_and_whose_part_it_is(rebuilt, in
     assert "n\u00a0=\u00a0512, d\u00a0=\u00a04, ε\u00a0=\u00a01" in line
 
 
+def test_rebuilt_rows_on_another_axis_show_their_own_cell(inputs, monkeypatch):
+    """A row whose values are those of the axis (ln d, not d) has n and gradients of the cell that it shows."""
+    text = {"id": "wang2017.table9", "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+    claim = inputs.claim("wang2017.kinds")
+    on_axis = [replace(r, parameter="ln n", values=tuple(map(math.log, r.values))) for r in claim.rows]
+    rows = [new if new.part == "rate-n" else old for old, new in zip(claim.rows, on_axis, strict=True)]
+    monkeypatch.setitem(claim.__dict__, "rows", rows)
+    last = claim.evidence("rate-n", "paper")[-1]
+    (row,) = [row for row in rebuilt_tables(inputs, "wang2017")[0].rows if row.part == "kinds rate-n"]
+    assert row.point["n"] == last.entry.n == 1024 and row.evaluations == last.calibrated.gradient_evaluations
+    assert row.cells["paper"][0] == pytest.approx(math.log(1024))
+
+
 def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatch):
     """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
     text = {

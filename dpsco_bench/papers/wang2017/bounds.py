@@ -32,6 +32,7 @@ SYMBOLS = {
     "A": Symbol("contraction of an epoch", "schedule.contraction"),
     "sigma": Symbol("standard deviation of a step's noise, per coordinate", "scales.inner or scales.gradient"),
     "B": Symbol("bound on the Bregman divergence from the start", "schedule.bregman_radius"),
+    "B_opt": Symbol("Bregman divergence of the minimiser from the start", "extras.minimiser_divergence", "B"),
     "W": Symbol(
         "E sup_{w in C} <b, w>^2 of a standard normal b, C the feasible set",
         lambda c: ball_geometry(_ball(c)).squared_width(c.d),
@@ -52,6 +53,8 @@ THEOREMS = {
     "thm4_4_gradients": "n L eps / sqrt(d) + n T",
     "thm5_4": "G sqrt(B W l) / (n eps)",
     "thm5_4_explicit": "8 Lc B/(T+1)^2 + sigma^2 W/(2 Lc (T+1)^2) sum_{k=2}^{T+1} k^2",
+    "thm5_4_minimiser": "G sqrt(B_opt W l) / (n eps)",
+    "thm5_4_explicit_minimiser": "8 Lc B_opt/(T+1)^2 + sigma^2 W/(2 Lc (T+1)^2) sum_{k=2}^{T+1} k^2",
     "thm5_4_gradients": "n T, T = sqrt(Lc sqrt(B) n eps/(G sqrt(W ln(1/delta))))",
     "thm6_2": "d G^2 T l / (2 mu n^2 eps^2)",
     "thm6_2_explicit": "(1 - mu/(L + lambda))^T R0 + d sigma^2/(2 mu)",
@@ -71,6 +74,10 @@ TABLES = {
     "bst14_gradients": "n^2",
     "zhang17_convex_gradients": "n (n eps / sqrt(d l))^(2/3)",
     "zhang17_convex_gradients_printed": "n (n eps / (d sqrt(l)))^(2/3)",
+    "zhang17_nonconvex": "sqrt(d l) ln(n) / (n eps)",
+    "n_log_n": "n ln(n)",
+    "lower_strongly_convex": "min(1, d/(n eps)^2)",
+    "lower_convex": "min(1, sqrt(d)/(n eps))",
     # Table 3
     "md_ttz14": "sqrt(W l) ln(n) / (n eps)",
     "md_ttz14_gradients": "n^3 eps^2 diam^2 / (W ln^2(n/delta))",

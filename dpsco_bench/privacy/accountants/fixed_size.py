@@ -56,11 +56,11 @@ def batch_epsilon(
     steps: int,
     delta: float,
     replacement: bool = False,
+    gdp_mu: float = 0.0,
 ) -> float:
     """Replace-one upper bound on epsilon of releases that are ``(k shift)``-GDP for a record drawn k times.
 
-    Raises InputError for arguments out
-    of range.
+    Raises InputError for arguments out of range.
 
     Parameters
     ----------
@@ -71,19 +71,24 @@ def batch_epsilon(
     steps : int, number of releases, each on a batch of its own, >= 1
     delta : float, in (0, 1)
     replacement : bool, whether one record can be drawn several times into one batch
+    gdp_mu : float, Gaussian-DP parameter of everything else that is released
     """
     require_nonnegative("shift", shift)
+    require_nonnegative("gdp_mu", gdp_mu)
     _require(population, size, steps, replacement)
     require_delta(delta)
     if shift in (0.0, math.inf) or always_drawn(population, size, replacement):
-        return gaussian.gdp_epsilon(shift * copies_at_most(size, replacement) * math.sqrt(steps), delta)
+        full = shift * copies_at_most(size, replacement) * math.sqrt(steps)
+        return gaussian.gdp_epsilon(math.hypot(gdp_mu, full), delta)
     if not replacement or size == 1:
         pair = GaussianPair(shift, size / population, False)
         first = None if size == 1 else _FIRST_POINTS
-        return converged_epsilon(lambda h, t: [pessimistic_subset_losses(pair, h, t)], pair, steps, delta, points=first)
+        return converged_epsilon(
+            lambda h, t: [pessimistic_subset_losses(pair, h, t)], pair, steps, delta, gdp_mu, points=first
+        )
     bound = CopiesBound.of(shift, population, size, TAIL_SHARE * delta / steps)
     return converged_epsilon(
-        lambda h, t: [pessimistic_copies_losses(bound, h, t)], bound, steps, delta, points=_FIRST_POINTS
+        lambda h, t: [pessimistic_copies_losses(bound, h, t)], bound, steps, delta, gdp_mu, points=_FIRST_POINTS
     )
 
 

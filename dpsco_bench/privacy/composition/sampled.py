@@ -18,8 +18,6 @@ from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, SingleIndex
 from dpsco_bench.privacy.spec import PrivacySpec
 
-_SINGLE_ALONE = "no accountant here composes single-index queries with others"
-
 
 def covers(plan: Plan) -> bool:
     """Whether all noise is normal and some query draws its records."""
@@ -43,10 +41,8 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     if plan.leaks:
         epsilon = max(tests_of(query, scale, delta).values())
         return Charge(epsilon, "lower", single_index.accountant_name())
-    if mu > 0:
-        raise Refusal("plan", _SINGLE_ALONE)
     shift = _stretch(query) * query.sensitivity / scale
-    epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta)
+    epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
     return Charge(epsilon, "upper", pld.accountant_name())
 
 
@@ -93,7 +89,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
         return z * _stretch(query) * query.contribution
     assert isinstance(query.records, SingleIndex)
     if spent > 0:
-        raise Refusal("calibration accounted", _SINGLE_ALONE)
+        raise Refusal("calibration accounted", "no noise is solved for beside that of single-index queries")
     least = fixed_size.least_scale(epsilon, delta, query.records.population, 1, query.releases)
     return _stretch(query) * query.sensitivity * least
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import ceil, floor, inf, log2, sqrt
 
+import numpy as np
+
 from dpsco_bench.algorithms.options import choice_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
@@ -13,8 +15,12 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     anchor_gradient,
     check_choices,
     inner_loop,
+    linear_output,
     literal_plan,
+    output_plan,
     poisson_plan,
+    shrinking_powers,
+    svrg_noise_constant,
 )
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan
@@ -30,6 +36,7 @@ BB_LEAK = "the step size comes from exact full gradients"
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX),
     variants=VARIANTS,
     order_invariant=False,
+    proximal=True,
 )
 def plan(
     given: Setting,
@@ -41,7 +48,8 @@ def plan(
     batch: int | None = None,
     step: float | None = None,
     step_rule: str = "constant",
-    noise_constant: float = 1.0,
+    noise_constant: float | str = 1.0,
+    charge: str = "query",
 ) -> Plan:
     """DP-SVRG for strongly convex objectives: theta = eta L, m from inequality (4), T = log2 of the risk to gain.
 
@@ -59,12 +67,16 @@ def plan(
         Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.
     step_rule : str
         ``constant`` or ``bb`` (Barzilai-Borwein from the second epoch on; Tan et al. 2016).
-    noise_constant : float
-        c in sigma^2 = c G^2 N l/(n eps)^2, equation (3).
+    noise_constant : float or str
+        c in sigma^2 = c G^2 N l/(n eps)^2, equation (3); ``advanced`` is 576 ln(2.5 N/delta), from the constants of
+        Remark 4.1's proof.
+    charge : str
+        Of the literal variant: ``query`` answers the sum of each step; ``parts`` its two parts, with two thirds and one
+        third of the variance; ``output`` is the law of what is returned on linear losses, a single normal.
     """
     c, n, l, eps = given.constants, given.n, given.l, given.epsilon
     theta, variance = _check_theta(theta, inner_bound)
-    check_choices(SOURCE, given, epochs, inner_steps, batch, step, noise_constant)
+    check_choices(SOURCE, given, epochs, inner_steps, batch, step, charge)
     _check_step_rule(given, step_rule)
     m = inner_steps or _inner_steps(c.condition_number, theta, variance)
     gain = log2(c.strong_convexity * c.initial_gap / (given.d * c.lipschitz**2 * l)) + 2 * log2(n * eps)
@@ -78,28 +90,42 @@ def plan(
         bb_range=(1.0 / (m * c.total_smoothness), 5.0 / (m * max(c.regularisation, 1e-300))),
     )
     if given.variant == "literal":
-        scale = sqrt(noise_constant * N * l) * c.lipschitz / (n * eps)
+        constant = svrg_noise_constant(given, noise_constant, N, SOURCE)
+        scale = sqrt(constant * N * l) * c.lipschitz / (n * eps)
         limit = N / n**2
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
         leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (eps > limit) * outside
-        return literal_plan(given, T, N, scale, leaks=leaks, warnings=warnings, **schedule)
+        if charge == "output":
+            return _output_plan(given, T, m, eta, scale, warnings)
+        return literal_plan(given, T, N, scale, charge, leaks=leaks, warnings=warnings, **schedule)
     return poisson_plan(given, T, N, batch, **schedule)
 
 
 @plan.run
 def dp_svrg(objective, plan, mechanism):
     """Algorithm 1 on iterates ``(R, d)``; every epoch starts at its snapshot, and the last snapshot is returned."""
+    if plan.queries[0].name == "output":
+        return linear_output(objective, plan, mechanism)
     snapshot, step, previous = objective.start, plan.step, None
     for s in range(plan.epochs):
         v = anchor_gradient(objective.mean_gradient(snapshot), plan, mechanism, s)
-        full = v + objective.regulariser_gradient(snapshot)
-        if plan.bb and previous is not None:
-            step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
-        previous = snapshot, full
+        if plan.bb:
+            full = v + objective.regulariser_gradient(snapshot)
+            if previous is not None:
+                step = barzilai_borwein_step(snapshot - previous[0], full - previous[1], step, plan)
+            previous = snapshot, full
         steps = range(s * plan.inner_steps, (s + 1) * plan.inner_steps)
         _, snapshot = inner_loop(objective, plan, mechanism, snapshot, snapshot, v, step, steps)
     objective.observe(snapshot)
     return snapshot
+
+
+def _output_plan(given: Setting, T: int, m: int, eta: float, scale: float, warnings: tuple[str, ...]) -> Plan:
+    """An epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a the means over its steps of what is left of each."""
+    left = np.cumsum(shrinking_powers(given, eta, m)) / m
+    a = float(left[-1])
+    weights = np.outer(a ** np.arange(T), left).ravel()
+    return output_plan(given, weights, a**T, eta, scale, epochs=T, inner_steps=m, step=eta, warnings=warnings)
 
 
 def _check_theta(theta: float | None, inner_bound: str) -> tuple[float, float]:

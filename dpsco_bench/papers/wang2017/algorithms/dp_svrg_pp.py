@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from math import ceil, log, log2, sqrt
+from typing import Any
 
+import numpy as np
+
+from dpsco_bench.algorithms.options import positive_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
@@ -11,8 +15,11 @@ from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     anchor_gradient,
     check_choices,
     inner_loop,
+    linear_output,
     literal_plan,
+    output_plan,
     poisson_plan,
+    shrinking_powers,
 )
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan
@@ -28,6 +35,7 @@ MOST_EPOCHS = 200
     needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ),
     variants=VARIANTS,
     order_invariant=False,
+    proximal=True,
 )
 def plan(
     given: Setting,
@@ -37,6 +45,7 @@ def plan(
     batch: int | None = None,
     step: float | None = None,
     noise_constant: float = 1.0,
+    charge: str = "query",
 ) -> Plan:
     """DP-SVRG++ for convex objectives: eta = 1/(13 L), m = L ||x_0 - x*||^2/D0, T = log2(n eps/(G sqrt(d l))).
 
@@ -52,9 +61,12 @@ def plan(
         Replace T, m, the expected batch size b = min(n, ceil(0.5 n eps/sqrt(N l))) (Poisson variant only) and eta.
     noise_constant : float
         c in sigma^2 = c G^2 2^T m ln(2/delta)/(n eps)^2, equation (6).
+    charge : str
+        As of DP-SVRG.
     """
     c, n, eps = given.constants, given.n, given.epsilon
-    check_choices(SOURCE, given, epochs, inner_steps, batch, step, noise_constant)
+    check_choices(SOURCE, given, epochs, inner_steps, batch, step, charge)
+    positive_option("noise_constant", noise_constant, SOURCE)
     m = inner_steps or max(1, ceil(c.smoothness * c.distance**2 / c.initial_gap))
     gain = log2(n * eps / c.lipschitz) - 0.5 * log2(given.d * given.l)
     T = epochs or max(1, round(gain))
@@ -67,13 +79,17 @@ def plan(
         scale = sqrt(noise_constant * 2**T * m * log_term) * c.lipschitz / (n * eps)
         limit = 2**T * m / n**2
         outside = (f"Theorem 4.3 asks for eps <= c1 2^T m/n^2, here {limit:.3g} c1 (erratum E1)",)
-        return literal_plan(given, T, N, scale, warnings=(eps > limit) * outside, **schedule)
+        if charge == "output":
+            return _output_plan(given, T, scale, warnings=(eps > limit) * outside, **schedule)
+        return literal_plan(given, T, N, scale, charge, warnings=(eps > limit) * outside, **schedule)
     return poisson_plan(given, T, N, batch, **schedule)
 
 
 @plan.run
 def dp_svrg_pp(objective, plan, mechanism):
     """Algorithm 2 on iterates ``(R, d)``; x runs on from epoch to epoch, and the last snapshot is returned."""
+    if plan.queries[0].name == "output":
+        return linear_output(objective, plan, mechanism)
     x = snapshot = objective.start
     done = 0
     for s in range(plan.epochs):
@@ -83,3 +99,13 @@ def dp_svrg_pp(objective, plan, mechanism):
         done = steps.stop
     objective.observe(snapshot)
     return snapshot
+
+
+def _output_plan(given: Setting, T: int, scale: float, warnings: tuple[str, ...], **schedule: Any) -> Plan:
+    """The average over the last epoch, to which earlier noise comes through the iterate that the epoch starts at."""
+    m, eta = schedule["inner_steps"], schedule["step"]
+    last = np.cumsum(shrinking_powers(given, eta, 2**T * m)) / (2**T * m)
+    earlier = float(last[-1]) * shrinking_powers(given, eta, (2**T - 2) * m)
+    kept = float(earlier[-1] if earlier.size else last[-1])
+    weights = np.concatenate([earlier, last])
+    return output_plan(given, weights, kept, eta, scale, epochs=T, inner_steps=m, step=eta, warnings=warnings)

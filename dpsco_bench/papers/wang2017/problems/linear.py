@@ -13,8 +13,10 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.problems.quadratics import MirrorDescentFamily
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
+from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.data import opposite
 from dpsco_bench.problems.families import CellFamily
+from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -85,6 +87,64 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
             domain=self.feasible.name,
             status="global" if size <= 1.0 else "nominal",
         )
+
+
+@problem
+class SignedLinear(GeneralisedLinear):
+    """``f(x, y) = y x_1`` with ``y = +-1``, and a ridge that hardly matters: gradients do not depend on x.
+
+    Variance-reduced steps have no difference d here, so that every query is v plus noise and the output is normal.
+    """
+
+    name = "signed_linear"
+    summary = "linear losses of one direction and either sign with a tiny ridge on the whole space"
+    source = "instance `linear` for Wang, Ye, Xu 2017, Theorems 4.1 and 4.3 (ours)"
+    default_dimension = 1
+    traits = frozenset(
+        {
+            Trait.CONVEX,
+            Trait.SMOOTH,
+            Trait.LIPSCHITZ,
+            Trait.STRONGLY_CONVEX,
+            Trait.POLYAK_LOJASIEWICZ,
+            Trait.LINEAR_LOSS,
+            Trait.TWICE_DIFFERENTIABLE,
+            Trait.GENERALISED_LINEAR,
+        }
+    )
+    ridge: float = option(4.8e-5, "lambda; by default 1e-6/eta of DP-SVRG's step", within="(0, inf)")
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1; L = 1 declared, the Hessians are zero; mu = lambda, ``D0 = 1/(2 lambda)``."""
+        gap = 0.5 / self.ridge
+        return Constants(1.0, 1.0, strong_convexity=self.ridge, regularisation=self.ridge, initial_gap=gap)
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Alternating signs: nothing is random."""
+        return self.domain_records(n, 0)
+
+    def loss(self, margins: Array, labels: Array) -> Array:
+        return labels * margins
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        return labels + 0.0 * margins
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        return 0.0 * (margins + labels)
+
+    def optimal_risk(self, data: Data) -> float:
+        """``-mean(y)^2/(2 lambda)``."""
+        return -0.5 * float(np.mean(data.labels)) ** 2 / self.ridge
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Either sign."""
+        found = opposite(np.eye(self.dimension)[0], distance, order)
+        return None if found is None else self.domain_records(2, 0)
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Both signs in turn."""
+        return Data(count, np.tile(np.eye(1, self.dimension), (count, 1)), np.where(np.arange(count) % 2, -1.0, 1.0))
 
 
 @problem
