@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.cli.options import Parsed, parse_value
+from dpsco_bench.cli.options import Override, parse_value
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.jobs import Job
@@ -96,7 +96,7 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     return Requests(made, kept, folder)
 
 
-def _folder(overrides: Sequence[Parsed], sweep: bool) -> Path | None:
+def _folder(overrides: Sequence[Override], sweep: bool) -> Path | None:
     """The folder that Hydra is told to use, its interpolations (``${now:%Y-%m-%d}``) resolved; None without one."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
@@ -122,7 +122,7 @@ def _folder(overrides: Sequence[Parsed], sweep: bool) -> Path | None:
     return Path(found)
 
 
-def _composed(overrides: Sequence[Parsed], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
+def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -148,7 +148,7 @@ def _shown(text: str) -> str:
     return str(value) if type(value) is int else text
 
 
-def _fixed(override: Parsed, value: str) -> str:
+def _fixed(override: Override, value: str) -> str:
     return f"{override.sign}{override.key}={value}"
 
 

@@ -26,8 +26,8 @@ _GAP = "  "
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a terminal table."""
+class Heading:
+    """A column of a terminal table: the key of its values and the title above them."""
 
     key: str
     title: str
@@ -91,7 +91,7 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = None) -> str:
+def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = None) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
@@ -120,7 +120,7 @@ def _cell(value: Any) -> str:
     return "" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
-def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
+def _shrink(widths: list[int], columns: Sequence[Heading], width: int) -> None:
     """Shorten the columns that may shrink, the last one first, until the line fits or nothing is left to take."""
     excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     for i in reversed(range(len(columns))):
@@ -129,7 +129,7 @@ def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
             widths[i], excess = widths[i] - taken, excess - taken
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Heading]) -> str:
     parts = []
     for cell, width, column in zip(cells, widths, columns, strict=True):
         tail = (width - 3) - (width - 3) // 2 if column.middle else 0

@@ -29,7 +29,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.pool import Outcome, Tell, make_within
+from dpsco_bench.execution.pool import Tell, Unfinished, make_within
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
 from dpsco_bench.execution.results import check_writable, join_blocks
@@ -510,7 +510,7 @@ def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
     return f"no method accepts {problem}: {reason} ({count} of {len(left_out)} methods)"
 
 
-def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Outcome) -> Choice:
+def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
     jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
     standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
     if not isinstance(standing, Standing):
@@ -555,7 +555,7 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
 
 
-def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[Unrun]:
+def _lost(jobs: Sequence[Job], outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
     for job in (job for job in jobs if job.part != REFERENCE):

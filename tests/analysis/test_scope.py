@@ -8,7 +8,7 @@ from dpsco_bench.analysis.answer import answer, answers
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import read_claims
-from dpsco_bench.claims.model import MeasuredPart, Sweep
+from dpsco_bench.claims.model import MeasuredPart, SweptParameter
 from dpsco_bench.paths import shared_dir
 
 CI, FULL = [0.5], [0.2, 0.5, 1.0]
@@ -16,7 +16,7 @@ CI, FULL = [0.5], [0.2, 0.5, 1.0]
 
 def part(ci, full, parameter="epsilon", **fixed):
     values = {name: grid for name, grid in (("ci", ci), ("full", full)) if grid}
-    return MeasuredPart("own", "ordering", ["paper"], sweep=Sweep(parameter, values), fixed=fixed)
+    return MeasuredPart("own", "ordering", ["paper"], sweep=SweptParameter(parameter, values), fixed=fixed)
 
 
 @pytest.mark.parametrize(

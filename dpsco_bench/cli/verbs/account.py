@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
-from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, print_json, table
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 if TYPE_CHECKING:
@@ -18,7 +18,11 @@ SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
 and every schedule option, problem option and problem constant by name. Example:
   dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
-_COLUMNS = (Column("what", ""), Column("paper", "paper", numeric=True), Column("accounted", "accounted", numeric=True))
+_COLUMNS = (
+    Heading("what", ""),
+    Heading("paper", "paper", numeric=True),
+    Heading("accounted", "accounted", numeric=True),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

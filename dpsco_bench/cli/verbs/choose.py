@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
@@ -43,16 +43,16 @@ STATUSES = {
     "not_run": "never run here: ",
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
-HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
+HELD_OUT = (Heading("loss", "held out: loss", numeric=True), Heading("accuracy", "accuracy", numeric=True))
 COLUMNS = (
-    Column("method", "method"),
-    Column("risk", "risk", numeric=True),
-    Column("ci", "+- (95 %)", numeric=True),
+    Heading("method", "method"),
+    Heading("risk", "risk", numeric=True),
+    Heading("ci", "+- (95 %)", numeric=True),
     *HELD_OUT,
-    Column("says", ""),
-    Column("privacy", "privacy"),
-    Column("gradients", "gradients", numeric=True),
-    Column("seconds", "seconds", numeric=True),
+    Heading("says", ""),
+    Heading("privacy", "privacy"),
+    Heading("gradients", "gradients", numeric=True),
+    Heading("seconds", "seconds", numeric=True),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
