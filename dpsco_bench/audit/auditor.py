@@ -29,8 +29,7 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan

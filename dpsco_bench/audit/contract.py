@@ -23,8 +23,7 @@ from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.calling import undrawn
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data

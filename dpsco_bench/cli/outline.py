@@ -13,10 +13,9 @@ from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed, keep
 from dpsco_bench.execution.job_results import is_wanted
-from dpsco_bench.execution.jobs import part_of
+from dpsco_bench.execution.jobs import Entry, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
-from dpsco_bench.execution.plan import Entry
 from dpsco_bench.execution.plugins import load_plugins, plugin_files
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.plain import Plain

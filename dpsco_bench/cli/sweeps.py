@@ -26,10 +26,9 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
-from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
-from dpsco_bench.execution.worker import make
+from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.leaderboard.choose import OVERHEAD
 from dpsco_bench.plain import Plain

@@ -27,11 +27,19 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.pool import Tell, Unfinished, make_within
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
+from dpsco_bench.execution.request import (
+    CELL_KEYS,
+    CONSTANT,
+    CONSTANTS,
+    PROBLEM,
+    as_declared,
+    check_run,
+    check_sampled,
+    problem_options,
+)
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HELD_OUT, HeldOut

@@ -35,8 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the account."""
     from dpsco_bench.errors import InputError, integral
-    from dpsco_bench.execution.library import check_run
-    from dpsco_bench.execution.request import make_cell
+    from dpsco_bench.execution.request import check_run, make_cell
 
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
@@ -74,7 +73,7 @@ def screen(report: Account) -> Iterator[str]:
 
 
 def _rows(report: Account) -> Iterator[dict[str, str]]:
-    from dpsco_bench.claims.bounds.glossary import schedule_letter
+    from dpsco_bench.claims.bounds.registry import schedule_letter
 
     def row(what: str, show: Callable[[Charged], str], refused: str = "-") -> dict[str, str]:
         shown = {name: show(entry) for name, entry in report.charged.items()}

@@ -90,7 +90,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     """
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
-    from dpsco_bench.execution.single import DEFAULT_RECORDS
+    from dpsco_bench.execution.run_config import DEFAULT_RECORDS
     from dpsco_bench.leaderboard.board import contestants
     from dpsco_bench.leaderboard.choose import candidates
     from dpsco_bench.problems.registry import problem_class
