@@ -27,13 +27,28 @@ _GAP = "  "
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of a terminal table: the key of its values and the title above them."""
+    """A column of a terminal table: the key of its values and the title above them.
+
+    Attributes
+    ----------
+    shrink : int, width to which it may be cut; 0 for never
+    middle : bool, whether it is cut in the middle
+    rare : bool, whether the table leaves it out where no row has a value
+    """
 
     key: str
     title: str
     numeric: bool = False
     shrink: int = 0
     middle: bool = False
+    rare: bool = False
+
+
+HELD_OUT = (
+    Heading("loss", "held out: loss", numeric=True, rare=True),
+    Heading("accuracy", "accuracy", numeric=True, rare=True),
+)
+"""Numbers on records that are held out, which few problems have."""
 
 
 def line_width() -> int:
@@ -96,7 +111,9 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
-    cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
+    told = list(rows)
+    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
+    cells = [[_cell(row.get(column.key)) for column in columns] for row in told]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
     _shrink(widths, columns, width or line_width())

@@ -17,7 +17,7 @@ from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
-from dpsco_bench.cli.output import Heading, Row, beside_text, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, beside_text, bounded, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.job import job_metadata
@@ -37,13 +37,12 @@ from dpsco_bench.report.marks import check_figure
 COLUMNS = (
     Heading("risk", "risk", numeric=True),
     Heading("ci", "+- (95 %)", numeric=True),
+    *HELD_OUT,
     Heading("kind", "risk is"),
     Heading("epsilon", "real epsilon", numeric=True),
     Heading("privacy", "privacy"),
     Heading("gradients", "gradients", numeric=True),
 )
-HELD_OUT = (Heading("loss", "held out: loss", numeric=True), Heading("accuracy", "accuracy", numeric=True))
-"""Columns of a sweep that has such numbers."""
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
@@ -282,9 +281,7 @@ def printed(rows: Sequence[SweepRow]) -> list[str]:
     """The table, and below it each reason of what was refused, once."""
     keys = list(rows[0].request.swept)
     columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
-    told = [row.line() for row in rows]
-    held = [one for one in HELD_OUT if any(line.get(one.key, "-") != "-" for line in told)]
-    lines = [table([*columns, *COLUMNS[:2], *held, *COLUMNS[2:]], told), *_held_out_beside(rows)]
+    lines = [table([*columns, *COLUMNS], [row.line() for row in rows]), *_held_out_beside(rows)]
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.refused:

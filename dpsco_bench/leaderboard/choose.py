@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -195,18 +195,12 @@ def twin_of(point: Point, data_root: str = "data") -> Point:
     return replace(point, problem=cls.twin, options={**options, **point.entry(data_root).twin_options})
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A method that accepts the point, and the seconds that it is predicted to take on one core."""
 
     method: Entrant
     plan: Plan
     seconds: float
-
-    def is_same(self, other: Candidate) -> bool:
-        """Tell whether two methods are one mechanism here: one run by one plan."""
-        runs = [get_algorithm(each.method.algorithm).run_function for each in (self, other)]
-        return runs[0] is runs[1] and self.plan == other.plan
 
 
 def _shipped_instances() -> list[Instance]:
@@ -233,10 +227,12 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
             found.append(Candidate(method, plan, seconds))
     kept: list[Candidate] = []
     for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
-        twin = next((other for other in kept if one.is_same(other)), None)
+        run = get_algorithm(one.method.algorithm).run_function
+        alike = (o for o in kept if o.plan == one.plan and get_algorithm(o.method.algorithm).run_function is run)
+        twin = next(alike, None)
         if twin is None:
             kept.append(one)
-        else:  # two streams of one law would be two chances to be the best
+        else:  # one run by one plan: two streams of one law would be two chances to be the best
             reason = f"it is the same mechanism as {twin.method.name}"
             left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
     return sorted(kept, key=lambda one: (one.seconds, one.method.name)), left_out

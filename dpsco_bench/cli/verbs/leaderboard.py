@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Heading, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
@@ -37,8 +37,6 @@ COLUMNS = (
     Heading("search", "search", numeric=True),
     Heading("trivial", "trivial", numeric=True),
 )
-HELD_OUT = (Heading("loss", "held out: loss", numeric=True), Heading("accuracy", "accuracy", numeric=True))
-"""Columns that a table has where a point of it has such numbers."""
 ALL_COLUMNS = (
     *POINT,
     Heading("method", "method"),
@@ -141,11 +139,7 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
         print("no method ran at any point")
     elif everything:
         notes: dict[str, int] = {}
-        lines = [line for row in points for line in _lines(row, notes)]
-        shown = [
-            one for one in ALL_COLUMNS if one not in HELD_OUT or any(line.get(one.key, "-") != "-" for line in lines)
-        ]
-        print(table(shown, lines))
+        print(table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)]))
         for reason, place in notes.items():
             print(labelled(f"({place})", reason, 5))
     else:
