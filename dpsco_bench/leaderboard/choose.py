@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +19,6 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.claims.other_names import usual
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
@@ -66,6 +65,8 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
 
+OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon"}
+"""A name -> the key."""
 ID = "choose"
 LIMIT = 90.0
 """Seconds."""
@@ -572,3 +573,9 @@ def _lost(jobs: Sequence[Job], outcome: Unfinished) -> list[Unrun]:
             reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
             found.append(Unrun(job.part, algorithm, "stopped", reason))
     return found
+
+
+def usual(name: str, known: Collection[str]) -> str:
+    """What a key is called here, if that is known; else the name as it is."""
+    here = OTHER_NAMES.get(name, name)
+    return here if here in known else name

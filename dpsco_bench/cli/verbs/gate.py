@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.analysis.answer import FAILS, answers, counted, headline
 from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import SKIPPED
+from dpsco_bench.cli.output import labelled
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.jsonio import write_atomic
@@ -17,8 +20,8 @@ from dpsco_bench.paths import shared_dir
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
-MOST_NAMES = 8
-"""Claims that a line names."""
+MOST_NAMES, MOST_OF_A_PAPER = 8, 4
+"""Claims that a line names, and those that a line of one paper does."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +47,6 @@ def execute(args: argparse.Namespace) -> int:
         print_json(told(rows))
         return int(any(difference.fails for difference in differences(args.profile, rows)))
     if args.brief:
-        from dpsco_bench.cli.closing import closing
-
         recorded = recorded_path(files.profile).is_file()
         print("\n" + closing(files, rows, differences(files.profile, rows), recorded), flush=True)
         return 0
@@ -152,3 +153,53 @@ def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | No
     if files.site.is_file():
         lines.append(f"site: {files.site}")
     return "\n".join(lines), bool(changed)
+
+
+def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], recorded: bool) -> str:
+    """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the site is.
+
+    Parameters
+    ----------
+    files : Layout
+        Of the profile.
+    rows : sequence of Verdict
+    differences : sequence
+        From the recorded verdicts.
+    recorded : bool
+        Whether verdicts of the profile are recorded.
+    """
+    come_to = answers(rows)
+    papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
+    width = max(map(len, papers), default=0)
+    total = headline(one.standing for one in come_to.values())
+    label = f"profile {files.profile}:"
+    lines = labelled(label, f"{total} ({len(rows)} verdicts)", 1 + len(label)).splitlines()
+    for paper in papers:
+        own = {id: one.standing for id, one in come_to.items() if id.startswith(f"{paper}.")}
+        lines += _paper(paper.ljust(width), own)
+    lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
+    changed = [str(difference) for difference in differences if difference.fails]
+    lines += [*changed[:MOST_NAMES], *_more(changed[MOST_NAMES:], "changed verdicts")]
+    if not recorded:
+        lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
+    else:
+        lines.append(f"{len(changed)} of {len(rows)} verdicts changed from the recorded ones")
+    lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
+    if files.site.is_file():
+        lines.append(f"site: {files.site}")
+    return "\n".join(lines)
+
+
+def _paper(name: str, standings: Mapping[str, str]) -> list[str]:
+    """A line of counts of a paper's claims, and one that names what fails."""
+    counts = "; ".join(f"{standing} {count}" for standing, count in counted(standings.values()).items())
+    lines = labelled(f"  {name}", counts, 4 + len(name)).splitlines()
+    bad = [id.partition(".")[2] for id, standing in standings.items() if standing == FAILS]
+    if bad:
+        told = [*bad[:MOST_OF_A_PAPER], *_more(bad[MOST_OF_A_PAPER:], "")]
+        lines.append(f"  {' ' * len(name)}  fails: {', '.join(told)}")
+    return lines
+
+
+def _more(rest: Sequence[str], what: str) -> list[str]:
+    return [f"and {len(rest)} more {what}".rstrip()] if rest else []
