@@ -22,8 +22,7 @@ from matplotlib.figure import Figure
 from dpsco_bench.bench.suite import environment
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import predicted_seconds
-from dpsco_bench.execution.reuse import Reuse
-from dpsco_bench.execution.run import run_block
+from dpsco_bench.execution.run import Reuse, run_block
 from dpsco_bench.jsonio import dumps_pretty, loads, write_atomic
 
 HERE = Path(__file__).resolve().parent

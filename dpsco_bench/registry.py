@@ -75,16 +75,16 @@ class Registry(Generic[T]):
             self._modules.pop(name, None)
 
     def find(self, name: str) -> T | None:
-        """The entry of a name, or None; loads no more than it must.
+        """The entry of a name, or None; loads no more than it must, what belongs to no paper first.
 
         Raises
         ------
         BrokenPaper
             For a name of a paper that cannot be imported.
         """
-        if name not in self._entries:
-            for module in self._likely(name):
-                attempt(module)
+        likely = self._likely(name)
+        while name not in self._entries and (module := next(likely, "")):
+            attempt(module)
         if name not in self._entries:
             self.load()
         return self._entries.get(name)
@@ -146,10 +146,10 @@ class Registry(Generic[T]):
         """Modules called like the name or else holding it in quotes, of the paper in its prefix alone if it has one."""
         prefix, _, last = name.rpartition(".")
         known = papers()
-        paper = next((paper for paper in known if prefix == paper or prefix.startswith(f"{paper}_")), "")
+        paper = next((paper for paper in known if paper in (prefix, name) or prefix.startswith(f"{paper}_")), "")
         if paper:
             attempt(known[paper])
-        for package in [f"{known[paper]}.{self.folder}"] if paper else list(self._packages()):
+        for package in [f"{known[paper]}.{self.folder}"] if paper else self._packages():
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
             own = own or [module for module in modules if f'"{last}"' in source(module)]

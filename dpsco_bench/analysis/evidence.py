@@ -170,7 +170,7 @@ def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> l
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _CellRows:
     """The rows of one cell.
 
     Attributes
@@ -183,7 +183,7 @@ class _Rows:
     words: Mapping[str, set[str]]
 
 
-def _rows_of(table: pa.Table) -> dict[int, _Rows]:
+def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     """A table's rows by cell; each column is taken from Arrow once, however many cells there are."""
     cell = table["cell"].to_numpy()
     order = np.argsort(cell, kind="stable")
@@ -193,7 +193,7 @@ def _rows_of(table: pa.Table) -> dict[int, _Rows]:
     found = {}
     for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
         said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
-        found[int(number)] = _Rows({name: column[rows] for name, column in values.items()}, said)
+        found[int(number)] = _CellRows({name: column[rows] for name, column in values.items()}, said)
     return found
 
 
@@ -302,7 +302,7 @@ def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
     return replace(cell, risks=noted, curve_risks=noted[None], curve_evaluations=cell.curve_evaluations[-1:])
 
 
-def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Rows | None) -> CellEvidence:
+def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _CellRows | None) -> CellEvidence:
     exact = job.evaluation == "closed_form"
     if rows is None:
         nothing = np.empty((0, 0))

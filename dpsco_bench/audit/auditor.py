@@ -24,13 +24,12 @@ from dpsco_bench.audit.power import (
     predicted_power,
 )
 from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
-from dpsco_bench.audit.transcript import Setting
+from dpsco_bench.audit.transcript import NeighbourRun
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
@@ -109,7 +108,7 @@ class _Choice:
     """A pair and a scorer, what they promised in the pilot, and the pilot's scores of runs that chose neither."""
 
     pair: Neighbours
-    setting: Setting
+    setting: NeighbourRun
     scorer: Scorer
     promise: float
     scores: tuple[np.ndarray, np.ndarray]
@@ -193,7 +192,7 @@ def audit_calibrated(
     statistic = chosen_statistic(statistic, supports(plan), cell)
     runs = default_runs(plan) if runs is None else int(runs)
     settings = [
-        (pair, Setting(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
+        (pair, NeighbourRun(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
         for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
     ]
     target = cell.delta, float(confidence)
@@ -268,7 +267,7 @@ def default_runs(plan: Plan) -> int:
 
 
 def _pilot(
-    settings: list[tuple[Neighbours, Setting]],
+    settings: list[tuple[Neighbours, NeighbourRun]],
     factor: float,
     statistic: str,
     runs: int,
@@ -296,7 +295,7 @@ def _promise(choice: _Choice) -> int:
     return max(0, round(choice.promise / STEP))
 
 
-def _weaker(setting: Setting, factor: float) -> Setting:
+def _weaker(setting: NeighbourRun, factor: float) -> NeighbourRun:
     return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
 
 
@@ -305,7 +304,7 @@ def _pilot_size(runs: int, part: float, fewest: int, statistic: str) -> int:
 
 
 def _pilot_choices(
-    settings: list[tuple[int, tuple[Neighbours, Setting]]],
+    settings: list[tuple[int, tuple[Neighbours, NeighbourRun]]],
     pilot: int,
     runs: int,
     statistic: str,
@@ -320,13 +319,13 @@ def _pilot_choices(
             yield replace(choice, promise=max(expected_bound(found, runs, *target) for found in choice.events))
 
 
-def _is_density_ratio(scorer: Scorer, pair: Neighbours, setting: Setting) -> bool:
+def _is_density_ratio(scorer: Scorer, pair: Neighbours, setting: NeighbourRun) -> bool:
     """Whether scores are log density ratios: hidden batches hide the others' contributions, if they have any."""
     return scorer.label == "transcript" and (pair.alone or not setting.hides_batches)
 
 
 def _learned(
-    setting: Setting, statistic: str, stream: int, runs: int, seed: int, mechanism: MechanismFactory
+    setting: NeighbourRun, statistic: str, stream: int, runs: int, seed: int, mechanism: MechanismFactory
 ) -> Iterator[tuple[Scorer, tuple[np.ndarray, np.ndarray]]]:
     """Scorers learned on one half of some runs, each with the scores of the other half; of both data sets."""
     sides = [_pilot_runs(setting, statistic, side, stream, runs, seed, mechanism) for side in (0, 1)]
@@ -337,7 +336,7 @@ def _learned(
 
 
 def _pilot_runs(
-    setting: Setting, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
+    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
 ) -> Runs:
     """Features and outputs of some runs, and which of these no replay explains."""
     parts = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)

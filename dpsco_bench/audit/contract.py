@@ -17,14 +17,13 @@ from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit import attaining, drawn_constants, hidden, long_run, loss_class, released
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
 from dpsco_bench.audit.search import Found, search
-from dpsco_bench.audit.subject import REPLICATES, Run, Subject, subject_of
+from dpsco_bench.audit.subject import REPLICATES, Subject, SubjectRun, subject_of
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.calling import undrawn
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import check_run
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data
@@ -38,7 +37,7 @@ SPLIT = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """Outcome of one check; ``passed`` is None where it has nothing to say."""
 
     check: str
@@ -53,7 +52,7 @@ def check_algorithm(
     *,
     seed: int = 2017,
     **keys: Any,
-) -> list[Finding]:
+) -> list[CheckResult]:
     """Check an algorithm on one problem.
 
     Raises InputError, Refusal for a value outside its range, or a combination that cannot run.
@@ -70,7 +69,7 @@ def check_algorithm(
     return check_cell_contract(make_cell(id, problem, {"n": RECORDS, **keys}), calibration, seed)
 
 
-def check_cell_contract(cell: Cell, calibration: str, seed: int) -> list[Finding]:
+def check_cell_contract(cell: Cell, calibration: str, seed: int) -> list[CheckResult]:
     """Check a cell's algorithm, as `check_algorithm`."""
     check_run(calibration, 1, seed)
     if calibration == "none":
@@ -95,7 +94,7 @@ def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
     return None if subject.no_neighbours else subject
 
 
-def findings(subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None = None) -> list[Finding]:
+def findings(subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None = None) -> list[CheckResult]:
     """The outcome of every check.
 
     Parameters
@@ -108,7 +107,7 @@ def findings(subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None 
         On a problem of which one record has a gradient; sensitivities are searched there too.
     """
     made = Checks(subject, plan_at, canary=canary)
-    checks: dict[str, Callable[[], Finding]] = {
+    checks: dict[str, Callable[[], CheckResult]] = {
         "the output has the shape of the iterates and is finite": made.check_output,
         "each query is released and sampled as often as declared": made.check_counts,
         "planned gradient evaluations are those counted": made.check_evaluations,
@@ -139,7 +138,7 @@ def _without_noise(cell: Cell, seed: int, n: int, steps: int | None) -> Subject:
     return subject_of(longer, calibrate_cell(longer, "none", seed), seed)
 
 
-def _guarded(check: Callable[[], Finding]) -> Finding:
+def _guarded(check: Callable[[], CheckResult]) -> CheckResult:
     """What a check finds; a run that changes what it is handed stops all of them."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -148,11 +147,11 @@ def _guarded(check: Callable[[], Finding]) -> Finding:
         return _finding(False, str(error))
 
 
-def _finding(passed: bool | None, detail: str) -> Finding:
-    return Finding("", passed, detail)
+def _finding(passed: bool | None, detail: str) -> CheckResult:
+    return CheckResult("", passed, detail)
 
 
-def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> Finding:
+def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> CheckResult:
     gap = float(np.abs(one - other).max()) / max(1.0, float(np.abs(other).max()))
     return _finding(gap <= tolerance, "equal up to rounding" if gap <= tolerance else f"they differ by {gap:.1e}")
 
@@ -184,7 +183,7 @@ class Checks:
         self.canary = canary
 
     @cached_property
-    def recorded(self) -> Run:
+    def recorded(self) -> SubjectRun:
         return self.subject.run(Recorder)
 
     @cached_property
@@ -200,10 +199,10 @@ class Checks:
             return Found()
 
     @cached_property
-    def recorded_often(self) -> Run:
+    def recorded_often(self) -> SubjectRun:
         return self.subject.run(released.Comparing, replicates=self.subject.many)
 
-    def check_output(self) -> Finding:
+    def check_output(self) -> CheckResult:
         """Shape and finiteness."""
         output = self.recorded.output
         expected = (REPLICATES, self.subject.problem.dimension)
@@ -211,7 +210,7 @@ class Checks:
             return _finding(False, f"shape {output.shape}, expected {expected}")
         return _finding(bool(np.isfinite(output).all()), f"shape {output.shape}")
 
-    def check_counts(self) -> Finding:
+    def check_counts(self) -> CheckResult:
         source, wrong, queries = self.recorded.mechanism, [], self.subject.plan.queries
         for query in queries:
             sampled = query.releases if query.records.sampled else 0
@@ -223,7 +222,7 @@ class Checks:
         total = sum(query.releases for query in queries)
         return _finding(not wrong, "; ".join(wrong) or f"{total} releases of {len(queries)} queries")
 
-    def check_evaluations(self) -> Finding:
+    def check_evaluations(self) -> CheckResult:
         """Planned = counted, within five standard deviations of the batch sizes where those are random."""
         random = any(isinstance(query.records, Poisson) for query in self.subject.plan.queries)
         run = self.subject.run(replicates=4 * REPLICATES) if random else self.recorded
@@ -232,7 +231,7 @@ class Checks:
         passed = abs(float(counted.mean()) - planned) <= spread + TOLERANCE * planned
         return _finding(passed, f"planned {planned:.6g}, counted {counted.mean():.6g}")
 
-    def check_randomness(self) -> Finding:
+    def check_randomness(self) -> CheckResult:
         """A forced transcript forces the output, bit for bit."""
         same = self._forced
         return _finding(
@@ -246,19 +245,19 @@ class Checks:
         again = self.subject.run(partial(Replay, transcript), replicates=self.subject.many)
         return np.array_equal(self.recorded_often.output, again.output)
 
-    def _differs(self, detail: str) -> Finding:
+    def _differs(self, detail: str) -> CheckResult:
         """What neighbours show under one transcript, where random numbers of its own cannot be why."""
         if self._forced:
             return _finding(False, detail)
         return _finding(None, "cannot be told: its own random numbers change outputs under one transcript; see audit")
 
-    def check_replicates(self) -> Finding:
+    def check_replicates(self) -> CheckResult:
         """Replicates at once and in two parts."""
         run, rest = self.subject.run, REPLICATES - SPLIT
         parts = [run(replicates=SPLIT).output, run(first=SPLIT, replicates=rest).output]
         return _agreement(np.concatenate(parts), self.recorded.output, TOLERANCE)
 
-    def check_order(self) -> Finding:
+    def check_order(self) -> CheckResult:
         """Permuted records, where the algorithm says that it does not matter and batches are not drawn."""
         subject, data = self.subject, self.subject.data
         sampled = any(query.records.sampled for query in subject.plan.queries)
@@ -268,7 +267,7 @@ class Checks:
         permuted = Data(data.n, data.features[order], data.labels[order])
         return _agreement(subject.run(data=permuted).output, self.recorded.output, ORDER_TOLERANCE)
 
-    def check_sensitivity(self) -> Finding:
+    def check_sensitivity(self) -> CheckResult:
         """Search neighbours for a larger change than declared."""
         reason = self.subject.no_neighbours
         if reason:
@@ -283,7 +282,7 @@ class Checks:
         said = f"largest change in units of the declared: {shown[0]}{beside}"
         return self._differs(said) if worst > 1 + TOLERANCE else _finding(True, said)
 
-    def check_released(self) -> Finding:
+    def check_released(self) -> CheckResult:
         """Every answer against that of the query's kind, and the noise against the charged scale."""
         found = released.compare(self.subject, self.recorded_often)
         wrong = [f"{name}: {one.wrong}" for name, one in found.items() if one.wrong]
@@ -292,7 +291,7 @@ class Checks:
         detail = "; ".join(wrong or shown) or "nothing is released"
         return _finding(not wrong if wrong or compared else None, detail)
 
-    def check_post_processing(self) -> Finding:
+    def check_post_processing(self) -> CheckResult:
         """Equal outputs on neighbours under one transcript."""
         reason = self.subject.no_neighbours
         if reason:
@@ -313,7 +312,7 @@ class Checks:
             return self._differs(f"outputs tell which records were drawn, in {share}: hidden ones are charged")
         return _finding(True, "equal on all neighbours tried, and with other records drawn")
 
-    def check_loss_class(self) -> Finding:
+    def check_loss_class(self) -> CheckResult:
         """Gradients of a few records at a few points."""
         declared, domain = loss_class.declared(self.subject), self.subject.problem.feasible_set
         if domain is not None and not hasattr(domain, "project"):
@@ -326,7 +325,7 @@ class Checks:
                 return _finding(False, f"declared: {loss_class.CLASSES[name]}; off by {gap:.1e} of a gradient")
         return _finding(True, "; ".join(loss_class.CLASSES[name] for name in declared))
 
-    def check_constants(self) -> Finding:
+    def check_constants(self) -> CheckResult:
         """Gradients of drawn records at a few points."""
         reason = drawn_constants.nothing_declared(self.subject)
         if reason:
@@ -334,7 +333,7 @@ class Checks:
         found = drawn_constants.exceeded(self.subject)
         return _finding(not found, found or "their gradients are within them at the points tried")
 
-    def check_attained(self) -> Finding:
+    def check_attained(self) -> CheckResult:
         """A pair of records, its gradients and what it changes."""
         reason = attaining.nothing_to_attain(self.subject)
         if reason:
@@ -343,7 +342,7 @@ class Checks:
         value = f"epsilon = {self.subject.charge.epsilon:.4g} is called exact"
         return _finding(not missing, f"{value}, but {missing}" if missing else "by two opposed records")
 
-    def check_long_run(self) -> Finding:
+    def check_long_run(self) -> CheckResult:
         """Risk of the end against that of the start, and how much of the gap to the minimum is left."""
         try:
             subject, steps = long_run.longest(self.plan_at, self.length)

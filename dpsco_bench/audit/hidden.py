@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
-from dpsco_bench.audit.subject import Run, Subject
+from dpsco_bench.audit.subject import Subject, SubjectRun
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import RandomAllocation
@@ -45,7 +45,7 @@ def hides(plan: Any) -> bool:
     return any(query.records.sampled or isinstance(query.records, RandomAllocation) for query in plan.queries)
 
 
-def leaking(subject: Subject, recorded: Run) -> int:
+def leaking(subject: Subject, recorded: SubjectRun) -> int:
     """Count the runs whose output is another one under the same releases on data with other records."""
     domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
     rows = np.arange(subject.data.n) % domain.n
@@ -57,11 +57,11 @@ def leaking(subject: Subject, recorded: Run) -> int:
     return _differing(recorded, again)
 
 
-def told(subject: Subject, recorded: Run) -> int:
+def told(subject: Subject, recorded: SubjectRun) -> int:
     """Count the runs whose output is another one under the same releases with other batches."""
     again = subject.run(partial(Redrawn, recorded.mechanism.transcript), replicates=len(recorded.output))
     return _differing(recorded, again)
 
 
-def _differing(one: Run, other: Run) -> int:
+def _differing(one: SubjectRun, other: SubjectRun) -> int:
     return int((one.output != other.output).any(axis=-1).sum())

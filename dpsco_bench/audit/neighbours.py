@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpsco_bench.audit.replay import Recorder
-from dpsco_bench.audit.transcript import Setting, replayed
+from dpsco_bench.audit.replay import Recording
+from dpsco_bench.audit.transcript import NeighbourRun, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.geometry.norms import dual_exponent
@@ -75,7 +75,7 @@ def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mappin
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     where = f"{cell.problem} n={cell.n} d={problem.dimension}:"
     mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _mirrored(data)
-    tried = Setting(cell, plan, scales, (data, mirrored), 0)
+    tried = NeighbourRun(cell, plan, scales, (data, mirrored), 0)
     place, share = 0, 1.0
     if not (tried.hides_batches or any(isinstance(query, DrawQuery) for query in plan.queries)):
         place, share = worst_place(tried, seed)
@@ -102,7 +102,7 @@ def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mappin
         yield replace(along_trajectories(cell, seed, plan, scales, place), alone=True)
 
 
-def worst_place(tried: Setting, seed: int) -> tuple[int, float]:
+def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
     """The place of the data set in which the differing record changes the releases most, and by what share at most.
 
     Which place that is matters where records enter in an order: the nodes above a leaf, the later batches of a pass.
@@ -110,7 +110,7 @@ def worst_place(tried: Setting, seed: int) -> tuple[int, float]:
 
     Parameters
     ----------
-    tried : Setting
+    tried : NeighbourRun
         Of a pair that differs in record 0, without hidden batches.
 
     Returns
@@ -119,7 +119,7 @@ def worst_place(tried: Setting, seed: int) -> tuple[int, float]:
         The place; the largest change of a release there, in units of the declared sensitivity.
     """
     n, plan = tried.cell.n, tried.plan
-    recorder = Recorder(Mechanism(plan, tried.scales, tried.cell.run_key(0), seed, 0, TRAJECTORIES))
+    recorder = Recording(Mechanism(plan, tried.scales, tried.cell.run_key(0), seed, 0, TRAJECTORIES))
     tried.execute(tried.pair[0], recorder, TRAJECTORIES)
     places = {0} if tried.cell.algorithm_entry.order_invariant else _places(n)
     best, found = -1.0, (0, 0.0)
@@ -186,8 +186,8 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
         raise Refusal(f"audit on {cell.problem}", "its record domain is not known, so no neighbour is") from error
     sets = [moved(with_record(data, domain, which), place) for which in range(domain.n)]
     losses = np.zeros((len(sets), len(sets)))
-    own = Setting(cell, plan, scales, (data, data), place)
-    recorder = Recorder(Mechanism(plan, scales, cell.run_key(0), seed, 0, TRAJECTORIES))
+    own = NeighbourRun(cell, plan, scales, (data, data), place)
+    recorder = Recording(Mechanism(plan, scales, cell.run_key(0), seed, 0, TRAJECTORIES))
     own.execute(data, recorder, TRAJECTORIES)
     sides = [replayed(own, other, recorder, TRAJECTORIES).drawn for other in sets]
     for query in plan.queries:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammainc, gammaln
 
-from dpsco_bench.audit.subject import Run, Subject
+from dpsco_bench.audit.subject import Subject, SubjectRun
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.privacy import plan, queries, tree
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, ObjectiveQuery, Query
@@ -126,7 +126,7 @@ def _kind(query: Query) -> str:
 
 
 @dataclass(frozen=True)
-class Compared:
+class QueryCheck:
     """What was found of one query.
 
     Attributes
@@ -141,24 +141,24 @@ class Compared:
     said: str = ""
 
 
-def compare(subject: Subject, run: Run) -> dict[str, Compared]:
+def compare(subject: Subject, run: SubjectRun) -> dict[str, QueryCheck]:
     """Every query of a run with `Comparing`, by name."""
     return {query.name: _compare(query, subject, run.mechanism) for query in subject.plan.queries}
 
 
-def _compare(query: Query, subject: Subject, mechanism: Comparing) -> Compared:
+def _compare(query: Query, subject: Subject, mechanism: Comparing) -> QueryCheck:
     plain, name, transcript = charged_as(query), query.name, mechanism.transcript
     charged, width = charged_factors(query, plain), transcript.value(name).shape[-1]
     wrong = mechanism.wrong.get(name) or misstated(query, plain, width) or _weakened(query, charged)
     if wrong or name in mechanism.unseen:
-        return Compared(wrong)
+        return QueryCheck(wrong)
     if not transcript.noises[name]:
-        return Compared(said="draws of its kind" if isinstance(plain, DrawQuery) else "")
+        return QueryCheck(said="draws of its kind" if isinstance(plain, DrawQuery) else "")
     scales = subject.scales[name] * charged[sorted(transcript.noises[name])]
     size = noise_size(query.law, query.law_parameters, transcript.noise(name) / scales[:, None, None])
     if size.chance < FALSE_ALARM / len(subject.plan.queries):
-        return Compared(f"its noise is {size.ratio:.3g} times as large as charged")
-    return Compared(said=f"{size.ratio:.3g} of the charged noise")
+        return QueryCheck(f"its noise is {size.ratio:.3g} times as large as charged")
+    return QueryCheck(said=f"{size.ratio:.3g} of the charged noise")
 
 
 def charged_factors(query: Query, plain: Query) -> np.ndarray:

@@ -23,7 +23,7 @@ PROBES = 16
 """Linear terms with which the public part of a perturbed objective is measured."""
 
 
-class Recorder:
+class Recording:
     """Passes everything on to a mechanism and keeps what it released, and what it chose in public.
 
     Attributes
@@ -63,7 +63,7 @@ class ForcedReplay(Mechanism):
 
     Parameters
     ----------
-    recorded : Recorder
+    recorded : Recording
         Of a run of so many replicates.
     record : int
         The differing record.
@@ -78,7 +78,7 @@ class ForcedReplay(Mechanism):
     """
 
     def __init__(
-        self, plan: Plan, scales: Mapping[str, float], recorded: Recorder, replicates: int, record: int, drawn: bool
+        self, plan: Plan, scales: Mapping[str, float], recorded: Recording, replicates: int, record: int, drawn: bool
     ) -> None:
         super().__init__(plan, scales, "", 0, 0, replicates)
         self._recorded, self._count, self._record, self._drawn = recorded, replicates, record, drawn

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.audit.replay import Recorder
-from dpsco_bench.audit.transcript import BINS, Setting, log_ratio
+from dpsco_bench.audit.replay import Recording
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, log_ratio
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery
@@ -35,7 +35,7 @@ ROWS, STRAY_ROWS = 10, 4
 
 
 def run_pairs(
-    setting: Setting,
+    setting: NeighbourRun,
     statistic: str,
     side: int,
     stream: int,
@@ -60,7 +60,7 @@ def run_pairs(
     what = setting.cell.run_key(2 * stream + side)
     for first, count in blocks_of(setting, statistic, runs):
         source = mechanism(setting.plan, setting.scales, what, seed, first, count)
-        recorder = Recorder(source) if statistic == "transcript" else None
+        recorder = Recording(source) if statistic == "transcript" else None
         output = setting.execute(setting.pair[side], recorder or source, count)
         if not np.isfinite(output).all():
             raise NumericalFailure(f"non-finite iterates: audit of {setting.cell.algorithm}")
@@ -71,7 +71,7 @@ def run_pairs(
             yield features, output, strays
 
 
-def blocks_of(setting: Setting, statistic: str, runs: int) -> list[tuple[int, int]]:
+def blocks_of(setting: NeighbourRun, statistic: str, runs: int) -> list[tuple[int, int]]:
     """Split runs into ``(first, count)`` blocks that hold a bounded transcript and a bounded number of margins."""
     queries, dimension = setting.plan.queries, setting.cell.problem_entry.dimension
     width = 2 * dimension if any(isinstance(q, NoisyMinimumQuery) for q in queries) else dimension

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpsco_bench.audit.membership import misplaced
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
-from dpsco_bench.audit.subject import REPLICATES, Run, Subject, replaced
+from dpsco_bench.audit.subject import REPLICATES, Subject, SubjectRun, replaced
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Query
@@ -130,7 +130,7 @@ def search(
     return found
 
 
-def _look(found: Found, subject: Subject, recorded: Run, domain: Data, place: int, first: int) -> None:
+def _look(found: Found, subject: Subject, recorded: SubjectRun, domain: Data, place: int, first: int) -> None:
     """Try every record of the domain in one place, and those that the problem has for where the run ended."""
     nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
     sources = [domain] if nearby is None else [domain, nearby]
@@ -141,7 +141,7 @@ def _look(found: Found, subject: Subject, recorded: Run, domain: Data, place: in
     found.directions = _compare(found, subject, values)
 
 
-def _on(subject: Subject, recorded: Run, data: Data, found: Found, first: int = 0) -> Values:
+def _on(subject: Subject, recorded: SubjectRun, data: Data, found: Found, first: int = 0) -> Values:
     """What the transcript of a run, forced on another data set, passes in; notes what leaks into the output."""
     other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, first=first)
     if not np.array_equal(recorded.output, other.output):
@@ -149,7 +149,7 @@ def _on(subject: Subject, recorded: Run, data: Data, found: Found, first: int = 
     return exposed_values(subject, other)
 
 
-def _place(found: Found, subject: Subject, recorded: Run, place: int, values: list[Values]) -> None:
+def _place(found: Found, subject: Subject, recorded: SubjectRun, place: int, values: list[Values]) -> None:
     """Note queries of which a record in a place changes what it must not."""
     own, *others = values
     for other in others:
@@ -178,7 +178,7 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
     return directions
 
 
-def exposed_values(subject: Subject, run: Run) -> Values:
+def exposed_values(subject: Subject, run: SubjectRun) -> Values:
     """What a run passed to each query; covering noise hides a solver's error and is left out."""
     transcript = run.mechanism.transcript
     return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}

@@ -33,7 +33,7 @@ SPREADS = (0.3, 1.0, 3.0)
 
 
 @dataclass(frozen=True)
-class Run:
+class SubjectRun:
     """Output ``(R, d)`` on the host and as it came, the mechanism and the objective of the run."""
 
     output: np.ndarray
@@ -129,12 +129,12 @@ class Subject:
         dtype: str = "float64",
         fused: bool = True,
         **keys: Any,
-    ) -> Run:
+    ) -> SubjectRun:
         """Run replicates ``first ..``; what goes wrong in the run is one line."""
         source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
         objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
         raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
-        return Run(to_numpy(raw), raw, source, objective)
+        return SubjectRun(to_numpy(raw), raw, source, objective)
 
 
 def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.audit.likelihood import allocated, log_density, minimiser, mixed
-from dpsco_bench.audit.replay import PROBES, ForcedReplay, Probe, Recorder, Where
+from dpsco_bench.audit.replay import PROBES, ForcedReplay, Probe, Recording, Where
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan, Query
@@ -43,7 +43,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Setting:
+class NeighbourRun:
     """A calibrated algorithm on a pair of neighbouring data sets that differ in one record."""
 
     cell: Cell
@@ -72,7 +72,7 @@ class Setting:
         return any(q.records.sampled or isinstance(q.records, RandomAllocation) for q in self.plan.queries)
 
 
-def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> tuple[Array, Array]:
+def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tuple[Array, Array]:
     """Log density ratio of recorded transcripts between the two data sets of a pair.
 
     For sampled queries the density is the mixture over whether the differing record was drawn, with the other records'
@@ -105,7 +105,7 @@ def log_ratio(setting: Setting, recorded: Recorder, output: Array) -> tuple[Arra
     return np.round(bins, DECIMALS) + decided[:, None], ~near[0] & ~near[1]
 
 
-def replayed(setting: Setting, data: Data, recorded: Recorder, replicates: int) -> Side:
+def replayed(setting: NeighbourRun, data: Data, recorded: Recording, replicates: int) -> Side:
     """Force a transcript on one data set, with the differing record out of every hidden batch and in every one."""
     exposed, outputs = [], []
     for drawn in (False, True)[: 1 + setting.hides_batches]:
@@ -115,7 +115,7 @@ def replayed(setting: Setting, data: Data, recorded: Recorder, replicates: int) 
     return Side(data, exposed[0], exposed[-1], tuple(outputs))
 
 
-def _release(setting: Setting, query: Query, where: Where, side: Side, recorded: Recorder) -> Array:
+def _release(setting: NeighbourRun, query: Query, where: Where, side: Side, recorded: Recording) -> Array:
     """Log density of one release on one data set, up to a constant common to both."""
     answer, scale = recorded.transcript[where], setting.scales[query.name]
     problem = setting.cell.problem_entry
@@ -130,7 +130,7 @@ def _release(setting: Setting, query: Query, where: Where, side: Side, recorded:
     return log_density(query, scale, where[1], side.out[where], answer)
 
 
-def _allocated(setting: Setting, query: Query, side: Side, recorded: Recorder) -> Array:
+def _allocated(setting: NeighbourRun, query: Query, side: Side, recorded: Recording) -> Array:
     """Log density of all releases of a query on shuffled records."""
     scale, name = setting.scales[query.name], query.name
     steps = [step for own, step in recorded.transcript if own == name]

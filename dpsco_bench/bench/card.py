@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair, Row, goal
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair, Row, goal
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
@@ -31,17 +31,17 @@ TITLES = {"G8": "a sequential step on the card", "crossover": "the card against 
 
 
 @goal("G8", TITLES["G8"])
-def on_a_core() -> Iterator[Case]:
+def on_a_core() -> Iterator[BenchCase]:
     """Its line where a core is measured: `card_rows` measures a card."""
     told = f"most nanoseconds of a step, at R = 1,000 and d = {GOAL_WIDTH}"
-    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="no card has been measured")
+    yield BenchCase("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="no card has been measured")
 
 
 def _no_card() -> Pair:
     raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
 
 
-class Probe(NamedTuple):
+class CardProbe(NamedTuple):
     """What is timed on a card: a method that takes n^2 steps on one record each.
 
     Attributes
@@ -55,10 +55,10 @@ class Probe(NamedTuple):
     title: str
 
 
-PROBES: Registry[Probe] = Registry("card probe", "bench", core="bench")
+PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
 
 
-def card_probe(name: str, probe: Probe, module: str) -> None:
+def card_probe(name: str, probe: CardProbe, module: str) -> None:
     """Register what `dpsco bench --gpu` times; papers do so in their ``bench``.
 
     Parameters
@@ -69,7 +69,7 @@ def card_probe(name: str, probe: Probe, module: str) -> None:
     PROBES.add(name, probe, module)
 
 
-def probes() -> list[Probe]:
+def probes() -> list[CardProbe]:
     """All that papers register.
 
     Raises
@@ -105,7 +105,7 @@ TOUCHED = Work((3, 4), (2,), ((2, 3), (3, 3)))
 """Over an emulation: that everything runs."""
 
 
-def sequential_step(probe: Probe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
+def sequential_step(probe: CardProbe, xp: Any, size: tuple[int, int], lengths: tuple[int, int]) -> float:
     """Nanoseconds of a step of all replicates of a probe by its fused run, from the least times of two lengths.
 
     Parameters
@@ -118,7 +118,7 @@ def sequential_step(probe: Probe, xp: Any, size: tuple[int, int], lengths: tuple
     return 1e9 * (long - short) / (lengths[1] ** 2 - lengths[0] ** 2)
 
 
-def _seconds(probe: Probe, xp: Any, n: int, replicates: int, d: int) -> float:
+def _seconds(probe: CardProbe, xp: Any, n: int, replicates: int, d: int) -> float:
     cell = Cell(probe.algorithm, probe.problem, n, 1.0, 1e-6, d)
     plan = cell.plan("none", 0)[1]
     objective = make_objective(cell, cell.draw_data(0, 0), (0, 0, 0, replicates), xp)
@@ -182,7 +182,7 @@ def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator
             yield _row(probe, cupy, "crossover", size, work, deadline)
 
 
-def _row(probe: Probe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> CardRow:
+def _row(probe: CardProbe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> CardRow:
     judged = id == "G8"
     row = CardRow(
         id=id,

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, goal
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 from dpsco_bench.rng.keys import stream_key
@@ -21,11 +21,11 @@ NOISE_SHAPES = ((8, 64, 128), (16, 256, 16), (64, 102, 10))
 
 
 @goal("G1", "the noise layer")
-def noise_cases() -> Iterator[Case]:
+def noise_cases() -> Iterator[BenchCase]:
     """Both kinds of noise in blocks of 64k."""
     for kind in ("normal", "laplace"):
         for shape in NOISE_SHAPES:
-            yield Case(
+            yield BenchCase(
                 id="G1",
                 case=f"{kind} noise, rows of {shape[2]}",
                 peer="standard_normal, float32, blocks of 64k",
@@ -57,11 +57,11 @@ EXPONENTS = (3.0, 10.0)
 
 
 @goal("G7", "generalised Gaussian draws against gamma and power in NumPy")
-def generalised_cases() -> Iterator[Case]:
+def generalised_cases() -> Iterator[BenchCase]:
     """In blocks of 64k, for exponents that p = 1.5 and p = 1 with large dimensions lead to."""
     for r in EXPONENTS:
         for shape in GENERALISED_SHAPES:
-            yield Case(
+            yield BenchCase(
                 id="G7",
                 case=f"GG draws, r = {r:g}, rows of {shape[2]}",
                 peer="gamma and power in NumPy",
@@ -106,11 +106,11 @@ STEPS = 8
 
 
 @goal("noisy_max", "report noisy max from few draws against all noise")
-def minimum_cases() -> Iterator[Case]:
+def minimum_cases() -> Iterator[BenchCase]:
     """Shown without goals."""
     for replicates, d in SIZES:
         for peer, build in (("eager", _eager), ("NumPy", _numpy)):
-            yield Case(
+            yield BenchCase(
                 id="noisy_max",
                 case=f"noisy max, {peer}, R/d = {replicates}/{d}",
                 peer="all 2d Laplace variates",

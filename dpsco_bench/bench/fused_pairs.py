@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import make_objective
@@ -36,7 +36,7 @@ CellOf = Callable[[int, int], Cell]
 """(dimension, about how many steps) -> what is run."""
 
 
-def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, lazy: bool = False) -> Iterator[Case]:
+def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, lazy: bool = False) -> Iterator[BenchCase]:
     """The rows of one method.
 
     Parameters
@@ -59,7 +59,7 @@ def other_methods(
     sizes: Sequence[Size] = SIZES,
     limits: Mapping[str, str] = MappingProxyType({}),
     noisy: Collection[str] = (),
-) -> Iterator[Case]:
+) -> Iterator[BenchCase]:
     """Rows of all further methods of a paper, each against its listing at the sizes of P1; a unit is a whole run.
 
     Parameters
@@ -79,9 +79,9 @@ def other_methods(
 
 def _against_listing(
     id: str, method: str, cell_of: CellOf, size: Size, scale: float, unit: str = STEP, limit: str = LISTED
-) -> Case:
+) -> BenchCase:
     replicates, d, least = size
-    return Case(
+    return BenchCase(
         id=id,
         case=f"{method}, R/d = {replicates}/{d}",
         peer="its listing",
@@ -102,9 +102,9 @@ def _against_noise(
     unit: str = STEP,
     limit: str = BESIDE,
     lazy: bool = False,
-) -> Case:
+) -> BenchCase:
     replicates, d, _ = size
-    return Case(
+    return BenchCase(
         id=id,
         case=f"{method}, R/d = {replicates}/{d}{NOISE}",
         peer="drawing all of its noise" + ", most of which it leaves out" * lazy,
@@ -136,7 +136,7 @@ def _steps(replicates: int, d: int) -> int:
     return max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
 
 
-class Run:
+class TimedRun:
     """Whole runs of a cell on one data set, everything that is made once outside of them."""
 
     def __init__(self, cell: Cell, replicates: int, scale: float) -> None:
@@ -194,7 +194,7 @@ class _Widths(Mechanism):
 
 
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
-    run = Run(cell(), replicates, scale)
+    run = TimedRun(cell(), replicates, scale)
     if not run.is_fused():
         raise NotMeasurable("at this size its listing runs", missed=True)
     work = replicates * (run.steps if unit == STEP else 1)
@@ -202,6 +202,6 @@ def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit:
 
 
 def _noise_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
-    run = Run(cell(), replicates, scale)
+    run = TimedRun(cell(), replicates, scale)
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), run.draw, work, work)

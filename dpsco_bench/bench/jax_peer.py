@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.bench.noisy_sgd import Task
+from dpsco_bench.bench.noisy_sgd import SgdTask
 
 Array = Any
 
@@ -26,7 +26,7 @@ def import_jax() -> Any:
         raise NotMeasurable("JAX is not installed (make peers)") from None
 
 
-def compiled_run(task: Task) -> Callable[[], Array]:
+def compiled_run(task: SgdTask) -> Callable[[], Array]:
     """Compile a whole run that draws its own noise; each call gives the last iterates ``(R, d)``.
 
     Every replicate has its key and every step a key split from it, as JAX's own examples do.
@@ -45,7 +45,7 @@ def compiled_run(task: Task) -> Callable[[], Array]:
     return lambda: run(keys).block_until_ready()
 
 
-def scanned(task: Task, sources: Array, draw: Callable[[Array], Array]) -> Array:
+def scanned(task: SgdTask, sources: Array, draw: Callable[[Array], Array]) -> Array:
     """One replicate's steps; ``draw`` makes standard normals ``(d,)`` of each step's source."""
     jax = import_jax()
     jnp, problem = jax.numpy, task.problem()

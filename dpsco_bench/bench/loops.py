@@ -9,20 +9,20 @@ from functools import partial
 import numpy as np
 
 from dpsco_bench.bench import jax_peer
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, Pair, goal
-from dpsco_bench.bench.noisy_sgd import Task, batched_run
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, goal
+from dpsco_bench.bench.noisy_sgd import SgdTask, batched_run
 
 Draw = Callable[[int], np.ndarray]
 
 
-def draw_only(task: Task, generator: np.random.Generator) -> None:
+def draw_only(task: SgdTask, generator: np.random.Generator) -> None:
     """Draw the noise of a whole batched run into one array and do nothing with it."""
     noise = np.empty((task.replicates, task.d))
     for _ in range(task.steps):
         generator.standard_normal(out=noise)
 
 
-def single_run(task: Task, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
+def single_run(task: SgdTask, curvature: np.ndarray, start: np.ndarray, draw: Draw) -> np.ndarray:
     """One replicate as a careful script runs it: no batching, no bookkeeping, the cheapest NumPy calls."""
     x = start
     for t in range(task.steps):
@@ -46,16 +46,16 @@ DRAWS = 1 << 22
 STEPS = 1024
 
 
-def task(replicates: int, d: int, dtype: str = "float64") -> Task:
+def task(replicates: int, d: int, dtype: str = "float64") -> SgdTask:
     """A run of about `DRAWS` noise values."""
-    return Task(replicates, d, max(2, min(STEPS, DRAWS // (replicates * d))), dtype)
+    return SgdTask(replicates, d, max(2, min(STEPS, DRAWS // (replicates * d))), dtype)
 
 
 @goal("G2", "batched noisy SGD against drawing its noise alone")
-def draw_cases() -> Iterator[Case]:
+def draw_cases() -> Iterator[BenchCase]:
     """G2: float64 state; the goal holds from ``R d = 8192`` on."""
     for replicates, d in SIZES:
-        yield Case(
+        yield BenchCase(
             id="G2",
             case=f"noisy SGD, float64, R/d = {replicates}/{d}",
             peer="drawing its noise with standard_normal",
@@ -67,17 +67,17 @@ def draw_cases() -> Iterator[Case]:
         )
 
 
-def _draw_pair(task: Task) -> Pair:
+def _draw_pair(task: SgdTask) -> Pair:
     generator = np.random.default_rng(0)
     return Pair(lambda: batched_run(task), lambda: draw_only(task, generator), task.draws, task.draws)
 
 
 @goal("G3", "batched noisy SGD against JAX")
-def jax_cases() -> Iterator[Case]:
+def jax_cases() -> Iterator[BenchCase]:
     """G3: both precisions; the compilation is outside the clock."""
     for replicates, d in SIZES:
         for dtype, least in JAX_GOALS.items():
-            yield Case(
+            yield BenchCase(
                 id="G3",
                 case=f"noisy SGD, {dtype}, R/d = {replicates}/{d}",
                 peer="JAX vmap + scan",
@@ -89,15 +89,15 @@ def jax_cases() -> Iterator[Case]:
             )
 
 
-def _jax_pair(task: Task) -> Pair:
+def _jax_pair(task: SgdTask) -> Pair:
     return Pair(lambda: batched_run(task), jax_peer.compiled_run(task), task.draws, task.draws)
 
 
 @goal("G5", "batched noisy SGD against a run-at-a-time script")
-def script_cases() -> Iterator[Case]:
+def script_cases() -> Iterator[BenchCase]:
     """G5: float64; the script runs one replicate, which costs the same whatever their number."""
     for replicates, d, least in SCRIPT_GOALS:
-        yield Case(
+        yield BenchCase(
             id="G5",
             case=f"noisy SGD, float64, R/d = {replicates}/{d}",
             peer="run-at-a-time script",
@@ -109,8 +109,8 @@ def script_cases() -> Iterator[Case]:
         )
 
 
-def _script_pair(task: Task) -> Pair:
-    generator, single, problem = np.random.default_rng(0), Task(1, task.d, STEPS), task.problem()
+def _script_pair(task: SgdTask) -> Pair:
+    generator, single, problem = np.random.default_rng(0), SgdTask(1, task.d, STEPS), task.problem()
 
     def draw(step: int) -> np.ndarray:
         return generator.standard_normal(task.d)

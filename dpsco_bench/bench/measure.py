@@ -44,7 +44,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchCase:
     """One line of the suite.
 
     Attributes
@@ -82,7 +82,7 @@ class Row:
 
     Attributes
     ----------
-    id, case, peer, unit, sense, goal : as of `Case`
+    id, case, peer, unit, sense, goal : as of `BenchCase`
     ratio, met : None where nothing was measured, though a goal may be missed then; ``met`` without a goal too
     ours_ns, peer_ns : least times per unit
     ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
@@ -105,7 +105,7 @@ class Row:
     limit: str = ""
 
 
-def measure(case: Case, effort: Effort) -> Row:
+def measure(case: BenchCase, effort: Effort) -> Row:
     """Measure one case.
 
     Samples of the two tasks alternate, so that both see the same machine, and their least times count, since
@@ -126,7 +126,7 @@ def measure(case: Case, effort: Effort) -> Row:
     return replace(row, ratio=ratio, met=met, ours_ns=min(ours), peer_ns=min(peer), ratio_median=median, limit=limit)
 
 
-def _ratio(case: Case, ours: float, peer: float) -> float:
+def _ratio(case: BenchCase, ours: float, peer: float) -> float:
     return ours / peer if case.sense == AT_MOST else peer / ours
 
 
@@ -158,16 +158,16 @@ class Goal:
     """A goal of the suite: its name in words, and what makes its cases."""
 
     title: str
-    cases: Callable[[], Iterable[Case]]
+    cases: Callable[[], Iterable[BenchCase]]
 
 
 GOALS: Registry[Goal] = Registry("benchmark", "bench", core="bench")
 
 
-def goal(id: str, title: str) -> Callable[[Callable[[], Iterable[Case]]], Callable[[], Iterable[Case]]]:
+def goal(id: str, title: str) -> Callable[[Callable[[], Iterable[BenchCase]]], Callable[[], Iterable[BenchCase]]]:
     """Register a function that makes the cases of a goal (used as a decorator)."""
 
-    def register(cases: Callable[[], Iterable[Case]]) -> Callable[[], Iterable[Case]]:
+    def register(cases: Callable[[], Iterable[BenchCase]]) -> Callable[[], Iterable[BenchCase]]:
         GOALS.add(id, Goal(title, cases), cases.__module__)
         return cases
 

@@ -18,7 +18,7 @@ Array = Any
 
 
 @dataclass(frozen=True)
-class Task:
+class SgdTask:
     """One run of projected noisy SGD on `diag_quadratic`.
 
     Attributes
@@ -56,7 +56,7 @@ class Task:
         return DiagQuadratic(self.d)
 
 
-def batched_run(task: Task) -> Array:
+def batched_run(task: SgdTask) -> Array:
     """Run all replicates at once through `Objective` and `Mechanism`; returns ``(R, d)``."""
     plan = task.plan()
     objective = Objective(task.problem(), Data(task.n), task.replicates, np, task.dtype)

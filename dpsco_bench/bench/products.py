@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, NotMeasurable, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, NotMeasurable, Pair, goal
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.problems.base import Data
@@ -23,10 +23,10 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 
 
 @goal("G6", "full-batch gradients against their matrix products")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """The full-batch gradient of `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:
-        yield Case(
+        yield BenchCase(
             id="G6",
             case=f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}",
             peer="its two matrix products",
@@ -59,10 +59,10 @@ Cells stacked on the axis of replicates would have as many. None are stacked.
 
 
 @goal("P8", "full-batch steps of Figures 1 and 2 against cells one after the other at R = 2")
-def part_cases() -> Iterator[Case]:
+def part_cases() -> Iterator[BenchCase]:
     """The mean gradient as DP-GD takes it, against the listing's with two replicates; time of one replicate's."""
     for rows in PART_ROWS:
-        yield Case(
+        yield BenchCase(
             id="P8",
             case=f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}",
             peer=f"its listing, R = {ALONE}"

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_MOST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_MOST, BenchCase, Pair, goal
 from dpsco_bench.geometry.lp import project_l2
 
 SIZES = ((12, 8), (64, 128), (512, 128))
@@ -22,10 +22,10 @@ def careless(x: np.ndarray) -> np.ndarray:
 
 
 @goal("P10", "the projection on an l2 ball against four calls of NumPy")
-def projection_cases() -> Iterator[Case]:
+def projection_cases() -> Iterator[BenchCase]:
     """P10: rows inside and outside the ball, float64."""
     for replicates, d in SIZES:
-        yield Case(
+        yield BenchCase(
             id="P10",
             case=f"project_l2, R/d = {replicates}/{d}",
             peer="einsum, sqrt, maximum, product",

@@ -14,7 +14,7 @@ from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, located, pinned, without_places
+from dpsco_bench.execution.cell import Cell, Draft, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
     CALIBRATION_MODULES,
     DEVICE_ONLY,
@@ -24,9 +24,8 @@ from dpsco_bench.execution.digest import (
     numbers_digest,
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
-from dpsco_bench.execution.library import check_sampled
-from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.predict import predicted_seconds
+from dpsco_bench.execution.request import check_sampled
 from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
 from dpsco_bench.fused.registry import fused_module
 from dpsco_bench.geometry.ball import set_module

@@ -29,7 +29,7 @@ WHOLE = "full"
 
 
 @dataclass(frozen=True)
-class Sweep(Record):
+class SweptParameter(Record):
     """The swept parameter and its values per profile.
 
     ``parameter`` is ``n``, ``d`` or ``epsilon``, or ``problem.<option>`` / ``algorithm.<option>``; or a name for what
@@ -192,11 +192,12 @@ class MeasuredPart(Part):
     problem, problem_options
         The instance.
     fixed : mapping, n, d, epsilon, delta that are not swept
-    sweep : Sweep
+    sweep : SweptParameter
         The grid; a part belongs to a profile only if its grid names the profile.
         In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
     along : mapping
-        What else changes from value to value, by the names of `Sweep.parameter` and profile: lists as long as the grid.
+        What else changes from value to value, by the names of `SweptParameter.parameter` and profile: lists as long as
+        the grid.
     replicates, data_sets : mapping, per profile
     signals : mapping
         Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
@@ -224,7 +225,7 @@ class MeasuredPart(Part):
     problem: str = ""
     problem_options: Options = field(default_factory=dict)
     fixed: Mapping[str, float | Mapping[str, float]] = field(default_factory=dict)
-    sweep: Sweep | None = None
+    sweep: SweptParameter | None = None
     along: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     replicates: Mapping[str, int] = field(default_factory=dict)
     data_sets: Mapping[str, int] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
 from dpsco_bench.claims.entries import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
-from dpsco_bench.claims.model import RISK, SUBJECTS, THRESHOLD, Claim, MeasuredPart, Method, Part, Sweep
+from dpsco_bench.claims.model import RISK, SUBJECTS, THRESHOLD, Claim, MeasuredPart, Method, Part, SweptParameter
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
@@ -93,7 +93,7 @@ def _parse_part(claim: str, entry: Plain) -> Part:
         values["methods"] = list(filter(None, [slips.tried(_method, method, where) for method in given]))
     values = dict(slips.tried(spread, values, where) or values)
     if values.get("sweep"):
-        values["sweep"] = slips.tried(build_checked, Sweep, values["sweep"], f"{where}, sweep")
+        values["sweep"] = slips.tried(build_checked, SweptParameter, values["sweep"], f"{where}, sweep")
     readable = not slips
     slips.extend(_foreign(kind, values, where))
     part = slips.tried(build_checked, kind.part, values, where, f" for kind {kind.name}")

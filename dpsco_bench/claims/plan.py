@@ -9,8 +9,7 @@ from pathlib import Path
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.cell import Cell, Draft
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.plan import Entry
+from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
 

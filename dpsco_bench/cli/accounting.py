@@ -11,8 +11,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.cli.output import Column, labelled, number, table
+from dpsco_bench.cli.output import Heading, labelled, number, table
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.plain import Plain
 
 STANDARD, CANARY = "standard", "canary_"
 """What a table leaves out: a variant that is the only one, and how the names of most instances begin."""
 COLUMNS = (
-    Column("audit", "audit"),
-    Column("canary", "canary", shrink=18),
-    Column("claim", "claim"),
-    Column("n", "n", numeric=True),
-    Column("d", "d", numeric=True),
-    Column("statistic", "statistic"),
+    Heading("audit", "audit"),
+    Heading("canary", "canary", shrink=18),
+    Heading("claim", "claim"),
+    Heading("n", "n", numeric=True),
+    Heading("d", "d", numeric=True),
+    Heading("statistic", "statistic"),
 )
 
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsco_bench.cli.options import Parsed, parse_value
+from dpsco_bench.cli.options import Override, parse_value
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import ImpurePlan
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.planning import ImpurePlan
 from dpsco_bench.execution.results import check_replaceable, read_metadata, read_table
 from dpsco_bench.execution.run_config import RunConfig
-from dpsco_bench.execution.single import check_pair, single_cell, single_job
 from dpsco_bench.execution.store import damaged
 from dpsco_bench.execution.summary import Summary, summarise
 from dpsco_bench.paths import conf_dir
@@ -96,7 +95,7 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
     return Requests(made, kept, folder)
 
 
-def _folder(overrides: Sequence[Parsed], sweep: bool) -> Path | None:
+def _folder(overrides: Sequence[Override], sweep: bool) -> Path | None:
     """The folder that Hydra is told to use, its interpolations (``${now:%Y-%m-%d}``) resolved; None without one."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
@@ -122,7 +121,7 @@ def _folder(overrides: Sequence[Parsed], sweep: bool) -> Path | None:
     return Path(found)
 
 
-def _composed(overrides: Sequence[Parsed], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
+def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
@@ -148,7 +147,7 @@ def _shown(text: str) -> str:
     return str(value) if type(value) is int else text
 
 
-def _fixed(override: Parsed, value: str) -> str:
+def _fixed(override: Override, value: str) -> str:
     return f"{override.sign}{override.key}={value}"
 
 
@@ -158,18 +157,16 @@ def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = F
     In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
     configuration, else to a file in the ``folder`` that is named by their digest.
     """
-    asked = RunConfig.from_json(config).as_declared()
-    cell, out, swept = single_cell(asked), asked.out, swept or {}
+    asked = RunConfig.from_json(config)
+    cell, out, swept = asked.cell(), asked.out, swept or {}
     if out is not None:
         _check_out(out, [*asked.plugins, *cell.problem_options.values()])
-    if sweep:
-        try:
-            check_pair(cell, asked)
-        except ImpurePlan:
+    try:
+        job = asked.job(cell)
+    except DpscoError as refused:
+        if not sweep or isinstance(refused, ImpurePlan):
             raise
-        except DpscoError as refused:
-            return Request(None, asked, Path(out or ""), swept, refused)
-    job = single_job(asked)
+        return Request(None, asked, Path(out or ""), swept, refused)
     return Request(job, asked, Path(out) if out else folder / f"{job.key}.parquet", swept)
 
 

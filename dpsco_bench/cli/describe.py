@@ -183,7 +183,7 @@ def _errata(id: str) -> ErrataPage | None:
     if paper not in errata_papers() or (number and not named):
         return None
     entries = find_errata(paper, [f"E{named[1]}{named[2].lower()}"]) if named else load_errata(paper)
-    from dpsco_bench.claims.bounds.glossary import errata_letters
+    from dpsco_bench.claims.bounds.registry import errata_letters
 
     return ErrataPage(id, paper, errata_letters(paper, entries), tuple(entries))
 

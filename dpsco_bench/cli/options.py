@@ -88,7 +88,7 @@ def load_plugin_files(paths: Iterable[str | Path]) -> None:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class Override:
     """One ``key=value``: its key, the text after ``=``, and whether it sweeps.
 
     Attributes
@@ -110,7 +110,7 @@ class Parsed:
         return f"{self.sign}{self.key}" + ("" if self.sign == "~" and not self.text else f"={self.text}")
 
 
-def parse_override(argument: str) -> Parsed:
+def parse_override(argument: str) -> Override:
     """Parse one argument with Hydra's own grammar. Raises InputError in one line, where Hydra takes several."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
@@ -132,7 +132,7 @@ def parse_override(argument: str) -> Parsed:
     key, _, text = argument.lstrip().removeprefix(sign).partition("=")
     if not key.strip():
         raise InputError("argument", argument, "of the form key=value")
-    return Parsed(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
+    return Override(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
 
 
 def _quoting(argument: str) -> str:

@@ -26,14 +26,29 @@ _GAP = "  "
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a terminal table."""
+class Heading:
+    """A column of a terminal table: the key of its values and the title above them.
+
+    Attributes
+    ----------
+    shrink : int, width to which it may be cut; 0 for never
+    middle : bool, whether it is cut in the middle
+    rare : bool, whether the table leaves it out where no row has a value
+    """
 
     key: str
     title: str
     numeric: bool = False
     shrink: int = 0
     middle: bool = False
+    rare: bool = False
+
+
+HELD_OUT = (
+    Heading("loss", "held out: loss", numeric=True, rare=True),
+    Heading("accuracy", "accuracy", numeric=True, rare=True),
+)
+"""Numbers on records that are held out, which few problems have."""
 
 
 def line_width() -> int:
@@ -91,12 +106,14 @@ def held_text(values: HeldOut) -> str:
     return f"loss {number(values.loss, 3)}{accuracy}"
 
 
-def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = None) -> str:
+def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = None) -> str:
     """Lay rows out under their headings; columns that may shrink are cut with ``...`` until the table fits.
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
-    cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
+    told = list(rows)
+    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
+    cells = [[_cell(row.get(column.key)) for column in columns] for row in told]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
     _shrink(widths, columns, width or line_width())
@@ -120,7 +137,7 @@ def _cell(value: Any) -> str:
     return "" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
-def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
+def _shrink(widths: list[int], columns: Sequence[Heading], width: int) -> None:
     """Shorten the columns that may shrink, the last one first, until the line fits or nothing is left to take."""
     excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
     for i in reversed(range(len(columns))):
@@ -129,7 +146,7 @@ def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:
             widths[i], excess = widths[i] - taken, excess - taken
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Heading]) -> str:
     parts = []
     for cell, width, column in zip(cells, widths, columns, strict=True):
         tail = (width - 3) - (width - 3) // 2 if column.middle else 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.options import Parsed, parse_override
+from dpsco_bench.cli.options import Override, parse_override
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
@@ -48,7 +48,7 @@ SWEEPER_PARAMS = "hydra.sweeper.params"
 """Sweeps that Hydra would read from there are not checked before they run."""
 
 
-def complete(arguments: Sequence[str]) -> list[Parsed]:
+def complete(arguments: Sequence[str]) -> list[Override]:
     """Parse overrides, load their plugins, resolve groups and plain keys.
 
     Raises InputError for a malformed override, an unknown key, one that is given twice, or a group option that does not
@@ -108,7 +108,7 @@ def example_names() -> dict[str, str]:
     }
 
 
-def listed_files(override: Parsed) -> list[str]:
+def listed_files(override: Override) -> list[str]:
     """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if the value is not a list."""
     text = override.text.strip()
     if override.sweep or not (text.startswith("[") and text.endswith("]")):
@@ -140,14 +140,14 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
     return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
-def _group_override(override: Parsed) -> Parsed:
+def _group_override(override: Override) -> Override:
     """Check the options of a group; ids may be written ``paper.name``."""
     if override.text.startswith("glob("):
         raise InputError(override.key, override.text, "names, separated by commas")
     names = tuple(_group_option(override.key, value.strip().strip("'\"")) for value in override.values)
     if len(set(names)) < len(names):
         raise InputError(override.key, override.text, "different ones")
-    return Parsed("", override.key, ",".join(names), names, override.sweep)
+    return Override("", override.key, ",".join(names), names, override.sweep)
 
 
 def _group_option(group: str, value: str) -> str:
@@ -181,7 +181,7 @@ def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
     return {key: p.default for key, p in parameters.items() if isinstance(p.default, OPTION_TYPES)}
 
 
-def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Parsed:
+def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Override:
     """Give a plain key its prefix; refuse what nothing knows."""
     key = override.key
     if key in HYDRA_GROUPS:
@@ -202,7 +202,7 @@ def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequenc
         raise _unknown(override, pairs)
     if len(places) > 1:
         raise InputError(key, override.text, "written " + " or ".join(f"{place}.{name}" for place in sorted(places)))
-    return Parsed("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
+    return Override("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
 
 
 def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem]) -> str:
@@ -216,7 +216,7 @@ def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem])
     return place_of(name, algorithm, problem)
 
 
-def _unknown(override: Parsed, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
+def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:
     known = [*SETTINGS, *GROUPS, *NESTED, *(key for a, p in pairs for key in known_keys(a, p))]
     algorithm, problem = pairs[0]
     value = override.text if override.sweep else override.value

@@ -17,7 +17,7 @@ from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.cli.claiming import say
 from dpsco_bench.cli.composing import Request
-from dpsco_bench.cli.output import Column, Row, beside_text, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, beside_text, bounded, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.job import job_metadata
@@ -26,25 +26,23 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import RESULT_SCHEMA, check_replaceable, join_blocks, write_table
-from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
-from dpsco_bench.execution.worker import make
+from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.leaderboard.choose import OVERHEAD
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
 
 COLUMNS = (
-    Column("risk", "risk", numeric=True),
-    Column("ci", "+- (95 %)", numeric=True),
-    Column("kind", "risk is"),
-    Column("epsilon", "real epsilon", numeric=True),
-    Column("privacy", "privacy"),
-    Column("gradients", "gradients", numeric=True),
+    Heading("risk", "risk", numeric=True),
+    Heading("ci", "+- (95 %)", numeric=True),
+    *HELD_OUT,
+    Heading("kind", "risk is"),
+    Heading("epsilon", "real epsilon", numeric=True),
+    Heading("privacy", "privacy"),
+    Heading("gradients", "gradients", numeric=True),
 )
-HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
-"""Columns of a sweep that has such numbers."""
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
 NOTES = ".dpsco-failures"
@@ -282,10 +280,8 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
 def printed(rows: Sequence[SweepRow]) -> list[str]:
     """The table, and below it each reason of what was refused, once."""
     keys = list(rows[0].request.swept)
-    columns = [Column(f"swept.{key}", key) for key in keys] or [Column("algorithm", "algorithm")]
-    told = [row.line() for row in rows]
-    held = [one for one in HELD_OUT if any(line.get(one.key, "-") != "-" for line in told)]
-    lines = [table([*columns, *COLUMNS[:2], *held, *COLUMNS[2:]], told), *_held_out_beside(rows)]
+    columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
+    lines = [table([*columns, *COLUMNS], [row.line() for row in rows]), *_held_out_beside(rows)]
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.refused:

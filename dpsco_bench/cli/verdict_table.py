@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dpsco_bench.analysis.answer import Answer, answers, question_of
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
-from dpsco_bench.cli.output import Column, Row, bounded, labelled, number, table
+from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, table
 
 COLUMNS = (
-    Column("claim", "claim", shrink=32),
-    Column("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
-    Column("calibration", "noise"),
-    Column("verdict", "verdict"),  # reservations stand beside the word: never cut
-    Column("measured", "measured", numeric=True),
-    Column("against", "against", numeric=True),
+    Heading("claim", "claim", shrink=32),
+    Heading("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
+    Heading("calibration", "noise"),
+    Heading("verdict", "verdict"),  # reservations stand beside the word: never cut
+    Heading("measured", "measured", numeric=True),
+    Heading("against", "against", numeric=True),
 )
 PLUS_MINUS = " +- "
-PRIVACY = Column("privacy", "real eps", numeric=True)
+PRIVACY = Heading("privacy", "real eps", numeric=True)
 
 
 def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:

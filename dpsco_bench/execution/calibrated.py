@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.planning import check_same
+from dpsco_bench.execution.cell import Cell, check_same
 from dpsco_bench.plain import UNWRITTEN, Record, Schedule
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan

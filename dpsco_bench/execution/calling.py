@@ -9,8 +9,8 @@ from dpsco_bench.algorithms.info import Info, split
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution.cell import AlgorithmError
 from dpsco_bench.execution.own import is_own
-from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.fused.registry import run_of
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.records import RandomAllocation

@@ -17,8 +17,7 @@ from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.jobs import CLOSED_FORM, Block, Job
 from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
-from dpsco_bench.execution.reuse import Reuse
-from dpsco_bench.execution.run import BLOCK_SCORES, Trace, make_objective, replicate_blocks, run_block
+from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import EPSILON_VALUES, epsilons

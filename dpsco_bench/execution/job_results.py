@@ -11,8 +11,7 @@ import pyarrow as pa
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.job import Shard
-from dpsco_bench.execution.jobs import Block, Job
-from dpsco_bench.execution.plan import Entry
+from dpsco_bench.execution.jobs import Block, Entry, Job
 from dpsco_bench.execution.results import join_parts, parquet_table, table_bytes, with_names
 from dpsco_bench.execution.store import Cost, Store, total
 from dpsco_bench.execution.times import Timings

@@ -118,6 +118,27 @@ class Job(Record):
         return {name: getattr(self, name) for name in (_CALIBRATED if calibrating else _NUMBERS)} | {"cells": cells}
 
 
+@dataclass(frozen=True)
+class Entry(Record):
+    """The jobs of a claim or leaderboard.
+
+    Attributes
+    ----------
+    id : str, ``<paper>.<name>`` of a claim, ``leaderboard.<name>``
+    jobs : tuple of Job
+    digest : str, of what its file and the profile say
+    """
+
+    id: str
+    jobs: tuple[Job, ...]
+    digest: str
+
+    @property
+    def paper(self) -> str:
+        """First word of the id: the claim's paper, or ``leaderboard``."""
+        return self.id.split(".", 1)[0]
+
+
 def part_of(job: Job) -> str:
     """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
     return job.part.partition(OF)[0] if job.kind == RANKING else job.part

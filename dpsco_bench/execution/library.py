@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm
-from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.algorithms.registry import Algorithm
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell, check_data_sets
 from dpsco_bench.execution.measures import risk_kind
-from dpsco_bench.execution.request import make_cell
+from dpsco_bench.execution.request import check_run, check_sampled, make_cell
 from dpsco_bench.execution.run import replicate_blocks, run_block
 from dpsco_bench.problems.base import Problem
-
-MOST = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -115,34 +113,6 @@ def run(
     if not isinstance(fused, bool):
         raise InputError("fused", fused, "true or false")
     return _run(cell, calibrate_cell(cell, calibration, seed), replicates, seed, data_set, backend, dtype, fused)
-
-
-def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
-    """Check what is not part of a cell. Raises InputError naming the key."""
-    if calibration not in CALIBRATIONS:
-        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    check_size("replicates", checked_count("replicates", replicates))
-    for key, value in (("seed", seed), ("data_set", data_set)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise InputError(key, value, "an integer >= 0")
-
-
-def check_sampled(cell: Cell) -> None:
-    """Check a cell's number of records, where they are told apart: equal ones are only counted.
-
-    Raises InputError above 2^32.
-    """
-    if not cell.problem_entry.shares_records:
-        check_size("n", cell.n)
-
-
-def check_size(key: str, value: int) -> None:
-    """Check a number of records or replicates against what the random streams can count.
-
-    Raises InputError above 2^32.
-    """
-    if value > MOST:
-        raise InputError(key, value, "at most 2^32 in a run, the range of the random streams' counters")
 
 
 def _run(

@@ -30,7 +30,7 @@ Tell = Callable[[Pace], object]
 
 
 @dataclass
-class Outcome:
+class Unfinished:
     """The jobs without a result.
 
     Attributes
@@ -73,7 +73,7 @@ class _Pool:
 
 def make_within(
     jobs: Sequence[Job], measured: Measured, cores: int, seconds: float, tell: Tell = lambda pace: None
-) -> Outcome:
+) -> Unfinished:
     """Calibrate and run the jobs that the store lacks; what is finished stays there, whatever becomes of the rest.
 
     Parameters
@@ -91,7 +91,7 @@ def make_within(
         When the user interrupts; all processes are ended.
     """
     lacking = [job for job in jobs if not measured.has("run", job)]
-    waiting, outcome = [*range(len(lacking))], Outcome()
+    waiting, outcome = [*range(len(lacking))], Unfinished()
     running: dict[Future[tuple[str, float]], tuple[int, float]] = {}
     pace = Pace([sum(job.seconds) for job in lacking], at_once=cores)
     others, pool, end = set(active_children()), _Pool.of(cores, lacking, measured), time.monotonic() + seconds

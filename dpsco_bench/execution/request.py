@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
-from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.errors import InputError, integral, nearest
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm
+from dpsco_bench.errors import InputError, checked_count, integral, nearest
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Problem, constant_names
@@ -18,6 +18,7 @@ CONSTANTS = constant_names()
 CELL_KEYS = ("n", "d", "epsilon", "delta")
 LEAST_REAL, MOST_REAL = 1e-100, 1e100
 """Sizes of real numbers that a schedule can square and divide."""
+MOST = 1 << 32
 SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.options.constants"
 
 
@@ -121,6 +122,34 @@ def check_cell(cell: Cell) -> Cell:
     cell.algorithm_entry.check_problem(cell.problem_entry)
     cell.problem_entry.check_records(cell.n)
     return cell
+
+
+def check_run(calibration: str, replicates: int, seed: int, data_set: int = 0) -> None:
+    """Check what is not part of a cell. Raises InputError naming the key."""
+    if calibration not in CALIBRATIONS:
+        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+    check_size("replicates", checked_count("replicates", replicates))
+    for key, value in (("seed", seed), ("data_set", data_set)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(key, value, "an integer >= 0")
+
+
+def check_sampled(cell: Cell) -> None:
+    """Check a cell's number of records, where they are told apart: equal ones are only counted.
+
+    Raises InputError above 2^32.
+    """
+    if not cell.problem_entry.shares_records:
+        check_size("n", cell.n)
+
+
+def check_size(key: str, value: int) -> None:
+    """Check a number of records or replicates against what the random streams can count.
+
+    Raises InputError above 2^32.
+    """
+    if value > MOST:
+        raise InputError(key, value, "at most 2^32 in a run, the range of the random streams' counters")
 
 
 def as_declared(values: Options, parameters: Mapping[str, inspect.Parameter]) -> Options:

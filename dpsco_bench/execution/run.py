@@ -21,7 +21,6 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.measures import Measure, get_measure
-from dpsco_bench.execution.reuse import Reuse
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -33,6 +32,9 @@ BLOCK_SCORES = 1 << 23
 """Most numbers (mostly margins: rows times records) held at once."""
 WHOLE = 24
 """Blocks of more replicates than this have a multiple of it: compiled passes over all records take as many at once."""
+
+KEPT_BYTES = 2**28
+"""Most bytes of data sets that are kept for the cells after them."""
 
 MechanismFactory = Callable[..., Mechanism]
 
@@ -108,6 +110,43 @@ class Checkpoints:
         """Record the measure now."""
         self.risk.append(self._measure.value(objective, x))
         self.evaluations.append(to_numpy(objective.evaluations).astype(np.float64))
+
+
+class Reuse:
+    """Data sets and minima of the cells that were run before, by the objective that they belong to.
+
+    Cells that differ only in method, calibration or noise have the same objective; drawing a large data set and
+    minimising over it again would cost more than many a run. Nothing depends on whether something was kept.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._data: dict[str, Data] = {}
+        self._minima: dict[str, Any] = {}
+
+    def data(self, cell: Cell, data_set: int) -> Data:
+        """`Cell.draw_data`, of the last draws one that was the same."""
+        key = cell.objective_key(data_set)
+        found = self._data.pop(key, None)
+        if found is None:
+            found = cell.draw_data(self._seed, data_set)
+        while self._data and sum(map(_bytes, self._data.values())) + _bytes(found) > KEPT_BYTES:
+            del self._data[next(iter(self._data))]
+        self._data[key] = found
+        return found
+
+    def minimum(self, cell: Cell, data_set: int) -> Any:
+        """The minimum that an earlier cell stored, or None."""
+        return self._minima.get(cell.objective_key(data_set))
+
+    def keep_minimum(self, cell: Cell, data_set: int, minimum: Any) -> None:
+        """Store a minimum; None stores nothing."""
+        if minimum is not None:
+            self._minima[cell.objective_key(data_set)] = minimum
+
+
+def _bytes(data: Data) -> int:
+    return sum(getattr(array, "nbytes", 0) for array in (data.features, data.labels))
 
 
 def run_block(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
@@ -16,7 +18,6 @@ from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, items,
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
-from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
@@ -202,3 +203,17 @@ def shares(job: Job, seconds: float) -> int:
     """In how many shares a block is run that is predicted to take so long."""
     most = len(job.cells) if is_whole(job) else least_units(job)
     return max(1, min(int(seconds / SHARE_SECONDS), most))
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Jobs that run inside have one `Reuse` for each seed; every other job has its own.
+
+    A job looks its `Reuse` up when it begins. Nothing depends on whether something was kept.
+    """
+    own = vars(job_module)["Reuse"]
+    vars(job_module)["Reuse"] = cache(own)
+    try:
+        yield
+    finally:
+        vars(job_module)["Reuse"] = own

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -19,7 +19,6 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.claims.other_names import usual
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
@@ -27,11 +26,19 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.library import check_run, check_sampled
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.pool import Outcome, Tell, make_within
+from dpsco_bench.execution.pool import Tell, Unfinished, make_within
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.request import CELL_KEYS, CONSTANT, CONSTANTS, PROBLEM, as_declared, problem_options
+from dpsco_bench.execution.request import (
+    CELL_KEYS,
+    CONSTANT,
+    CONSTANTS,
+    PROBLEM,
+    as_declared,
+    check_run,
+    check_sampled,
+    problem_options,
+)
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HELD_OUT, HeldOut
@@ -58,6 +65,8 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
 
+OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon"}
+"""A name -> the key."""
 ID = "choose"
 LIMIT = 90.0
 """Seconds."""
@@ -187,18 +196,12 @@ def twin_of(point: Point, data_root: str = "data") -> Point:
     return replace(point, problem=cls.twin, options={**options, **point.entry(data_root).twin_options})
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A method that accepts the point, and the seconds that it is predicted to take on one core."""
 
     method: Entrant
     plan: Plan
     seconds: float
-
-    def is_same(self, other: Candidate) -> bool:
-        """Tell whether two methods are one mechanism here: one run by one plan."""
-        runs = [get_algorithm(each.method.algorithm).run_function for each in (self, other)]
-        return runs[0] is runs[1] and self.plan == other.plan
 
 
 def _shipped_instances() -> list[Instance]:
@@ -225,10 +228,12 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
             found.append(Candidate(method, plan, seconds))
     kept: list[Candidate] = []
     for one in sorted(found, key=lambda one: one.method.name):  # the name that is kept hangs on no prediction
-        twin = next((other for other in kept if one.is_same(other)), None)
+        run = get_algorithm(one.method.algorithm).run_function
+        alike = (o for o in kept if o.plan == one.plan and get_algorithm(o.method.algorithm).run_function is run)
+        twin = next(alike, None)
         if twin is None:
             kept.append(one)
-        else:  # two streams of one law would be two chances to be the best
+        else:  # one run by one plan: two streams of one law would be two chances to be the best
             reason = f"it is the same mechanism as {twin.method.name}"
             left_out.append(LeftOut.of(point.draft(one.method.name, one.method), "not_run", reason))
     return sorted(kept, key=lambda one: (one.seconds, one.method.name)), left_out
@@ -510,7 +515,7 @@ def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
     return f"no method accepts {problem}: {reason} ({count} of {len(left_out)} methods)"
 
 
-def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Outcome) -> Choice:
+def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
     jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
     standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
     if not isinstance(standing, Standing):
@@ -555,7 +560,7 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
 
 
-def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[Unrun]:
+def _lost(jobs: Sequence[Job], outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
     for job in (job for job in jobs if job.part != REFERENCE):
@@ -568,3 +573,9 @@ def _lost(jobs: Sequence[Job], outcome: Outcome) -> list[Unrun]:
             reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
             found.append(Unrun(job.part, algorithm, "stopped", reason))
     return found
+
+
+def usual(name: str, known: Collection[str]) -> str:
+    """What a key is called here, if that is known; else the name as it is."""
+    here = OTHER_NAMES.get(name, name)
+    return here if here in known else name

@@ -48,8 +48,8 @@ Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
 Place = tuple[str, int]
 """Instance, and number of the point."""
-Records = tuple[str, int, int | None]
-"""Instance, n and d, which name the records that runs share."""
+Records = tuple[str, int, int]
+"""Instance, n and d, which name the records that runs share; they do not depend on epsilon."""
 RANKED = ("proven",)
 """Privacy statuses of methods that can win."""
 TRIVIAL = "trivial solution"
@@ -296,17 +296,14 @@ class BoardResults:
 
     @property
     def id(self) -> str:
-        """Id of the board."""
         return self.entry.id
 
     @cached_property
     def board(self) -> Board:
-        """The board."""
         return Board.of(self.entry)
 
     @property
     def profile(self) -> str:
-        """Profile whose grids were run."""
         return self.files.profile
 
     @cached_property
@@ -328,8 +325,11 @@ class BoardResults:
 
 
 @dataclass(frozen=True)
-class Run:
-    """One method at one point."""
+class Ran:
+    """A method that ran at a point; of a search each setting by its number.
+
+    ``proven`` says that the noise that was used is proven private; a search can win nothing, whatever its noise.
+    """
 
     instance: str
     method: str
@@ -338,26 +338,19 @@ class Run:
     cell: CellEvidence
 
     @classmethod
-    def of(cls, cell: CellEvidence) -> Run:
-        """Make the run of a cell, whose method is ``<instance>/<method>``, and of a search ``#<setting>`` behind it."""
+    def of(cls, cell: CellEvidence) -> Ran:
+        """Read the names of a cell, whose method is ``<instance>/<method>``, of a search with ``#<setting>`` behind."""
         instance, _, name = cell.entry.method.partition("/")
         method, _, setting = name.partition(SEARCH_MARK)
         return cls(instance, method, int(setting) if setting else None, int(cell.value), cell)
 
     @property
-    def records(self) -> Records:
-        """Name of the records that it shares with other runs; they do not depend on epsilon."""
-        return self.instance, self.cell.entry.n, self.cell.entry.d
+    def proven(self) -> bool:
+        return self.cell.calibrated.privacy_status in RANKED
 
     @property
     def ranked(self) -> bool:
-        """True where it can win: its privacy is proven for the noise that was used, and nothing was searched."""
         return self.setting is None and self.proven
-
-    @property
-    def proven(self) -> bool:
-        """True where its noise is proven to be private; a search is not, whatever its noise."""
-        return self.cell.calibrated.privacy_status in RANKED
 
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
@@ -366,7 +359,7 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
     A point at which nothing ran has a row as well, which says why.
     """
     board, skipped, left_out = Board.of(entry), dict[str, str](), [*entry.left_out]
-    runs: dict[Place, list[Run]] = {}
+    runs: dict[Place, list[Ran]] = {}
     beside: dict[Records, Mapping[str, HeldOut]] = {}
     for job in entry.jobs:
         if job.skipped:
@@ -376,9 +369,11 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for cell, calibrated in zip(job.cells, calibrations, strict=True):
             if isinstance(calibrated, RefusedCell):
                 left_out.append(LeftOut.of(cell, "refused", calibrated.refused))
-        for run in map(Run.of, job_evidence(job, table, calibrations)):
-            if HELD_OUT[0] in run.cell.extras and run.records not in beside:
-                beside[run.records] = _held_out_beside(run, job)
+        for run in map(Ran.of, job_evidence(job, table, calibrations)):
+            if HELD_OUT[0] in run.cell.extras:
+                records = (run.instance, run.cell.entry.n, run.cell.context.d)
+                if records not in beside:
+                    beside[records] = _held_out_beside(run.cell, job)
             runs.setdefault((run.instance, run.point), []).extend([run, *_as_settings(run, board, job.profile)])
     not_run: dict[Place, list[LeftOut]] = {}
     for item in left_out:
@@ -391,15 +386,17 @@ def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
         for place in sorted(place for place in not_run.keys() - runs.keys() if place[0] == one.id):
             rows.append(Skipped(one.id, one.title, _why_empty(not_run[place])))
         places = sorted(place for place in runs if place[0] == one.id)
-        own = [_row(one, runs[place], not_run.get(place, ()), beside) for place in places]
-        rows += [replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own)) for row in own]
+        own = [_row(one, runs[place], not_run.get(place, ())) for place in places]
+        for row in own:
+            row = replace(row, contenders=contenders(row, own), uncompared=uncompared(row, own))
+            rows.append(replace(row, held_out=beside.get((one.id, row.n, row.d), {})))
     return rows
 
 
-def _held_out_beside(run: Run, job: Job) -> Mapping[str, HeldOut]:
+def _held_out_beside(cell: CellEvidence, job: Job) -> Mapping[str, HeldOut]:
     """Measure the starting point and the minimiser; empty where the data are not there: results stay without them."""
     try:
-        found = HeldOutBeside.of(located(run.cell.entry, job.data_root), job.seed, run.cell.extras)
+        found = HeldOutBeside.of(located(cell.entry, job.data_root), job.seed, cell.extras)
     except DpscoError:
         return {}
     return {"trivial": found.trivial, "without_privacy": found.without_privacy} if found else {}
@@ -419,7 +416,7 @@ def _why_empty(items: Sequence[LeftOut]) -> str:
     return f"{point}: no method runs: {'; '.join(told)}"
 
 
-def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
+def _as_settings(run: Ran, board: Board, profile: str) -> Iterator[Ran]:
     """Repeat a method's run as each setting of a search that it is."""
     instance = next(instance for instance in board.instances if instance.id == run.instance)
     for search in instance.searches if run.setting is None else ():
@@ -428,12 +425,7 @@ def _as_settings(run: Run, board: Board, profile: str) -> Iterator[Run]:
                 yield replace(run, method=search.name, setting=setting)
 
 
-def _row(
-    instance: Instance,
-    runs: Sequence[Run],
-    left_out: Sequence[LeftOut],
-    beside: Mapping[Records, Mapping[str, HeldOut]],
-) -> Standing:
+def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -> Standing:
     plain = [run for run in runs if run.setting is None and run.method != REFERENCE]
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
@@ -464,7 +456,6 @@ def _row(
         **outcome._asdict(),
         search=best_search(runs),
         risk_kind=risk_kind_of(first.entry),
-        held_out=beside.get(runs[0].records, {}),
     )
 
 
@@ -477,7 +468,7 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
     return (context.start_risk if cut else value), cut
 
 
-def _without_privacy(instance: Instance, reference: Run | None) -> Reference:
+def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
     """Summarise the run without noise; 0 where the risk is the sample's own, NaN where it is refused here."""
     if reference:
         return Reference(*_summary(reference.cell.risks))
@@ -492,7 +483,7 @@ def _summary(risks: FloatArray) -> tuple[float, Interval]:
     return found.mean, (found.mean - half, found.mean + half)
 
 
-def _method(run: Run, tied: Sequence[str], trivial: float) -> Ranked:
+def _method(run: Ran, tied: Sequence[str], trivial: float) -> Ranked:
     calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
@@ -583,7 +574,7 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
     return low, max(share, min(1.0, high))
 
 
-def best_search(runs: Sequence[Run]) -> Searched | None:
+def best_search(runs: Sequence[Ran]) -> Searched | None:
     """Find the best setting of the searches, chosen on one half of the replicates and measured on the other.
 
     None where nothing is searched.
@@ -591,19 +582,12 @@ def best_search(runs: Sequence[Run]) -> Searched | None:
     searched = [run for run in runs if run.setting is not None and run.proven]
     if not searched:
         return None
-    halves = [_halves(run.cell.risks) for run in searched]
+    cells = [as_cell(run.cell.risks) for run in searched]
+    axis = 1 if cells[0].shape[1] > 1 else 2  # data sets, or where there is one only replicates
+    halves = [np.split(cell, [cell.shape[axis] // 2], axis) for cell in cells]
     chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
-    run = searched[chosen]
-    entry = run.cell.entry
+    run, entry = searched[chosen], searched[chosen].cell.entry
     return Searched(run.method, entry.algorithm, entry.options, *_summary(halves[chosen][1]), len(searched))
-
-
-def _halves(risks: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Split data sets, or where there is one only replicates, in two halves."""
-    cell = as_cell(risks)
-    axis = 1 if cell.shape[1] > 1 else 2
-    middle = cell.shape[axis] // 2
-    return (cell[:, :middle], cell[:, middle:]) if axis == 1 else (cell[:, :, :middle], cell[:, :, middle:])
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:

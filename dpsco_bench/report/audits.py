@@ -42,7 +42,7 @@ SEEN, SILENT = INK, GREY
 
 
 @dataclass(frozen=True)
-class Row:
+class AuditRow:
     """Audits of one algorithm, variant and calibration at one claim: by the transcript, by fused runs, or both."""
 
     algorithm: str
@@ -71,7 +71,7 @@ def audit_scores(scores: Iterable[Score]) -> list[Score]:
     return [score for score in scores if score.kind.name == KIND and "epsilon_lower" in (score.row.own or {})]
 
 
-def rows_of(scores: Iterable[Score]) -> list[Row]:
+def rows_of(scores: Iterable[Score]) -> list[AuditRow]:
     """Group audits by algorithm, and of each by variant, calibration and claim."""
     found: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
@@ -80,7 +80,7 @@ def rows_of(scores: Iterable[Score]) -> list[Row]:
         found.setdefault((method.algorithm, method.variant or "", score.row.calibration, stem), []).append(score)
     order = {calibration: place for place, calibration in enumerate(COLOURS)}
     keys = sorted(found, key=lambda key: (*key[:2], key[3], order[key[2]]))
-    return [Row(*key, tuple(found[key])) for key in keys]
+    return [AuditRow(*key, tuple(found[key])) for key in keys]
 
 
 def audits_figure(scores: Sequence[Score]) -> Figure:
@@ -123,28 +123,28 @@ def audits_message(scores: Sequence[Score]) -> str:
     return f"Audits: {', '.join(told)}" if told else "Audits"
 
 
-def _columns(rows: Sequence[Row]) -> list[list[list[Row]]]:
+def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
     """Set algorithms, each with its rows, in one column or in two of about the same height."""
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[AuditRow]] = {}
     for row in rows:
         groups.setdefault(row.algorithm, []).append(row)
     blocks = list(groups.values())
     total = sum(map(_height, blocks))
     if total <= MOST_ROWS:
         return [blocks]
-    first, seen = list[list[Row]](), 0.0
+    first, seen = list[list[AuditRow]](), 0.0
     while seen + _height(blocks[len(first)]) / 2 < total / 2:
         seen += _height(blocks[len(first)])
         first.append(blocks[len(first)])
     return [first, blocks[len(first) :]]
 
 
-def _height(block: Sequence[Row]) -> float:
+def _height(block: Sequence[AuditRow]) -> float:
     """Count the lines of an algorithm: its name, and one for each row."""
     return len(block) + 1.15
 
 
-def _draw(axes: Axes, blocks: Sequence[Sequence[Row]]) -> None:
+def _draw(axes: Axes, blocks: Sequence[Sequence[AuditRow]]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LOWEST / 1.25, HIGHEST * 1.25)
     axes.set_ylim(sum(map(_height, blocks)), 0.0)
@@ -169,7 +169,7 @@ def _name(axes: Axes, y: float, text: str, colour: str, weight: str = "normal") 
     axes.text(-0.02, y, text, transform=axes.get_yaxis_transform(), **look)
 
 
-def _draw_row(axes: Axes, row: Row, y: float) -> None:
+def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
     colour = COLOURS[row.calibration]
     name = f"{row.name}: {row.calibration}" if row.name else row.calibration
     _name(axes, y, symbols(name), TEXT_COLOURS[row.calibration])

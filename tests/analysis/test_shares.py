@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy.stats import binom, binomtest
 
-from dpsco_bench.analysis.shares import least_share, runs_to_decide, share_word
+from dpsco_bench.kinds.explicit import least_share, runs_to_decide, share_word
 
 
 @pytest.mark.parametrize(("inside", "size"), [(0, 5), (3, 7), (40, 40), (181, 192)])

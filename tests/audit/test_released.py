@@ -15,7 +15,7 @@ from dpsco_bench.audit.released import (
     DENSITIES,
     FALSE_ALARM,
     KINDS,
-    Compared,
+    QueryCheck,
     charged_as,
     least_kappa,
     misstated,
@@ -260,11 +260,11 @@ def test_scores_of_which_not_all_noise_is_drawn_are_not_compared():
 def test_a_plan_passes_only_when_each_of_its_queries_was_compared(monkeypatch):
     cell = make_cell("wang2017.dp_gd_pl", "ridge_logistic", {"n": 24, "steps": 2})
     checks = Checks(subject_of(cell, calibrate_cell(cell, "accounted", 0), 0), None)
-    compared, not_compared = Compared(said="1 of the charged noise"), Compared()
+    compared, not_compared = QueryCheck(said="1 of the charged noise"), QueryCheck()
     for found, passed in (
         ({"a": compared}, True),
         ({"a": compared, "b": not_compared}, None),
-        ({"a": compared, "b": Compared("too small"), "c": not_compared}, False),
+        ({"a": compared, "b": QueryCheck("too small"), "c": not_compared}, False),
         ({}, None),
     ):
         monkeypatch.setattr(released, "compare", lambda *_, found=found: found)

@@ -6,9 +6,9 @@ from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.replay import ForcedReplay, Recorder
+from dpsco_bench.audit.replay import ForcedReplay, Recording
 from dpsco_bench.audit.scorers import candidate_weights, run_pairs
-from dpsco_bench.audit.transcript import BINS, Setting, log_ratio
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import Poisson, SingleIndex
@@ -22,7 +22,7 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
     _, plan = cell.plan(calibration, SEED)
     scales = {k: scale * v for k, v in calibrate(plan, cell.privacy, calibration).scales.items()}
     pair = next(candidate_pairs(cell, SEED, plan, scales))
-    return Setting(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
+    return NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
 
 
 def run_features(*given):
@@ -74,7 +74,7 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
     _, plan = cell.plan("paper", SEED)
     scales = {"gradient": 0.7}
     pair = next(candidate_pairs(cell, SEED, plan, scales))
-    setting = Setting(pair.cell, plan, scales, (pair.data, pair.other), 0)
+    setting = NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), 0)
     (found,) = run_features(setting, "transcript", 0, 0, 200, SEED)
     (released,) = run_features(setting, "output", 0, 0, 200, SEED)
 
@@ -123,7 +123,7 @@ def test_without_noise_the_transcript_identifies_its_data_set():
 
 def test_the_same_data_set_twice_leaves_no_trace():
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
-    same = Setting(setting.cell, setting.plan, setting.scales, (setting.pair[0],) * 2, 0)
+    same = NeighbourRun(setting.cell, setting.plan, setting.scales, (setting.pair[0],) * 2, 0)
     np.testing.assert_array_equal(ratios(same, 0, 50), 0.0)
 
 
@@ -145,7 +145,7 @@ class Listed(Mechanism):
 def test_a_recorder_changes_nothing():
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=5)
     plain, wrapped = (
-        make(Listed(setting.plan, setting.scales, "recorder", SEED, 0, 7)) for make in (lambda m: m, Recorder)
+        make(Listed(setting.plan, setting.scales, "recorder", SEED, 0, 7)) for make in (lambda m: m, Recording)
     )
     outputs = [setting.execute(setting.pair[0], m, 7) for m in (plain, wrapped)]
     np.testing.assert_array_equal(*outputs)
@@ -170,7 +170,7 @@ def test_weights():
 def test_a_shuffled_record_is_tried_in_every_batch():
     """Replays put it at the head of each, or nowhere: releases of one batch look at no other."""
     setting = setting_of_shuffled()
-    recorded = Recorder(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
+    recorded = Recording(Mechanism(setting.plan, setting.scales, "shuffled", SEED, 0, 3))
     setting.execute(setting.pair[0], recorded, 3)
     size = setting.plan.queries[0].records.size
     for drawn in (False, True):
@@ -186,4 +186,6 @@ def setting_of_shuffled():
     cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
     _, plan = cell.plan("accounted", SEED)
     pair = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
-    return Setting(pair.cell, plan, {query.name: 1.0 for query in plan.queries}, (pair.data, pair.other), pair.record)
+    return NeighbourRun(
+        pair.cell, plan, {query.name: 1.0 for query in plan.queries}, (pair.data, pair.other), pair.record
+    )

@@ -11,7 +11,7 @@ from dpsco_bench.bench import jax_peer, products
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import draw_only, single_run
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.bench.noisy_sgd import Task, batched_run, project
+from dpsco_bench.bench.noisy_sgd import SgdTask, batched_run, project
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
 from dpsco_bench.papers.gopi2022.bench import P, one_chain
@@ -20,7 +20,7 @@ from dpsco_bench.papers.zhang2022 import bench as online_to_batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
-TASK = Task(replicates=3, d=10, steps=12, scale=3.0)
+TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
 
 
 def noise(task):
@@ -60,7 +60,7 @@ def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_jax_draws_independent_noise_of_the_same_law(dtype):
     pytest.importorskip("jax", reason="the peer is optional")
-    task = Task(400, 4, 30, dtype)
+    task = SgdTask(400, 4, 30, dtype)
     ours, theirs = batched_run(task), np.asarray(jax_peer.compiled_run(task)())
     assert theirs.shape == ours.shape and theirs.dtype == dtype
     assert len(np.unique(theirs)) > 0.99 * theirs.size
@@ -105,7 +105,7 @@ def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
     np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)
 
 
-SGD = noisy_sgd.Task(replicates=3, d=7, steps=40, n=9, step=0.4)
+SGD = noisy_sgd.SampledSgdTask(replicates=3, d=7, steps=40, n=9, step=0.4)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_single_record_peers_run_the_same_steps(peer, given):
 @pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
 def test_single_record_peers_have_our_law(peer):
     """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
-    task = noisy_sgd.Task(400, 4, 60, n=9)
+    task = noisy_sgd.SampledSgdTask(400, 4, 60, n=9)
     try:
         theirs = np.asarray(peer(task)())
     except NotMeasurable as reason:
@@ -143,7 +143,7 @@ def test_single_record_peers_have_our_law(peer):
 
 def test_jax_frank_wolfe_ends_where_ours_does_without_noise():
     pytest.importorskip("jax", reason="the peer is optional")
-    task = frank_wolfe.Task(2, 5, 64)
+    task = frank_wolfe.FrankWolfeTask(2, 5, 64)
     run = frank_wolfe.jax_run(task, np.zeros((2, 33, 10)))
     ours = run_block(task.cell, task.plan, {"vertex": 0.0}, task.cell.draw_data(0, 0), root_seed=0, replicates=2).output
     np.testing.assert_allclose(np.asarray(run()), ours, rtol=0, atol=1e-12)

@@ -12,7 +12,7 @@ import pytest
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, Case, Effort, Goal, NotMeasurable, Pair, measure
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, Effort, Goal, NotMeasurable, Pair, measure
 from dpsco_bench.cli.main import main
 from dpsco_bench.fused import compiled
 from dpsco_bench.fused.registry import has_steps
@@ -25,7 +25,9 @@ KEYS |= {"reason", "limit"}
 
 def case(sense, goal, ours_units=1.0):
     """A case of tasks that say themselves how long they take: one second and two."""
-    return Case("G0", "tasks", "tasks", "call", sense, goal, lambda: Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0))
+    return BenchCase(
+        "G0", "tasks", "tasks", "call", sense, goal, lambda: Pair(lambda: 1.0, lambda: 2.0, ours_units, 1.0)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def small(monkeypatch):
         raise NotMeasurable("it is not here")
 
     cases = [case(AT_MOST, 0.9), case(AT_LEAST, 1e9), case(AT_MOST, None)]
-    cases.append(Case("G0", "tasks", "nothing", "call", AT_LEAST, 1.0, missing))
+    cases.append(BenchCase("G0", "tasks", "nothing", "call", AT_LEAST, 1.0, missing))
     only = Registry("benchmark", "no_such_folder")
     only.add("G0", Goal("tasks", lambda: cases), __name__)
     monkeypatch.setattr(suite, "GOALS", only)
@@ -68,7 +70,7 @@ def test_a_goal_can_be_missed_without_a_time(missed, goal, met):
     def build():
         raise NotMeasurable("its listing runs", missed=missed)
 
-    row = measure(Case("G0", "tasks", "tasks", "call", AT_LEAST, goal, build), Effort(3, 1.0))
+    row = measure(BenchCase("G0", "tasks", "tasks", "call", AT_LEAST, goal, build), Effort(3, 1.0))
     assert (row.ratio, row.met, row.reason) == (None, met, "its listing runs")
 
 

@@ -14,7 +14,7 @@ from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.tables import parse_table
-from dpsco_bench.cli.planning import make_plan
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.problems.registry import list_problems

@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.glossary import errata_letters
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import (
     BOUNDS,
@@ -19,6 +18,7 @@ from dpsco_bench.claims.bounds.registry import (
     Symbol,
     alphabetical,
     bound,
+    errata_letters,
     evaluate,
     get_bound,
     glossary_of,

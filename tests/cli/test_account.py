@@ -6,8 +6,7 @@ import re
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.bounds.glossary import GLOSSARIES, errata_letters, schedule_letter
-from dpsco_bench.claims.bounds.registry import BOUNDS
+from dpsco_bench.claims.bounds.registry import BOUNDS, GLOSSARIES, errata_letters, schedule_letter
 from dpsco_bench.claims.catalogue import find_errata, load_errata
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell

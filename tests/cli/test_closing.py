@@ -9,8 +9,8 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli import terminal, workflow
-from dpsco_bench.cli.closing import closing
 from dpsco_bench.cli.terminal import LogHandler, TimeLeft
+from dpsco_bench.cli.verbs.gate import closing
 from dpsco_bench.execution.layout import Layout
 
 

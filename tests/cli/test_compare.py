@@ -5,8 +5,8 @@ import json
 import pytest
 
 from dpsco_bench.claims.plan import WorkPlan
-from dpsco_bench.cli.planning import make_plan
 from dpsco_bench.cli.verbs import compare, gate
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.claims.plan import WorkPlan
-from dpsco_bench.cli import planning
+from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.jsonio import dumps_canonical, sealed
 from dpsco_bench.leaderboard import board
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dpsco_bench.cli import depends
-from dpsco_bench.cli.depends import DRAWN_IN, drawing_digest, site_digest
+from dpsco_bench.cli import outline
+from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
 from dpsco_bench.registry import modules_in, papers
 from dpsco_bench.report.method_styles import METHOD_STYLES
 from dpsco_bench.report.own_figures import FIGURES, PANELS
@@ -23,9 +23,9 @@ def test_every_module_that_says_how_claims_are_shown_counts():
 def test_the_site_depends_on_listings_and_formulas_too():
     """Those of methods that no claim of a profile runs have pages as well."""
     for paper, package in papers().items():
-        shown = {name for kept in depends.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
+        shown = {name for kept in outline.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
         assert any(".algorithms." in name for name in shown) and any(".bounds" in name for name in shown), paper
-        assert drawing_digest(paper, depends.SHOWN_IN) != drawing_digest(paper)
+        assert drawing_digest(paper, outline.SHOWN_IN) != drawing_digest(paper)
 
 
 def test_papers_have_digests_of_their_own():
@@ -43,8 +43,8 @@ def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeyp
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")
-    monkeypatch.setattr(depends, "shared_dir", lambda name: tmp_path / name)
-    monkeypatch.setattr(depends, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
+    monkeypatch.setattr(outline, "shared_dir", lambda name: tmp_path / name)
+    monkeypatch.setattr(outline, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
     before = site_digest("smoke")
     (tmp_path / "workflows" / "recorded" / "ci.json").write_text("another profile's")
     assert site_digest("smoke") == before

@@ -7,14 +7,18 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import parse_keys, parse_value
-from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, table
+from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, table
 from dpsco_bench.cli.sweeps import _flat
 from dpsco_bench.cli.verdict_table import verdict_table
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.summary import HeldOut, HeldOutBeside
 from dpsco_bench.problems.base import Constants
 
-COLUMNS = (Column("name", "name", shrink=8), Column("note", "note", shrink=6), Column("value", "value", numeric=True))
+COLUMNS = (
+    Heading("name", "name", shrink=8),
+    Heading("note", "note", shrink=6),
+    Heading("value", "value", numeric=True),
+)
 
 
 def test_numbers_are_right_aligned_and_text_left():
@@ -32,7 +36,7 @@ def test_a_wide_table_is_cut_from_the_last_column_that_may_shrink():
 
 
 def test_a_column_cut_in_the_middle_keeps_apart_what_differs_at_the_end():
-    columns = (Column("part", "part", shrink=12, middle=True),)
+    columns = (Heading("part", "part", shrink=12, middle=True),)
     rows = [{"part": f"ridge_logistic-{axis}"} for axis in ("n", "d", "epsilon", "kappa")]
     shown = table(columns, rows, width=12).splitlines()[2:]
     assert len(set(shown)) == 4 and all(len(line) == 12 and line.startswith("ridg...") for line in shown)

@@ -12,7 +12,7 @@ from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import card
 from dpsco_bench.bench.card import NO_DEVICE
 from dpsco_bench.cli.main import main
-from dpsco_bench.cli.planning import make_plan
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.times import Machine

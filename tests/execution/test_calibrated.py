@@ -15,8 +15,7 @@ from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.fingerprint import PlanRecord

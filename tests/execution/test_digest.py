@@ -20,8 +20,8 @@ from dpsco_bench.execution.digest import (
     keyed_closure,
     module_path,
     numbers_digest,
+    source_digest,
 )
-from dpsco_bench.execution.syntax import source_digest
 from dpsco_bench.registry import PLUGIN
 
 

@@ -17,7 +17,6 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
 from dpsco_bench.execution.run_config import RunConfig
-from dpsco_bench.execution.single import single_job
 from dpsco_bench.execution.summary import summarise
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
@@ -154,7 +153,8 @@ def test_a_run_of_chains_says_whether_they_are_certified(algorithm, problem, opt
         **{"n": 20, "d": 3, "epsilon": 1.0, "delta": 1e-6, "replicates": 32, "data_sets": 1, "seed": 1},
         **{"record": None, "plugins": [], "out": None},
     }
-    job = single_job(RunConfig.from_json(config))
+    asked = RunConfig.from_json(config)
+    job = asked.job(asked.cell())
     warnings = summarise(job, execute(job, calibrate_job(job))).warnings
     assert said in warnings and ("not certified" in warnings) == bool(said)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpsco_bench.cli.planning import make_plan
+from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.execution import predict
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.predict import (

@@ -9,10 +9,9 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from dpsco_bench.execution import reuse as module
+from dpsco_bench.execution import run as module
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.reuse import Reuse
-from dpsco_bench.execution.run import run_block
+from dpsco_bench.execution.run import Reuse, run_block
 from dpsco_bench.problems.registry import problem_class
 
 CELL = Cell(algorithm="wang2017.dp_gd_pl", problem="ridge_logistic", n=64, d=3, epsilon=1.0, delta=1e-6)

@@ -24,10 +24,9 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import keep
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, timing, worker
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import AlgorithmError, Cell
 from dpsco_bench.execution.job_results import Measured, items
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.planning import AlgorithmError
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.times import Timings

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dpsco_bench
-from dpsco_bench.execution.planning import ImpurePlan
+from dpsco_bench.execution.cell import ImpurePlan
 from dpsco_bench.execution.plugins import load_plugins
 
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"

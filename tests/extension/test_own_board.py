@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.leaderboard.board import contestants, own_boards
 
@@ -100,7 +101,6 @@ def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):
 
 
 def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
-    from dpsco_bench.cli import planning
     from dpsco_bench.leaderboard import board
 
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])

@@ -133,7 +133,7 @@ def test_a_claim_on_an_own_file(dpsco):
 
 def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
     from dpsco_bench.claims.compose import claim_plan
-    from dpsco_bench.cli.planning import plan_stamp
+    from dpsco_bench.cli.verbs.plan import plan_stamp
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.calibration import calibrate_job
 

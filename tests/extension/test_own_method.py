@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpsco_bench.cli.verbs import plan as planning
 from dpsco_bench.execution.results import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +108,6 @@ def test_claimed(dpsco):
 def test_reported(dpsco, monkeypatch):
     """The workflow's jobs, one by one, on a plan that holds this claim alone."""
     from dpsco_bench.claims import compose
-    from dpsco_bench.cli import planning
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.leaderboard import board
 
@@ -130,7 +130,7 @@ def test_reported(dpsco, monkeypatch):
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
-    from dpsco_bench.cli.planning import plan_stamp
+    from dpsco_bench.cli.verbs.plan import plan_stamp
 
     overrides = [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"]
     beside = Path(METHOD).with_name("beside.py")

@@ -15,8 +15,8 @@ import dpsco_bench
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
-from dpsco_bench.cli.depends import claim_digest
 from dpsco_bench.cli.main import main
+from dpsco_bench.cli.outline import claim_digest
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.covertype import ROWS
 from dpsco_bench.datasets.formats import parse

@@ -18,8 +18,8 @@ from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
 from dpsco_bench.leaderboard.standings import (
     TRIVIAL,
+    Ran,
     RankedBoard,
-    Run,
     _lower_bound,
     _method,
     _why_empty,
@@ -219,7 +219,7 @@ def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
         curve_evaluations=np.ones((1, 4)),
         extras={},
     )
-    assert _method(Run("i", "m", None, 0, cell), (), 2.0).at_start == told
+    assert _method(Ran("i", "m", None, 0, cell), (), 2.0).at_start == told
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.leaderboard.standings import Run, best_search
+from dpsco_bench.leaderboard.standings import Ran, best_search
 from dpsco_bench.privacy.ledger import SEVERITY
 
 
@@ -14,7 +14,7 @@ def run(status="proven", setting=None, halves=(1.0, 1.0)):
     risks = np.repeat(np.array(halves), 8)[None, None, :]
     calibrated = SimpleNamespace(privacy_status=status)
     entry = SimpleNamespace(algorithm="a.b", options={"setting": setting})
-    return Run("i", f"m{setting}", setting, 0, SimpleNamespace(risks=risks, calibrated=calibrated, entry=entry))
+    return Ran("i", f"m{setting}", setting, 0, SimpleNamespace(risks=risks, calibrated=calibrated, entry=entry))
 
 
 @pytest.mark.parametrize("status", SEVERITY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -10,12 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
 from dpsco_bench.registry import Registry, attempt, modules_in, papers
+
+if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
+    from dpsco_bench.claims.erratum import Erratum
 
 Formula = Callable[[BoundContext], float]
 Source = str | Callable[[BoundContext], Any]
@@ -317,3 +321,25 @@ def getter(source: Source) -> Callable[[BoundContext], Any]:
         raise InputError("source", source, "an entry of the cell")
 
     return value
+
+
+def errata_letters(paper: str, errata: Iterable[Erratum]) -> str:
+    """Name letters of errata that the quoted paper prints otherwise: a sentence, or none."""
+    texts = [text for e in errata for text in (e.title, e.printed, e.calculation, e.consequence)]
+    found = [
+        f"{name}, {symbol.words}, is printed as {symbol.printed}"
+        for name, symbol in paper_symbols(paper).items()
+        if symbol.printed and any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
+    ]
+    return f"In {paper} {'; '.join(found)}." if found else ""
+
+
+def schedule_letter(paper: str, field: str) -> str:
+    """Name a field of the schedules of a paper's methods as readers know it.
+
+    By the symbol of its value where that is the field's letter with an index: ``kappa_q`` for ``kappa``, which without
+    one is a condition number everywhere.
+    """
+    named = GLOSSARIES.find(paper) or {}
+    found = [name for name, symbol in named.items() if symbol.place == f"schedule.{field}"]
+    return next((name for name in found if name.startswith(f"{field}_")), field)

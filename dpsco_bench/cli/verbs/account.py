@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
-from dpsco_bench.cli.output import Column, bounded, constants_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, print_json, table
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, STATUS_WORDS
 
 if TYPE_CHECKING:
@@ -18,7 +18,11 @@ SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
 and every schedule option, problem option and problem constant by name. Example:
   dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
-_COLUMNS = (Column("what", ""), Column("paper", "paper", numeric=True), Column("accounted", "accounted", numeric=True))
+_COLUMNS = (
+    Heading("what", ""),
+    Heading("paper", "paper", numeric=True),
+    Heading("accounted", "accounted", numeric=True),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the account."""
     from dpsco_bench.errors import InputError, integral
-    from dpsco_bench.execution.library import check_run
-    from dpsco_bench.execution.request import make_cell
+    from dpsco_bench.execution.request import check_run, make_cell
 
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
@@ -70,7 +73,7 @@ def screen(report: Account) -> Iterator[str]:
 
 
 def _rows(report: Account) -> Iterator[dict[str, str]]:
-    from dpsco_bench.claims.bounds.glossary import schedule_letter
+    from dpsco_bench.claims.bounds.registry import schedule_letter
 
     def row(what: str, show: Callable[[Charged], str], refused: str = "-") -> dict[str, str]:
         shown = {name: show(entry) for name, entry in report.charged.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 
@@ -43,16 +43,15 @@ STATUSES = {
     "not_run": "never run here: ",
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
-HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
 COLUMNS = (
-    Column("method", "method"),
-    Column("risk", "risk", numeric=True),
-    Column("ci", "+- (95 %)", numeric=True),
+    Heading("method", "method"),
+    Heading("risk", "risk", numeric=True),
+    Heading("ci", "+- (95 %)", numeric=True),
     *HELD_OUT,
-    Column("says", ""),
-    Column("privacy", "privacy"),
-    Column("gradients", "gradients", numeric=True),
-    Column("seconds", "seconds", numeric=True),
+    Heading("says", ""),
+    Heading("privacy", "privacy"),
+    Heading("gradients", "gradients", numeric=True),
+    Heading("seconds", "seconds", numeric=True),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
@@ -177,12 +176,10 @@ def printed(found: Choice) -> str:
     point = found.point
     options = ", ".join(f"{key} = {value}" for key, value in sorted(point.options.items()) if key != "sha256")
     where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
-    lines = [_line(found, method) for method in found.methods]
-    shown = [one for one in COLUMNS if one not in HELD_OUT or any(line[one.key] != "-" for line in lines)]
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
         found.answer,
-        table(shown, lines),
+        table(COLUMNS, [_line(found, method) for method in found.methods]),
         "\n".join(_references(found)),
     ]
     refused = "\n".join(not_run(found.refused))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpsco_bench.analysis.record import RowDifference
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_json
-from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.cli.output import Heading, print_json, table
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.job_results import Measured
@@ -26,12 +26,12 @@ EPILOG = (
     "of a leaderboard, are told and do not fail."
 )
 _COLUMNS = (
-    Column("id", "claim", shrink=12),
-    Column("part", "part", shrink=12),
-    Column("calibration", "noise"),
-    Column("recorded", "recorded", shrink=12),
-    Column("fresh", "now", shrink=12),
-    Column("what", ""),
+    Heading("id", "claim", shrink=12),
+    Heading("part", "part", shrink=12),
+    Heading("calibration", "noise"),
+    Heading("recorded", "recorded", shrink=12),
+    Heading("fresh", "now", shrink=12),
+    Heading("what", ""),
 )
 
 

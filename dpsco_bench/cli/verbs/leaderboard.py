@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins
-from dpsco_bench.cli.output import Column, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
@@ -24,28 +24,26 @@ A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plu
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
 POINT = (
-    Column("instance", "instance"),
-    Column("n", "n", numeric=True),
-    Column("d", "d", numeric=True),
-    Column("epsilon", "epsilon", numeric=True),
+    Heading("instance", "instance"),
+    Heading("n", "n", numeric=True),
+    Heading("d", "d", numeric=True),
+    Heading("epsilon", "epsilon", numeric=True),
 )
 COLUMNS = (
     *POINT,
-    Column("first", "winner"),
-    Column("risk", "risk", numeric=True),
-    Column("margin", "margin [95 %]", numeric=True),
-    Column("search", "search", numeric=True),
-    Column("trivial", "trivial", numeric=True),
+    Heading("first", "winner"),
+    Heading("risk", "risk", numeric=True),
+    Heading("margin", "margin [95 %]", numeric=True),
+    Heading("search", "search", numeric=True),
+    Heading("trivial", "trivial", numeric=True),
 )
-HELD_OUT = (Column("loss", "held out: loss", numeric=True), Column("accuracy", "accuracy", numeric=True))
-"""Columns that a table has where a point of it has such numbers."""
 ALL_COLUMNS = (
     *POINT,
-    Column("method", "method"),
-    Column("risk", "risk [95 %]", numeric=True),
+    Heading("method", "method"),
+    Heading("risk", "risk [95 %]", numeric=True),
     *HELD_OUT,
-    Column("gradients", "gradients", numeric=True),
-    Column("says", ""),
+    Heading("gradients", "gradients", numeric=True),
+    Heading("says", ""),
 )
 
 
@@ -141,11 +139,7 @@ def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
         print("no method ran at any point")
     elif everything:
         notes: dict[str, int] = {}
-        lines = [line for row in points for line in _lines(row, notes)]
-        shown = [
-            one for one in ALL_COLUMNS if one not in HELD_OUT or any(line.get(one.key, "-") != "-" for line in lines)
-        ]
-        print(table(shown, lines))
+        print(table(ALL_COLUMNS, [line for row in points for line in _lines(row, notes)]))
         for reason, place in notes.items():
             print(labelled(f"({place})", reason, 5))
     else:

@@ -9,17 +9,17 @@ from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
-from dpsco_bench.cli.output import Column, print_json, table
+from dpsco_bench.cli.output import Heading, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
 SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, problems or tables, one line each"
 
-_COLUMNS = (Column("id", "id"), Column("summary", "summary", shrink=30), Column("source", "source", shrink=22))
+_COLUMNS = (Heading("id", "id"), Heading("summary", "summary", shrink=30), Heading("source", "source", shrink=22))
 SCREEN = 24
 """Entries that a screen has room for; below more of them stands how to get fewer."""
-_WITH_CHANGES = (Column("id", "id"), Column("changes", "changes"), Column("summary", "summary", shrink=30))
+_WITH_CHANGES = (Heading("id", "id"), Heading("changes", "changes"), Heading("summary", "summary", shrink=30))
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
@@ -90,7 +90,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     """
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
-    from dpsco_bench.execution.single import DEFAULT_RECORDS
+    from dpsco_bench.execution.run_config import DEFAULT_RECORDS
     from dpsco_bench.leaderboard.board import contestants
     from dpsco_bench.leaderboard.choose import candidates
     from dpsco_bench.problems.registry import problem_class
@@ -124,7 +124,7 @@ def _print_accepting(args: argparse.Namespace) -> int:
         return 0
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
     room = 2 + max(len(one["id"]) for one in named)
-    columns = (Column("id", f"{'accept it':<{room - 2}}"), Column("summary", "", shrink=30))
+    columns = (Heading("id", f"{'accept it':<{room - 2}}"), Heading("summary", "", shrink=30))
     print(table(columns, [one for one in named if one["accepts"]]))
     print("\n" + table(columns[:1], [{"id": ""}]).splitlines()[0].replace("accept it", "refuse it, and why"))
     for one in named:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from dpsco_bench.claims.plan import WorkPlan
+from dpsco_bench.claims.catalogue import conf_files, profile_claims
+from dpsco_bench.claims.compose import claim_plan, errors_of, errors_of_part, own_claims, plan_settings, unmeasured
+from dpsco_bench.claims.model import Part, check_profile
+from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import WorkPlan, restored
+from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.options import add_json, add_plugins
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import dumps_canonical, to_jsonable
+from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
+from dpsco_bench.plain import Options
+from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
+from dpsco_bench.registry import paper_folders, say_once
 
 SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 
@@ -28,7 +41,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
-    from dpsco_bench.claims.compose import check_profile
     from dpsco_bench.cli.output import print_json
     from dpsco_bench.cli.overrides import extended
     from dpsco_bench.cli.verbs.gate import predictor
@@ -66,8 +78,6 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
     InputError
         For overrides that Hydra refuses, or that do not belong to a plan.
     """
-    from dpsco_bench.cli.planning import fresh_plan
-
     if overrides:
         from dpsco_bench.cli.claiming import check_settings
 
@@ -99,3 +109,72 @@ def _one_line_composition(overrides: Sequence[str]) -> Iterator[None]:
     except (HydraException, OmegaConfBaseException) as error:
         said = " ".join(str(error).split("Config search path")[0].split())
         raise InputError("overrides", " ".join(overrides), "overrides of conf/plan.yaml", said) from None
+
+
+def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
+    """Plan a whole profile: claims with at least one part in it, and their jobs."""
+    settings = plan_settings(profile, overrides)
+    ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
+    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
+    boards = plan_boards(profile, settings) if claims is None else []
+    return WorkPlan(
+        profile,
+        tuple(entry for entry in entries if entry.claim.parts),
+        tuple(entry for entry in boards if entry.jobs),
+    )
+
+
+def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
+    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
+
+    Claims of one's own that it does not measure are named in a line each on stderr.
+    """
+    settings = plan_settings(profile, overrides)
+    stamp, known = _stamp(profile, settings), read_sealed(path)
+    if known is None or known.get("stamp") != stamp:
+        plan = make_plan(profile, overrides)
+        known = to_jsonable(replace(plan, stamp=stamp))
+    plan = restored(known)
+    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
+        say_once(unmeasured(profile, [id]))
+    return plan
+
+
+def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
+    """Digest everything that the plan is made from."""
+    return _stamp(profile, plan_settings(profile, overrides))
+
+
+def _stamp(profile: str, settings: Settings) -> str:
+    load_plugins(settings.plugins)
+    absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
+    contents = [pins for pins in _own_contents(settings) if pins]
+    made_from = hashlib.sha256(dumps_canonical([settings, profile, absent, contents]).encode())
+    for path in (
+        *conf_files("**/*.yaml"),
+        *(file for folder in (PACKAGE_ROOT, *paper_folders().values()) for file in code_files(folder)),
+        *plugin_files(settings.plugins),
+        *map(Path, (*settings.claims, *settings.boards)),
+    ):
+        made_from.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return made_from.hexdigest()
+
+
+def _own_contents(settings: Settings) -> Iterator[Options]:
+    """Go through the digests of the files that own claims and leaderboards take their data from."""
+    for id, entry in own_claims(settings.claims).items():
+        with errors_of(id, settings.claims):
+            claim = parse_claim(entry)
+            for part in claim.parts:
+                with errors_of_part(claim, part):
+                    yield _pins(part, settings)
+    for board in own_boards(settings.boards).values():
+        for instance in board.instances:
+            yield _pins(instance, settings)
+
+
+def _pins(of: Part | Instance, settings: Settings) -> Options:
+    """Digest the files that a part or an instance takes its data from."""
+    if not of.problem or not problem_class(of.problem).file_options:
+        return {}
+    return get_problem(of.problem, **{"root": settings.data_root, **of.problem_options}).pins

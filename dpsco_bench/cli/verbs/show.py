@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
-from dpsco_bench.cli.output import Column, Row, constants_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import Heading, Row, constants_text, labelled, number, print_json, table
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.erratum import Erratum
@@ -76,13 +76,13 @@ def claim(page: ClaimPage) -> Iterator[str]:
     for assumption in told.assumptions:
         yield labelled("assumes", assumption)
     columns = (
-        Column("id", "part"),
-        Column("kind", "kind"),
-        Column("calibrations", "calibrations"),
-        Column("sweep", "over", shrink=12),
-        Column("exponent", "exponent", numeric=True),
-        Column("tolerance", "tolerance", numeric=True),
-        Column("bound", "bound", shrink=12),
+        Heading("id", "part"),
+        Heading("kind", "kind"),
+        Heading("calibrations", "calibrations"),
+        Heading("sweep", "over", shrink=12),
+        Heading("exponent", "exponent", numeric=True),
+        Heading("tolerance", "tolerance", numeric=True),
+        Heading("bound", "bound", shrink=12),
     )
     yield "\n" + table(columns, [_part_row(part) for part in told.parts]) + "\n"
     for name, text in {part.part.bound: part.formula for part in page.parts if part.formula}.items():
@@ -126,7 +126,7 @@ def paper_table(page: TablePage) -> Iterator[str]:
             {key: value if isinstance(value, str) else number(value) for key, value in row.items()}
             for row in page.computed_rows
         ]
-        yield "\n" + table([Column(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], rows)
+        yield "\n" + table([Heading(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], rows)
     for row in text.rows:
         yield ""
         for key, value in row.to_json().items():

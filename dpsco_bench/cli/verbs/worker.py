@@ -13,7 +13,7 @@ from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 
 if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import WorkPlan
+    from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
     from dpsco_bench.execution.jobs import Job
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
@@ -50,8 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Do the job."""
-    from dpsco_bench.cli.judging import judge, rank
-
     files = Layout(args.profile)
     load_plugin_files(args.plugin)
     if args.work in STEPS:
@@ -113,3 +111,43 @@ def _note(path: Path, jobs: Iterable[Job]) -> None:
     from dpsco_bench.jsonio import write_atomic
 
     write_atomic(path, "".join(f"{job.name} {job.key}\n" for job in jobs))
+
+
+def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
+    """Write the verdicts of a claim, and draw its figures.
+
+    Parameters
+    ----------
+    files : Layout
+        Of the profile.
+    entry : ClaimEntry
+        Its results are in the store.
+    digest : str
+        Of what the verdicts are made from.
+    """
+    from dpsco_bench.analysis.judge import judge_claim
+    from dpsco_bench.analysis.judged import JudgedClaim
+    from dpsco_bench.cli.claiming import say
+    from dpsco_bench.report.figures import write_claim_figures
+    from dpsco_bench.report.inputs import ClaimResults
+
+    rows = tuple(judge_claim(entry, files.measured.load))
+    for row in rows:
+        say(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
+    write_claim_figures(ClaimResults(entry, files, rows), files.figures)
+    JudgedClaim(entry.id, digest, verdicts=rows).write(files.verdicts(entry.id))
+
+
+def rank(files: Layout, entry: BoardEntry, digest: str) -> None:
+    """Write the standings of a leaderboard, and draw its phase diagrams."""
+    from dpsco_bench.cli.claiming import say
+    from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
+    from dpsco_bench.report.figures import write_figures
+    from dpsco_bench.report.inputs import read_inputs
+
+    rows = standings(entry, files.measured.load)
+    for row in rows:
+        said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
+        say(f"{row.instance}: {said}")
+    RankedBoard(entry.id, digest, tuple(rows)).write(files.standings(entry.id))
+    write_figures(read_inputs(files, only=entry.id), entry.id, files.figures)

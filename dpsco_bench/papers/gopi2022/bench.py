@@ -10,7 +10,7 @@ from functools import cache, partial
 import numpy as np
 
 from dpsco_bench.bench.fused_pairs import CellOf, other_methods
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
 from dpsco_bench.rng.keys import stream_key
@@ -24,10 +24,10 @@ P = 1.5
 
 
 @goal("gibbs", "Gibbs chains of all replicates at once against one at a time")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """A law on the l_p ball, p = 1.5, tilted along the first axis."""
     for d in DIMENSIONS:
-        yield Case(
+        yield BenchCase(
             id="gibbs",
             case=f"{CHAINS} Gibbs chains on the l_1.5 ball, d = {d}",
             peer="one chain in plain Python",
@@ -39,7 +39,7 @@ def cases() -> Iterator[Case]:
 
 
 @goal("P1_gopi2022", "compiled chains of gopi2022 against their listings, by the run")
-def chain_cases() -> Iterator[Case]:
+def chain_cases() -> Iterator[BenchCase]:
     """Linear losses along an axis of the l_p ball; a chain makes a sweep for every 32 steps."""
 
     def chain(id: str, **options: float) -> CellOf:

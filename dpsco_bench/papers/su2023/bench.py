@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dpsco_bench.bench.fused_pairs import SIZES, CellOf, other_methods
-from dpsco_bench.bench.measure import Case, goal
+from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
 SOLVED = "a step looks at all records, by the same products, and its inner steps multiply matrices"
@@ -19,7 +19,7 @@ OWN = f"each replicate has {RECORDS:,} records of its own, too many at this size
 
 
 @goal("P1_su2023", "compiled methods of su2023 against their listings, by the run")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, least squares with public points, and Student slopes on the l_1.5 ball."""
 
     def solving(id: str, problem: str) -> CellOf:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsco_bench.bench.card import Probe, card_probe
+from dpsco_bench.bench.card import CardProbe, card_probe
 from dpsco_bench.bench.fused_pairs import fused_cases, other_methods
-from dpsco_bench.bench.measure import Case, goal
+from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
-card_probe("wang2017.noisy_sgd", Probe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
+card_probe("wang2017.noisy_sgd", CardProbe("wang2017.noisy_sgd_bst14", "ridge_logistic", "noisy SGD"), __name__)
 
 
 @goal("P1_dp_svrg", "DP-SVRG, compiled, against its listing")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """One epoch of single records on `ridge_logistic`."""
 
     def cell(d: int, steps: int) -> Cell:
@@ -24,7 +24,7 @@ def cases() -> Iterator[Case]:
 
 
 @goal("P1_wang2017", "other compiled methods of wang2017 against their listings, by the run")
-def other_cases() -> Iterator[Case]:
+def other_cases() -> Iterator[BenchCase]:
     """Single records on `ridge_logistic`."""
 
     def noisy_sgd(d: int, steps: int) -> Cell:

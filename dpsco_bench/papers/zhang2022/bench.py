@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.bench.fused_pairs import CellOf, other_methods
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -44,10 +44,10 @@ class LinearRecords(Problem):
 
 
 @goal("online_to_batch", "private online-to-batch rounds against a script")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """Shown, without a goal: OGD with AdaGrad steps, weights t, noise on every node."""
     for rows, d in SIZES:
-        yield Case(
+        yield BenchCase(
             id="online_to_batch",
             case=f"dp_otb, rows/d = {rows}/{d}",
             peer="run-at-a-time script",
@@ -107,7 +107,7 @@ def single_run(records: Array, noise: Any) -> Array:
 
 
 @goal("P1_zhang2022", "compiled methods of zhang2022 against their listings, by the run")
-def other_cases() -> Iterator[Case]:
+def other_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, or the cube in l_inf: as many records as steps where a pass is made."""
 
     def batches(id: str, **options: int) -> CellOf:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.bench import jax_peer
-from dpsco_bench.bench.fused_pairs import Run
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.fused_pairs import TimedRun
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan
 
@@ -23,7 +23,7 @@ SCALE = 0.01
 
 
 @dataclass(frozen=True)
-class Task:
+class FrankWolfeTask:
     """Algorithm 1 on the logistic loss over the l1 ball, with noise of `SCALE` in its last release."""
 
     replicates: int
@@ -48,7 +48,7 @@ class Task:
         return SCALE * np.asarray(query.factors(0, self.plan.steps + 1))
 
 
-def jax_run(task: Task, noise: np.ndarray | None = None) -> Callable[[], Array]:
+def jax_run(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Callable[[], Array]:
     """``vmap`` over replicates of ``scan`` over steps, compiled; noise ``(R, N + 1, 2 d)`` replaces its own."""
     jax = jax_peer.import_jax()
     jnp, random, data = jax.numpy, jax.random, task.cell.draw_data(0, 0)
@@ -92,10 +92,10 @@ def jax_run(task: Task, noise: np.ndarray | None = None) -> Callable[[], Array]:
 
 
 @goal("G4", "one-pass private Frank-Wolfe against JAX")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """G4: records, gradients, noise and steps of whole runs; compilation and the keys of JAX are outside the clock."""
     for replicates, d, least in SIZES:
-        yield Case(
+        yield BenchCase(
             id="G4",
             case=f"poly_sfw, R/d = {replicates}/{d}",
             peer="JAX vmap + scan, float64",
@@ -103,10 +103,10 @@ def cases() -> Iterator[Case]:
             sense=AT_LEAST,
             goal=least,
             limit="where scores lie far apart, each of the 2d has its noise drawn",
-            build=partial(_pair, Task(replicates, d)),
+            build=partial(_pair, FrankWolfeTask(replicates, d)),
         )
 
 
-def _pair(task: Task) -> Pair:
+def _pair(task: FrankWolfeTask) -> Pair:
     scores = task.replicates * (task.plan.steps + 1) * 2 * task.d
-    return Pair(partial(Run(task.cell, task.replicates, SCALE), True), jax_run(task), scores, scores)
+    return Pair(partial(TimedRun(task.cell, task.replicates, SCALE), True), jax_run(task), scores, scores)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.bench.fused_pairs import fused_cases
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 
@@ -23,10 +23,10 @@ EPSILON, DELTA = 8.0, 1e-6
 
 
 @goal("poly_sfw", "one-pass private Frank-Wolfe against a naive loop")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """Records, gradients, noise and steps of whole runs on ``needle_l1``; a unit is a score of a vertex."""
     for replicates, d in SIZES:
-        yield Case(
+        yield BenchCase(
             id="poly_sfw",
             case=f"poly_sfw on the l1 ball, R/d = {replicates}/{d}",
             peer="naive loop over the steps of one run",
@@ -78,7 +78,7 @@ def naive_run(cell: Cell, generator: np.random.Generator) -> np.ndarray:
 
 
 @goal("P1_noisy_sgd", "noisy SGD of Proposition 13, compiled, against its listing")
-def noisy_sgd_cases() -> Iterator[Case]:
+def noisy_sgd_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l2 ball, n^2 steps."""
 
     def cell(d: int, steps: int) -> Cell:
@@ -88,7 +88,7 @@ def noisy_sgd_cases() -> Iterator[Case]:
 
 
 @goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its listing")
-def poly_sfw_cases() -> Iterator[Case]:
+def poly_sfw_cases() -> Iterator[BenchCase]:
     """Logistic regression on the l1 ball, n/2 steps."""
 
     def cell(d: int, steps: int) -> Cell:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.bench import c_peer, jax_peer, torch_peer
-from dpsco_bench.bench.fused_pairs import Run
-from dpsco_bench.bench.measure import AT_LEAST, Case, Pair, goal
+from dpsco_bench.bench.fused_pairs import TimedRun
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 
 Array = Any
@@ -31,7 +31,7 @@ SOURCE = Path(__file__).with_name("noisy_sgd.c")
 
 
 @dataclass(frozen=True)
-class Task:
+class SampledSgdTask:
     """What all of them run.
 
     Attributes
@@ -69,7 +69,9 @@ class Task:
         return np.ascontiguousarray(data.features), np.asarray(data.labels, dtype=np.float64)
 
 
-def c_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], np.ndarray]:
+def c_run(
+    task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
+) -> Callable[[], np.ndarray]:
     """The loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own."""
     run, (features, labels) = c_peer.library(SOURCE).noisy_sgd, task.records
     out, work = np.empty((task.replicates, task.d)), np.empty(2 * task.d)
@@ -91,7 +93,7 @@ def c_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | Non
     return call
 
 
-def script_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> np.ndarray:
+def script_run(task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> np.ndarray:
     """One replicate in NumPy, with the cheapest calls; noise ``(T, d)``."""
     generator, (features, labels) = np.random.default_rng(0), task.records
     chosen = generator.integers(task.n, size=task.steps) if indices is None else indices
@@ -109,7 +111,9 @@ def script_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray 
     return total / task.steps
 
 
-def jax_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], Array]:
+def jax_run(
+    task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
+) -> Callable[[], Array]:
     """``vmap`` over replicates of ``scan`` over steps, compiled."""
     jax = jax_peer.import_jax()
     jnp, random = jax.numpy, jax.random
@@ -144,7 +148,9 @@ def jax_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | N
     return lambda: run(keys).block_until_ready()
 
 
-def torch_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> Callable[[], Array]:
+def torch_run(
+    task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
+) -> Callable[[], Array]:
     """Batched tensors ``(R, d)``, a loop over steps."""
     torch = torch_peer.import_torch()
     kind = getattr(torch, task.dtype)
@@ -173,7 +179,7 @@ def torch_run(task: Task, indices: np.ndarray | None = None, noise: np.ndarray |
     return run
 
 
-PEERS: dict[str, tuple[Callable[[Task], Callable[[], Array]], str]] = {
+PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = {
     "plain C loop": (c_run, "float64"),
     "JAX vmap + scan, float64": (jax_run, "float64"),
     "JAX vmap + scan, float32": (jax_run, "float32"),
@@ -182,7 +188,7 @@ PEERS: dict[str, tuple[Callable[[Task], Callable[[], Array]], str]] = {
 
 
 @goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[BenchCase]:
     """The goal is against JAX in float64; ours is float64 everywhere."""
     for replicates, d in SIZES:
         steps = max(64, min(4096, MOST_VALUES // (replicates * d)))
@@ -190,26 +196,26 @@ def cases() -> Iterator[Case]:
             id="P1_peers", case=f"noisy SGD, R/d = {replicates}/{d}", unit="step of a replicate", sense=AT_LEAST
         )
         for peer, (make, dtype) in PEERS.items():
-            task = Task(replicates, d, steps, dtype=dtype)
+            task = SampledSgdTask(replicates, d, steps, dtype=dtype)
             least = JAX_GOAL if peer == "JAX vmap + scan, float64" else None
-            yield Case(**common, peer=peer, goal=least, build=partial(_pair, task, make), limit=CHAIN)
-        yield Case(
+            yield BenchCase(**common, peer=peer, goal=least, build=partial(_pair, task, make), limit=CHAIN)
+        yield BenchCase(
             **common,
             peer="NumPy, one run at a time",
             goal=None,
-            build=partial(_script_pair, Task(replicates, d, steps)),
+            build=partial(_script_pair, SampledSgdTask(replicates, d, steps)),
         )
 
 
-def _ours(task: Task) -> Callable[[], object]:
-    return partial(Run(task.cell, task.replicates, task.scale), True)
+def _ours(task: SampledSgdTask) -> Callable[[], object]:
+    return partial(TimedRun(task.cell, task.replicates, task.scale), True)
 
 
-def _pair(task: Task, make: Callable[[Task], Callable[[], Array]]) -> Pair:
+def _pair(task: SampledSgdTask, make: Callable[[SampledSgdTask], Callable[[], Array]]) -> Pair:
     work = task.replicates * task.steps
     peer = make(task)
     return Pair(_ours(task), peer, work, work)
 
 
-def _script_pair(task: Task) -> Pair:
+def _script_pair(task: SampledSgdTask) -> Pair:
     return Pair(_ours(task), lambda: script_run(task), task.replicates * task.steps, task.steps)
