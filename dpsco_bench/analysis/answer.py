@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpsco_bench.analysis.noise import Noise, number
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
 from dpsco_bench.plain import Plain
@@ -317,17 +318,32 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
     if subject == "privacy":
-        return Answer(subject, {"noise": noise_answer(judging, ())}, _remarks(rows, known))
+        return Answer(
+            subject, {"noise": _with_audits(noise_answer(judging, ()), judging, known)}, _remarks(rows, known)
+        )
     risks = [one for one in said if one.about != COUNT]
+    printed = [row for row in own if row.calibration == "paper"]
     under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
     cells = {
         "printed": together(under["printed"]),
-        "noise": noise_answer(judging, [row for row in own if row.calibration == "paper"]),
+        "noise": _with_audits(noise_answer(judging, printed), judging, known),
         "private": together(under["private"]),
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
     return Answer(subject, cells, (*_untested(rows, said), *_counted(said, counts), *_remarks(rows, known)))
+
+
+def _with_audits(found: Cell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> Cell:
+    """Let an audit of the output that refutes the printed noise answer, with what is known of it besides."""
+    named = {place for row in judging for place in row.audited_by or ()}
+    for row in (row for place in sorted(named) for row in known.get(place.partition(" ")[0], ())):
+        if f"{row.id} {row.part}" in named and row.calibration == "paper" and row.meaning.outcome == "contradicts":
+            lower = outward(float(str(row.own["epsilon_lower"])), "lower")
+            claimed = row.noise.epsilon_claimed if row.noise else row.epsilon_claimed or math.nan
+            why = f"eps >= {number(lower)}, by an audit of the output, claimed {number(claimed)}"
+            return Cell(NO, {}, f"{why}; {found.why}")
+    return found
 
 
 def noises_of(row: Verdict) -> tuple[str, ...]:

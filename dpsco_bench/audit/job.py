@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.evaluations import AUDIT_FUSED, evaluation
+from dpsco_bench.execution.evaluations import AUDIT_OUTPUT, evaluation
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
@@ -28,7 +28,7 @@ PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
 for the pair and for normal noise that attains what is charged."""
 
 
-@evaluation("audit", "audit_fused")  # in quotes: by these the module is found
+@evaluation("audit", "audit_output")  # in quotes: by these the module is found
 def execute(
     job: Job,
     calibrations: Calibrations,
@@ -59,7 +59,7 @@ def execute(
 
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
-    statistic = "output" if job.evaluation == AUDIT_FUSED else None  # a fused run has no transcript
+    statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
     result = audit_calibrated(
         cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, statistic=statistic, seed=job.seed
     )

@@ -14,7 +14,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import MeasuredPart
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.evaluations import AUDIT, AUDIT_FUSED
+from dpsco_bench.execution.evaluations import AUDIT, AUDIT_OUTPUT
 
 FEWEST_RUNS = 100
 SAYS_SOMETHING = 0.5
@@ -52,7 +52,7 @@ class AuditKind(Kind):
         "epsilon_lower": Field(float, "lower bound on epsilon"),
         "power": Field(float, "predicted power"),
     }
-    evaluations: ClassVar = {"run": AUDIT, "fused": AUDIT_FUSED}
+    evaluations: ClassVar = {"run": AUDIT, "output": AUDIT_OUTPUT}
 
     def check(self, part: MeasuredPart, where: str) -> None:
         """Noise to audit, one method, and enough runs in every profile."""

@@ -179,3 +179,12 @@ def test_counts_of_the_headline_add_up():
     said = headline(found)
     assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone), 0 are")
     assert "proven private for 1" in said and "Of 2 privacy theorems: 1 yes, 1 no, 0 open, 0 not tested" in said
+
+
+@pytest.mark.parametrize(("word", "answered"), [("refuted", NO), ("not refuted", OPEN)])
+def test_an_audit_of_the_output_refutes_what_the_query_sequence_leaves_open(word, answered):
+    rows = [privacy(SEQUENCE, audited_by=("p.audit a",))]
+    own = {"epsilon_lower": 2.48, "power": 1.0}
+    audit = Verdict(word, "audit", id="p.audit", part="a", calibration="paper", own=own, epsilon_claimed=1.0)
+    found = answer(rows, {"p.audit": [audit]}).cells["noise"]
+    assert found.word == answered and ("2.48" in found.why) == (answered == NO) and "827" in found.why

@@ -173,4 +173,6 @@ def test_parts_that_cannot_be_audited(change, message):
 def test_words():
     kind = get_kind("audit")
     assert kind.words["refuted"].outcome == "contradicts" and kind.words["not refuted"].outcome == "shown"
-    assert not kind.answers and kind.evaluations == {"run": "audit", "fused": "audit_fused"} and np.isfinite(CONFIDENCE)
+    assert (
+        not kind.answers and kind.evaluations == {"run": "audit", "output": "audit_output"} and np.isfinite(CONFIDENCE)
+    )
