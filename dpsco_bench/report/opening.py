@@ -29,7 +29,7 @@ ASKED = ("printed", "noise", "private")
 BARS = {"printed": "shows, printed noise", "noise": "that noise private", "private": "shows, private noise"}
 BAR, ROW, GAP = 0.8, 0.21, 0.14
 """Height of a bar in rows; of a row, and of the gap below a paper, in inches."""
-WIDTH, LEFT = 6.4, 2.55
+WIDTH, LEFT = 6.4, 1.35
 """Inches: narrow enough to be read on a telephone without scrolling; room for names."""
 
 
@@ -176,22 +176,19 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """Draw three stacked bars a paper, one for each question."""
-    height = len(lines) * (3 * ROW + GAP) + 0.42
+    """Draw three stacked bars a paper, one for each question, below its name."""
+    height = len(lines) * (4 * ROW + GAP) + 0.42
     figure = Figure(figsize=(WIDTH, height))
     body = (height - 0.42) / height
     axes = figure.add_axes((LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, body))
     most = max((len(line.of("risk")) for line in lines), default=1) or 1
     y, step = 0.0, GAP / ROW
     for line in lines:
-        for key in ASKED:
-            _bar(axes, line.words(key), y)
-            axes.text(-0.012 * most, y, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
-            y += 1.0
-        figure.text(
-            0.05 / WIDTH, 1 - (0.37 + (y - 2.0 + 0.5) * ROW) / height, line.name, va="center", size=8.5, color=INK
-        )
-        y += step
+        axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
+        for number, key in enumerate(ASKED, start=1):
+            _bar(axes, line.words(key), y + number)
+            axes.text(-0.012 * most, y + number, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+        y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
     axes.set_ylim(y - step - 0.5, -0.5)
     axes.set_xticks([])
