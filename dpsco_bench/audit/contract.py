@@ -118,11 +118,11 @@ def findings(subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None 
         "no neighbour found changes a released value by more than declared": made.check_sensitivity,
         "a released value is the exposed one with the noise that was charged": made.check_released,
         "given the released values the output does not depend on the data": made.check_post_processing,
-        "the output is the last iterate of the steps that are declared": made.check_last_iterate,
         "the losses are of the class that their problem declares": made.check_loss_class,
         "drawn records keep to the constants that their problem declares": made.check_constants,
         "without noise and with a long schedule it goes half of the way to the minimum": made.check_long_run,
         "an epsilon that is called exact is attained on this problem": made.check_attained,
+        "the output is the last iterate of the steps that are declared": made.check_last_iterate,
     }
     return [replace(_guarded(check), check=name) for name, check in checks.items()]
 
