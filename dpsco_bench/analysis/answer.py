@@ -312,7 +312,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
     said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {HOLDS}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
-    judging = [row for row in (*own, *named) if _on_printed_noise(row)]
+    judging = [row for row in (*own, *named) if on_printed_noise(row)]
     if subject == "audit":
         return Answer(subject, {}, (audits_text(rows),))
     if subject in ("count", "law"):
@@ -376,7 +376,8 @@ def subject_of(rows: Sequence[Verdict]) -> str:
     )
 
 
-def _on_printed_noise(row: Verdict) -> bool:
+def on_printed_noise(row: Verdict) -> bool:
+    """Check whether a row judges the privacy of noise as the paper prints it, and counts."""
     kind = get_kind(row.kind)
     return kind.judges_noise and not kind.aside and row.calibration == "paper" and row.counted
 
@@ -448,7 +449,7 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
         if row.noise and noise_says(row.noise) == YES
     ]
     for id in rows[0].formula_of or ():
-        own = [row for row in known.get(id, ()) if _on_printed_noise(row)]
+        own = [row for row in known.get(id, ()) if on_printed_noise(row)]
         cell = noise_answer(own, ())
         if cell.word == NO:
             told.append(f"The same formula is refuted in {id}: {cell.why}.")

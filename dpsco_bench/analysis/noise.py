@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.execution.calibrated import CalibratedCell, epsilons
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
@@ -22,7 +22,6 @@ from dpsco_bench.privacy.ledger import (
     SOME_RECORDS,
     STATUS_CLAUSES,
     STATUS_WORDS,
-    epsilons,
 )
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
@@ -44,7 +43,7 @@ class Noise(Record):
         The accountant's value for what the runs released, and ``upper``, ``exact`` or ``lower``; NaN and empty where
         no accountant covers them, as for a draw without a proof or a minimiser that is not exact enough.
     epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : str, float or None, ...
-        What that value is of, and both values, as in `privacy.ledger.EPSILONS`; empty and None where not known.
+        What that value is of, and both values, as in `execution.calibrated.EPSILONS`; empty and None where not known.
     attained : bool, whether records of the instance are known to attain a lower bound
     pair : str
         Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where

@@ -51,7 +51,7 @@ class Verdict(Record):
     noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
-    epsilon_of : str or None, of a row on privacy: what its real epsilon is of (`privacy.ledger.EPSILONS`)
+    epsilon_of : str or None, of a row on privacy: what its real epsilon is of (`execution.calibrated.EPSILONS`)
     beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
     scope : str or None
         Which values a profile has run of those of the statement, where they are fewer (`Part.scope`) and its kind

@@ -6,13 +6,16 @@ that it tries, and its power ends where the runs do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from dpsco_bench.audit.bounds import LowerBound, lower_bound
+from dpsco_bench.audit.bounds import LowerBound, gdp_lower_bound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
+from dpsco_bench.audit.canaries import MOST_WORK as SHORT_WORK
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
 from dpsco_bench.audit.power import (
@@ -25,12 +28,14 @@ from dpsco_bench.audit.power import (
 )
 from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.transcript import NeighbourRun
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.plain import Plain
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
@@ -51,6 +56,8 @@ MOST_NUMBERS = 1 << 28
 """Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
+"""What an audit of outputs tries of a canary's ridge and start, and of a method's steps, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
 
 Progress = Callable[[int, int], None]
@@ -74,7 +81,11 @@ class AuditResult:
         The one that so many runs would show of normal noise that attains the accountant's epsilon: that it is small
         says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
         where the accountant has none.
-    epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
+    of : str, what the runs are audited of: their ``output``, or the ``sequence`` of all answers
+    mu_lower, mu_charged : float
+        With the same confidence, no larger than the Gaussian-DP parameter; and the one that is charged, NaN where the
+        accountant has none.
+    epsilon_real, epsilon_real_kind : float, str, the accountant's value of what is audited, for comparison
     remarks : tuple of str
         A line where outputs are no function of the releases.
     """
@@ -93,6 +104,9 @@ class AuditResult:
     promised: float
     attainable: float
     delta: float
+    of: str
+    mu_lower: float
+    mu_charged: float
     epsilon_real: float
     epsilon_real_kind: str
     bound: LowerBound
@@ -100,7 +114,8 @@ class AuditResult:
 
     def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
-        return {key: getattr(self, key) for key in f"{keys} power against".split()} | {"remarks": list(self.remarks)}
+        keys += " power against of mu_lower mu_charged epsilon_real epsilon_real_kind"
+        return {key: getattr(self, key) for key in keys.split()} | {"remarks": list(self.remarks)}
 
 
 @dataclass(frozen=True)
@@ -142,6 +157,7 @@ def audit_cell(
     seed: int = 2017,
     mechanism: MechanismFactory = Mechanism,
     progress: Progress = lambda done, all: None,
+    searched: Iterable[str] = (),
 ) -> AuditResult:
     """Bound the epsilon of a cell's algorithm from below.
 
@@ -157,12 +173,20 @@ def audit_cell(
         ``transcript`` (an adversary who sees everything released), ``output`` (the final output only), or None:
         the transcript where its likelihood is known, else the output.
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
+    searched : names of `INSTANCES`
+        Of an audit of outputs: what may be changed of the cell, by pilots, so that its output tells most.
     """
     check_settings(calibration, runs, confidence, seed)
     check_length(cell, calibration, runs)
+    calibrated = calibrate_cell(cell, calibration, seed)
+    if searched and statistic == "output":
+        asked = default_runs(calibrated.plan_for(cell)) if runs is None else runs
+        cell, calibrated = _telling(
+            cell, calibrated, frozenset(searched), asked, (cell.delta, confidence), seed, mechanism
+        )
     return audit_calibrated(
         cell,
-        calibrate_cell(cell, calibration, seed),
+        calibrated,
         runs=runs,
         confidence=confidence,
         statistic=statistic,
@@ -196,6 +220,7 @@ def audit_calibrated(
         for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
     ]
     target = cell.delta, float(confidence)
+    calibrated = _as_seen(calibrated, statistic, float(cell.epsilon))
     factor = FAULT if calibrated.privacy_status == "proven" else 1.0
     choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
     power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
@@ -219,11 +244,74 @@ def audit_calibrated(
         promised=max(0.0, choice.promise),
         attainable=attainable_bound(runs, calibrated.epsilon_real, *target),
         delta=float(cell.delta),
+        of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
+        mu_lower=gdp_lower_bound(scores[0], scores[1], float(confidence)),
+        mu_charged=_charged_mu(calibrated, float(cell.delta)),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
-        remarks=(OWN_NUMBERS,) if any(strays) else (),
+        remarks=(OWN_NUMBERS,) * any(strays),
     )
+
+
+def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:
+    """A cell as whoever sees all answers has it: charged by its sequence, where its output is charged apart."""
+    if statistic == "output" or calibrated.epsilon_of != OUTPUT or math.isnan(calibrated.epsilon_sequence):
+        return calibrated
+    kept = calibrated.epsilon_sequence <= claim * (1.0 + ROUNDING)
+    return replace(
+        calibrated,
+        epsilon_real=calibrated.epsilon_sequence,
+        epsilon_real_kind=calibrated.epsilon_sequence_kind,
+        epsilon_of=SEQUENCE,
+        privacy_status=calibrated.privacy_status if kept else "unproven",
+    )
+
+
+def _charged_mu(calibrated: CalibratedCell, delta: float) -> float:
+    """The Gaussian-DP parameter behind an epsilon of an accountant that has one; NaN of others."""
+    known = "Gaussian-DP" in calibrated.accountant and calibrated.epsilon_real_kind in ("upper", "exact")
+    return gdp_mu(calibrated.epsilon_real, delta) if known and 0.0 < calibrated.epsilon_real < math.inf else math.nan
+
+
+def _telling(
+    cell: Cell,
+    calibrated: CalibratedCell,
+    searched: frozenset[str],
+    runs: int,
+    target: tuple[float, float],
+    seed: int,
+    mechanism: MechanismFactory,
+) -> tuple[Cell, CalibratedCell]:
+    """The cell whose outputs promise most in a pilot, among those with other ridges, starts and numbers of steps."""
+    known = {
+        "steps": cell.algorithm_entry.options,
+        **dict.fromkeys(("regularisation", "start"), cell.problem_entry.options),
+    }
+    tried = {
+        key: (None, *values) if key in searched and key in known[key] else (None,) for key, values in INSTANCES.items()
+    }
+    best, found = -math.inf, (cell, calibrated)
+    for values in product(*tried.values()):
+        given = {key: value for key, value in zip(tried, values, strict=True) if value is not None}
+        options = {key: value for key, value in given.items() if key == "steps"}
+        ours = {key: value for key, value in given.items() if key != "steps"}
+        try:
+            own = replace(cell, options={**cell.options, **options}, problem_options={**cell.problem_options, **ours})
+            if work_of(own.plan(calibrated.calibration, seed, twice=False)[1]) > SHORT_WORK:
+                continue
+            fixed = calibrate_cell(own, calibrated.calibration, seed)
+        except DpscoError:
+            continue
+        pairs = candidate_pairs(own, seed, fixed.plan_for(own), fixed.scales)
+        settings = [
+            (p, NeighbourRun(p.cell, fixed.plan_for(own), fixed.scales, (p.data, p.other), p.record)) for p in pairs
+        ]
+        choices = _pilot_choices(list(enumerate(settings, 1)), PILOT_FEWEST, runs, "output", target, seed, mechanism)
+        promise = max(choice.promise for choice in choices)
+        if promise > best + STEP:
+            best, found = promise, (own, fixed)
+    return found
 
 
 def check_settings(calibration: str, runs: int | None, confidence: float, seed: int) -> None:

@@ -29,7 +29,7 @@ class Charged:
     Attributes
     ----------
     noise : mapping, scale per query
-    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `privacy.ledger.EPSILONS`
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.calibrated.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
     epsilon_generic, generic_factor : float
         What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
 from dpsco_bench.leaderboard.standings import (
@@ -20,7 +21,7 @@ from dpsco_bench.leaderboard.standings import (
     Standing,
     Unrun,
 )
-from dpsco_bench.privacy.ledger import EPSILONS, OF, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Columns, Table, leads_to

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Literal
 
+from dpsco_bench.analysis.answer import Cell, answers, on_printed_noise
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.erratum import Erratum
@@ -209,6 +210,13 @@ class Results:
         """List the verdicts of a kind on what claims state; those beside a statement do not count."""
         rows = (score.row for score in self.scores)
         return [row for row in rows if row.kind == kind and row.calibration == calibration and not row.beside]
+
+    @property
+    def noise_answers(self) -> dict[str, Cell]:
+        """Answer whether the printed noise is private, for every claim with parts on it."""
+        rows = [score.row for score in self.scores]
+        own = {row.id for row in rows if on_printed_noise(row)}
+        return {id: found.cells["noise"] for id, found in answers(rows).items() if id in own and "noise" in found.cells}
 
     def worst(self, claim: str, part: str, calibration: str = "paper") -> Charged:
         """Find the worst cell behind a verdict's privacy."""

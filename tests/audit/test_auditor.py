@@ -56,6 +56,7 @@ def test_the_papers_noise_for_gradient_descent_is_refuted():
     result = audit("wang2017.dp_gd_pl", "paper", runs=100_000)
     assert result.verdict == "refuted"
     assert 1.2 < result.epsilon_lower <= result.epsilon_real == pytest.approx(2.40, abs=0.01)
+    assert result.of == "sequence" and 0.9 * result.mu_charged < result.mu_lower <= result.mu_charged
 
 
 def test_the_repaired_constant_for_gradient_descent_is_not_refuted():

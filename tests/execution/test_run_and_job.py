@@ -111,7 +111,7 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     names.add("run_key")  # its key has it
     plain = loads(dumps_canonical(JOB))
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
-    assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "2"
+    assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "3"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
 
 

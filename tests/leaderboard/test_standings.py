@@ -12,6 +12,7 @@ from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
+from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
@@ -27,7 +28,6 @@ from dpsco_bench.leaderboard.standings import (
     compare,
     standings,
 )
-from dpsco_bench.privacy.ledger import EPSILONS
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 

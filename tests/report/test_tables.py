@@ -101,7 +101,7 @@ def test_scoreboard_carries_the_numbers(inputs):
         "-2.0",
     )
     assert rate["noise_off_slope"] == "-1.85" and rate["qualified"] == "True"
-    assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 2
+    assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 1
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
@@ -143,6 +143,8 @@ def test_pages_show_every_column_of_the_ledger_so_that_rows_can_be_told_apart(in
 
 
 CALIBRATED = {"privacy_status": "proven", "epsilon_real_kind": "upper", "attained": True, "dimension": 4}
+CALIBRATED |= {"epsilon_of": "release", "epsilon_output": math.nan, "epsilon_output_kind": ""}
+CALIBRATED |= {"epsilon_sequence": math.nan, "epsilon_sequence_kind": ""}
 
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):
@@ -161,7 +163,7 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
 def test_the_epsilon_of_a_target_law_is_an_upper_bound_and_told(inputs):
     def row(*laws):
         cell = Cell("made.up", "quad", 8, 1.0, 1e-5)
-        drawn = {**CALIBRATED, "epsilon_real": math.nan}
+        drawn = {**CALIBRATED, "epsilon_real": math.nan, "constants": SimpleNamespace(status="global")}
         return LedgerRow(tuple(Charged(cell, SimpleNamespace(**drawn, epsilon_law=law), "paper") for law in laws))
 
     ledger = privacy_table(inputs)

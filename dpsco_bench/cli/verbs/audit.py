@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
+from dpsco_bench.privacy.ledger import OF, SEQUENCE
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
 EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
@@ -22,14 +24,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
-    parser.add_argument("--statistic", help="transcript (everything released) or output (the final output only)")
+    parser.add_argument(
+        "--statistic",
+        help="transcript (everything released) or output (the final output only, on the instance that tells most)",
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
 
-    from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+    from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
     from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
@@ -49,6 +54,7 @@ def execute(args: argparse.Namespace) -> int:
             statistic=args.statistic,
             seed=parse_value(args.seed),
             progress=pace.progress,
+            searched=() if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys},
         )
     if args.json:
         print_json(result.to_json())
@@ -57,11 +63,17 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
+def _level(result: Any) -> str:
+    kept = "" if result.mu_lower <= result.mu_charged else ": what is charged is refuted"
+    return f"mu {bounded(result.mu_lower, 'lower')}, charged {number(result.mu_charged)}{kept}"
+
+
 def screen(result: Any) -> Iterator[str]:
     """The verdict, and what it rests on."""
+    of = f" {OF[result.of]}" * (result.of == SEQUENCE)
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
-        f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
+        f"(epsilon{of} {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
     )
     bound = result.bound
     facts = {
@@ -73,6 +85,7 @@ def screen(result: Any) -> Iterator[str]:
         "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
         "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
         f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
+        **({} if math.isnan(result.mu_charged) else {"Gaussian DP": _level(result)}),
         "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
     yield from (labelled(label, text) for label, text in facts.items())

@@ -15,10 +15,10 @@ from dpsco_bench.site.markdown import NO_SEARCH, code, figure, heading, table, t
 
 VARIANT = "Variant, options"
 ORDER = (
-    *("Algorithm", VARIANT, "Calibration", "ε claimed", "ε real", "Status", "Charged on", "n", "d", "δ"),
-    *("Kind", "Why not shown", "δ ≥ 1/n", LAW_TITLE, "Accountant"),
+    *("Algorithm", VARIANT, "Calibration", "ε claimed", "ε real", "It is", "Status", "Charged on", "n", "d", "δ"),
+    *("Kind", "ε of all answers", "Why not shown", "δ ≥ 1/n", LAW_TITLE, "Accountant"),
 )
-SELDOM = (LAW_TITLE, "Why not shown", "δ ≥ 1/n")
+SELDOM = (LAW_TITLE, "ε of all answers", "Why not shown", "δ ≥ 1/n")
 """Titles of columns that are left out where no row has anything to say there."""
 
 
