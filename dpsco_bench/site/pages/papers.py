@@ -181,7 +181,8 @@ class Citation:
     ----------
     published : str, where; empty if no text says it
     known_from : str, what says so, where the paper's own text does not
-    arxiv, doi : str, identifiers; empty if no text gives them, since none is filled in from elsewhere
+    arxiv, doi : str, identifiers; empty where they are not known
+    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
     abstract : str, what of it was tested
     sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
     """
@@ -192,6 +193,7 @@ class Citation:
     known_from: str = ""
     arxiv: str = ""
     doi: str = ""
+    by_hand: bool = False
     abstract: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -231,4 +233,5 @@ def cited(found: Citation) -> str:
     missing = "The text used here gives neither arXiv number nor DOI of its own"
     missing += "" if found.published else ", nor a venue"
     told = f"{text(', '.join(found.authors))}. *{text(found.title)}*.{where if found.published else ''} "
-    return told + (", ".join(links) if links else missing) + ".\n"
+    added = " (identifiers added by hand)" * found.by_hand
+    return told + (", ".join(links) + added if links else missing) + ".\n"
