@@ -17,7 +17,7 @@ from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import TONES, symbols
 
 COLOURS = {
@@ -119,14 +119,14 @@ def paper_lines(inputs: Inputs, rows: Sequence[Score], names: Mapping[str, str])
 PAPER: Columns = {"Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper"))}
 
 
-def papers_table(lines: Sequence[PaperLine]) -> Table:
+def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
     """Tabulate claims by standing, and errata, of every paper."""
     columns = {**PAPER, "Claims": Column(lambda line: len(line.claims), str, "claims", numeric=True)}
     for standing in standings.counted(claim.standing for line in lines for claim in line.claims):
         name = standing.replace(", ", "_").replace(" ", "_")
         columns[standing.capitalize()] = Column(partial(_count, standing), _or_dot, name, numeric=True)
     columns["Errata"] = Column("errata", numeric=True)
-    return Table("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
+    return ReportTable("papers", "All papers", columns, lines, "Every claim counts once, however many verdicts it has.")
 
 
 def _count(standing: str, line: PaperLine) -> int:
@@ -137,7 +137,7 @@ def _or_dot(found: object) -> str:
     return str(found or "·")
 
 
-def noise_table(lines: Sequence[PaperLine]) -> Table:
+def noise_table(lines: Sequence[PaperLine]) -> ReportTable:
     """Tabulate whether the printed noise of every paper is private."""
     printed = Column(lambda line: _privacy_text(line.privacy) or "no claim of its own", raw="privacy")
     columns = {**PAPER, "Printed noise is (ε, δ)-private": printed}
@@ -147,7 +147,7 @@ def noise_table(lines: Sequence[PaperLine]) -> Table:
         columns["Noise of cited sources is"] = recalled
         note += " A paper does not print the noise of methods that it cites: it is recalled of their sources."
     note = f"{note} {accounted_text(lines)}".rstrip()
-    return Table("printed_noise", "Printed noise", columns, lines, note)
+    return ReportTable("printed_noise", "Printed noise", columns, lines, note)
 
 
 def accounted_text(lines: Sequence[PaperLine]) -> str:
@@ -176,10 +176,10 @@ CLAIMS: Columns = {
 }
 
 
-def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
+def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
     """Tabulate every claim with its standing and the sentence that answers it."""
     rows = [claim for line in lines for claim in line.claims]
-    return Table("claims", f"All claims, profile {profile}", CLAIMS, rows)
+    return ReportTable("claims", f"All claims, profile {profile}", CLAIMS, rows)
 
 
 def _privacy_text(found: Mapping[str, int]) -> str:

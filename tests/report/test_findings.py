@@ -18,7 +18,7 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import on_printed_noise
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import draw_findings, figure, findings
 
 ROOT = shared_dir("workflows").parent
@@ -30,7 +30,7 @@ LONGEST = 30
 
 @pytest.fixture
 def content(inputs, tmp_path):
-    return Content(inputs, tmp_path)
+    return SiteContent(inputs, tmp_path)
 
 
 def real_eps(results):

@@ -13,7 +13,7 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.markdown import figure
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
@@ -230,7 +230,7 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
     assert main(command[1].split()) == 0
     printed = capsys.readouterr().out
-    asked = nearest_points(Content(inputs, Path()), "wang2017.dp_gd_pl")[0]
+    asked = nearest_points(SiteContent(inputs, Path()), "wang2017.dp_gd_pl")[0]
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 

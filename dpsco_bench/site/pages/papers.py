@@ -20,9 +20,9 @@ from dpsco_bench.report.panels import BESIDE
 from dpsco_bench.report.papers import judged_calibrations, rates_table
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import Table
+from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import noise_name, parameter_symbol
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.privacy import ledger_table
 
@@ -34,7 +34,7 @@ NOISE_WORDS = {
 }
 
 
-def paper_pages(content: Content) -> Pages:
+def paper_pages(content: SiteContent) -> Pages:
     """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
@@ -47,7 +47,7 @@ def paper_pages(content: Content) -> Pages:
     return {"papers/index": "\n".join(index), **papers}
 
 
-def _paper(content: Content, line: PaperLine) -> str:
+def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
     rates = rates_table(content.inputs, paper, line.name)
     files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
@@ -76,7 +76,7 @@ def _noise(line: PaperLine) -> str:
     return " ".join(sentences)
 
 
-def _figures(content: Content, paper: str) -> list[str]:
+def _figures(content: SiteContent, paper: str) -> list[str]:
     pieces = []
     for own in FIGURES.of(paper).values():
         if content.drawn(own.name):
@@ -86,7 +86,7 @@ def _figures(content: Content, paper: str) -> list[str]:
     return [heading("Figures across claims", 2), *pieces] if pieces else []
 
 
-def _ledgers(content: Content, paper: str) -> list[str]:
+def _ledgers(content: SiteContent, paper: str) -> list[str]:
     """Show its printed noise, and that of the methods that it compares with, which it does not print."""
     rows = _own_ledger(content, paper)
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
@@ -109,7 +109,7 @@ def worst_excess(row: LedgerRow) -> float:
     return max(cell.noise.excess for cell in row.cells)
 
 
-def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
+def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
     groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in content.ledger.rows:
@@ -119,7 +119,7 @@ def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     return [max(rows, key=worst_excess) for rows in groups.values()]
 
 
-def _rebuilt(content: Content, paper: str) -> list[str]:
+def _rebuilt(content: SiteContent, paper: str) -> list[str]:
     """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers.
 
     What the entries have told already stands in the files alone.
@@ -133,7 +133,7 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
     return pieces
 
 
-def rebuilt(found: Table) -> str:
+def rebuilt(found: ReportTable) -> str:
     """Show a paper's table as the paper has it, an entry a cell: the claim, and below it the verdicts that measure it.
 
     A table that a function computes has other rows, and reads as it is.
