@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -79,6 +80,12 @@ def test_no_text_names_a_module_further_up():
 
 def test_no_cycles():
     TopologicalSorter({a: [b for c, b in EDGES if c == a] for a in MODULES}).prepare()
+
+
+def test_no_class_name_stands_twice():
+    trees = (ast.walk(ast.parse(path.read_text())) for path in ROOT.rglob("*.py"))
+    names = Counter(node.name for tree in trees for node in tree if isinstance(node, ast.ClassDef))
+    assert not [name for name, count in names.items() if count > 1]
 
 
 def test_the_core_imports_no_paper_and_no_paper_another():
