@@ -142,6 +142,20 @@ def test_the_worker_runs_without_the_heavy_packages():
     assert output_without(*HEAVY) == output_without()
 
 
+ACCOUNT = """
+import sys
+from dpsco_bench.cli.main import main
+
+assert main("account wang2017.dp_svrg problem=ridge_logistic n=1024 d=10 epsilon=1".split()) == 0
+print(sum(name.split(".")[0] == "dpsco_bench" for name in sys.modules))
+"""
+
+
+def test_an_account_loads_little_of_the_package():
+    done = subprocess.run([sys.executable, "-c", ACCOUNT], capture_output=True, text=True)
+    assert int(done.stdout.splitlines()[-1]) <= 100
+
+
 def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
     """docs/design.md has the exceptions, each with its reason, and no others."""
     core = {module for module in MODULES if not paper_of(module)}

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import located
 from dpsco_bench.leaderboard.board import SEARCH_MARK, board_ids, board_plan, load_board

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
