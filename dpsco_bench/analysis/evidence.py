@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.model import RISK, THRESHOLD
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, RefusedCell

@@ -29,8 +29,7 @@ from dpsco_bench.analysis.bootstrap import (
 )
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judged import Sealed
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibrated import Calibrations, RefusedCell, epsilons

@@ -7,7 +7,7 @@ from typing import Any
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
-from dpsco_bench.report.tables import Column, Columns, Table
+from dpsco_bench.report.tables import Column, Columns, ReportTable
 
 
 def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ JOBS: Columns = {
 }
 
 
-def jobs_table(inputs: Inputs) -> Table:
+def jobs_table(inputs: Inputs) -> ReportTable:
     """Tabulate the frame of jobs."""
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
-    return Table("jobs", "Jobs", JOBS, job_rows(inputs), note)
+    return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)

@@ -15,7 +15,7 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import options_text, symbols
 
 
@@ -291,6 +291,6 @@ COLUMNS: Columns = {
 }
 
 
-def privacy_table(inputs: Inputs) -> Table:
+def privacy_table(inputs: Inputs) -> ReportTable:
     """Tabulate the ledger of all calibrated mechanisms."""
-    return Table("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)
+    return ReportTable("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)

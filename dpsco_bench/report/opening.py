@@ -16,7 +16,7 @@ from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.messages import place
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import symbols
 
 COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
@@ -104,7 +104,7 @@ def _words_text(key: str, line: PaperLine) -> str:
     return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
 
 
-def papers_table(lines: Sequence[PaperLine]) -> Table:
+def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
     """Tabulate the answers of every paper."""
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
@@ -116,7 +116,7 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     columns["On privacy"] = Column(partial(_alone, ("privacy",)), raw="privacy")
     columns["Counts and laws"] = Column(partial(_alone, ("count", "law")), raw="counts")
     columns["Errata"] = Column("errata", numeric=True)
-    return Table("papers", "All papers", columns, lines)
+    return ReportTable("papers", "All papers", columns, lines)
 
 
 def _count(key: str, word: str, line: PaperLine) -> int:
@@ -139,17 +139,17 @@ def _asked(key: str) -> Column:
     return Column(show, raw=key, kind="verdict", tone=lambda line: line.tone(key))
 
 
-def answers_table(line: PaperLine) -> Table:
+def answers_table(line: PaperLine) -> ReportTable:
     """Tabulate the three answers of each statement of a paper, as its row."""
     columns: Columns = {"Statement": STATEMENT, **{rules.QUESTIONS[key]: _asked(key) for key in rules.QUESTIONS}}
     note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
-    return Table(f"{line.paper}.answers", f"{line.name}: the answers", columns, line.rows, symbols(note))
+    return ReportTable(f"{line.paper}.answers", f"{line.name}: the answers", columns, line.rows, symbols(note))
 
 
-def counts_table(line: PaperLine) -> Table:
+def counts_table(line: PaperLine) -> ReportTable:
     """Tabulate what asks for no risk: counts and laws."""
     columns: Columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
-    return Table(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
+    return ReportTable(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
 
 
 MARKS = {
@@ -164,7 +164,7 @@ MARKS = {
 """Mark of an answer -> what it means."""
 
 
-def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
+def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
     """Tabulate every claim with all its answers in words."""
     columns: Columns = {
         "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
@@ -172,7 +172,7 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
         "Answer": Column("answer.text", symbols, "answer", kind="prose"),
     }
     rows = [claim for line in lines for claim in line.claims]
-    return Table("claims", f"All claims, profile {profile}", columns, rows)
+    return ReportTable("claims", f"All claims, profile {profile}", columns, rows)
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:

@@ -25,7 +25,7 @@ from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps, verdict_column
 from dpsco_bench.report.scores import Score, claim_scores, measured_parts
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import parameter_symbol, privacy_text, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
@@ -39,7 +39,7 @@ UNSPLIT = "unsplit"
 """Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
 Cell = tuple[float, float, float]
 """Value of the swept parameter, mean, standard error."""
-Compute = Callable[[TableText, Inputs], Table]
+Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
 
@@ -181,20 +181,20 @@ class RebuiltRow:
         return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.scores[calibration].row)
 
 
-def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
+def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
     """Rebuild the paper's own tables, with what was measured of each row."""
     texts = [text for text in table_texts() if text.id.startswith(f"{paper}.")]
     return [computed_table(text, inputs) if text.computed else _rebuilt(inputs, text) for text in texts]
 
 
-def computed_table(text: TableText, inputs: Inputs) -> Table:
+def computed_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Compute the table of a file that names its function. Raises InputError for an unknown name."""
     compute = COMPUTED.get(text.computed)
     with failing_as(f"table {text.id}"):
         return compute(text, inputs)
 
 
-def _rebuilt(inputs: Inputs, text: TableText) -> Table:
+def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     rows = [row for entry in text.rows for row in _rows(inputs, text, entry)]
     columns = dict(COLUMNS)
     for title in dict.fromkeys(title for entry in text.rows for title in entry.printed):
@@ -211,7 +211,7 @@ def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
-    return Table(
+    return ReportTable(
         text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(f"{_NOTE} {text.note_line}".rstrip())
     )
 

@@ -24,7 +24,7 @@ from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
@@ -66,7 +66,7 @@ class Unsaid:
     reason: str
 
 
-def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
+def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
     """Evaluate the findings of a profile, all that are registered by default.
 
     Raises

@@ -23,8 +23,8 @@ from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import errata_table, number_tables, rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard
-from dpsco_bench.report.tables import Table, write_table
-from dpsco_bench.site.content import Content
+from dpsco_bench.report.tables import ReportTable, write_table
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import draw_findings, findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
@@ -87,7 +87,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
     tables.mkdir(parents=True, exist_ok=True)
     gc.disable()  # most objects live until the end: looking through them takes a third of the time
     try:
-        for table in all_tables(Content(inputs, figures)):
+        for table in all_tables(SiteContent(inputs, figures)):
             write_table(table, tables)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name, naming(out, Path(name)):
             work = Path(name)
@@ -101,7 +101,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
         gc.enable()
 
 
-def all_tables(content: Content) -> Iterator[Table]:
+def all_tables(content: SiteContent) -> Iterator[ReportTable]:
     """List every table of the report that has raw values, which is written in all formats."""
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
@@ -133,7 +133,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
     ----------
     single : bool, whether all pages become one, which leaves out what makes it too large to mail
     """
-    content = Content(inputs, figures, folder / "figures" / "site", single)
+    content = SiteContent(inputs, figures, folder / "figures" / "site", single)
     content.own.mkdir(parents=True)
     (folder / "files").mkdir()
     supported, unsaid = findings(content)

@@ -15,7 +15,7 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
 from dpsco_bench.report.numbers import number
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import draw_findings, figure, findings
 
 ROOT = shared_dir("workflows").parent
@@ -27,7 +27,7 @@ LONGEST = 30
 
 @pytest.fixture
 def content(inputs, tmp_path):
-    return Content(inputs, tmp_path)
+    return SiteContent(inputs, tmp_path)
 
 
 def real_eps(results):
@@ -184,4 +184,3 @@ def test_the_value_of_an_open_constant_is_what_its_part_runs():
     for claim in (claim for claim in read_claims() if not claim.id.endswith(".audit")):
         for part in (part for part in claim.parts if "paper" in part.calibrations and part.open_constant):
             assert (part.open_value or 1.0) in constants(part), f"{claim.id} {part.id}"
-

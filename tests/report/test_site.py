@@ -13,7 +13,7 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.markdown import figure
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
@@ -141,7 +141,7 @@ def test_an_entry_of_a_rebuilt_table_has_exponents_and_answers(inputs, tmp_path,
         "dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table({"id": "wang2017.table9", "rows": [row]})]
     )
     (found,) = rebuilt_tables(inputs, "wang2017")
-    content = Content(inputs, tmp_path)
+    content = SiteContent(inputs, tmp_path)
     head, _, line = rebuilt(content, found).splitlines()[1:4]
     assert head == "| Row | Assumption | Utility |" and line.startswith("| All | convex | **1/n**<br>in n: ")
     answer = content.claims["wang2017.kinds"].answer
@@ -229,7 +229,7 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
     assert main(command[1].split()) == 0
     printed = capsys.readouterr().out
-    asked = nearest_points(Content(inputs, Path()), "wang2017.dp_gd_pl")[0]
+    asked = nearest_points(SiteContent(inputs, Path()), "wang2017.dp_gd_pl")[0]
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 

@@ -18,13 +18,13 @@ from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, orderings_table, parts_table, rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
-from dpsco_bench.report.tables import Column, Table, to_csv, to_latex, to_markdown
+from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.report.wording import privacy_text
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.privacy import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
-SAMPLE = Table(
+SAMPLE = ReportTable(
     "sample",
     "A & B_c",
     {
@@ -360,4 +360,4 @@ def test_a_part_of_several_methods_does_not_say_whose_noise_is_corrected():
     jobs = [job("one", "p.a", "p.a"), job("both", "p.a", "p.b"), job("other", "p.c")]
     claim = SimpleNamespace(parts=parts, calibrations=lambda job: (charged,) * len(job.cells))
     inputs = SimpleNamespace(all_jobs=lambda: [(claim, job) for job in jobs])
-    assert Content(inputs, Path()).corrected == {("p.a", "v"): "E1"}
+    assert SiteContent(inputs, Path()).corrected == {("p.a", "v"): "E1"}

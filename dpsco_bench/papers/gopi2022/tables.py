@@ -16,7 +16,7 @@ from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
 from dpsco_bench.report.rebuilt import computed
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.tables import Column, Columns, Table
+from dpsco_bench.report.tables import Column, Columns, ReportTable
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 CLAIM, COMMON_N = "gopi2022.prop9", 16
@@ -45,7 +45,7 @@ def projected_queries(
 
 
 @dataclass(frozen=True)
-class Setting:
+class CountPlace:
     """Where a count was taken."""
 
     n: int
@@ -55,7 +55,7 @@ class Setting:
     calibration: str
 
     @classmethod
-    def of(cls, cell: CellEvidence) -> Setting:
+    def of(cls, cell: CellEvidence) -> CountPlace:
         """Of a cell."""
         return cls(**{f.name: getattr(cell.context, f.name) for f in fields(cls)})
 
@@ -66,7 +66,7 @@ class QueryRow:
 
     Attributes
     ----------
-    setting : Setting or None, None where nothing is computed
+    setting : CountPlace or None, None where nothing is computed
     parameter, claimed : str, in what the exponent is, and the printed one
     score : Score or None, the verdict, where there is one
     limit, counted, error, projected : float or None, bound on the count, the count and its standard error, 4 e T
@@ -74,7 +74,7 @@ class QueryRow:
 
     formula: str
     counted_is: str
-    setting: Setting | None
+    setting: CountPlace | None
     parameter: str = ""
     claimed: str = ""
     score: Score | None = None
@@ -98,7 +98,7 @@ class QueryRow:
 
 
 @computed("gopi2022.queries")
-def queries_table(text: TableText, inputs: Inputs) -> Table:
+def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Every formula of the table's file: claimed exponents beside measured ones, counts beside projected ones."""
     scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
     rows: list[QueryRow] = []
@@ -106,7 +106,7 @@ def queries_table(text: TableText, inputs: Inputs) -> Table:
         rows += _measured(entry, scores) if entry.claims else []
         rows += _unmeasured(entry, {str(score.row.part) for score in scores})
         rows += _projections(entry) if entry.claims else []
-    return Table(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
+    return ReportTable(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
 
 
 def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
@@ -125,7 +125,7 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
             QueryRow(
                 entry.row,
                 COUNTS[score.part.quantity],
-                Setting.of(cell),
+                CountPlace.of(cell),
                 row.parameter if sweep else "",
                 entry.own["exponents"].get(row.part, ""),
                 score,
@@ -153,7 +153,7 @@ def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
 def _projections(entry: TableRow) -> list[QueryRow]:
     """Draws that nobody runs: 4 e T."""
     text, p = "queries per draw, not run", float(entry.own["norm"])
-    places = [Setting(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
+    places = [CountPlace(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
     return [QueryRow(entry.row, text, at, projected=projected_queries(at.n, p=p)) for at in places]
 
 
@@ -176,7 +176,7 @@ def _number(value: float | None) -> str:
 _COLUMNS: Columns = {
     "Formula": Column("formula", symbols),
     "What is counted": Column("counted_is", symbols),
-    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(Setting)}),
+    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(CountPlace)}),
     "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
     "Measured": Column(
         "slope", raw={"slope": lambda row: row.score.row.slope if row.score and row.parameter else None}, numeric=True

@@ -6,8 +6,7 @@ term.
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
+from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
 from dpsco_bench.geometry.ball import FeasibleSet
 
 

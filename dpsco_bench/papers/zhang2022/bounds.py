@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
+from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.moments import noise_moment, path_moment
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu

@@ -21,9 +21,9 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import epsilon_text
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.pages.privacy import ledger_table, with_erratum
 
@@ -43,7 +43,7 @@ SCHEMES = {
 }
 
 
-def method_pages(content: Content) -> Pages:
+def method_pages(content: SiteContent) -> Pages:
     """Write a page per method, and the list of them."""
     pages = [page for page in map(describe, content.algorithms) if isinstance(page, AlgorithmPage)]
     columns = {
@@ -55,17 +55,17 @@ def method_pages(content: Content) -> Pages:
     index = [
         heading("Methods", target="methods"),
         "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
-        table(Table("methods", "Methods", columns, pages)),
+        table(ReportTable("methods", "Methods", columns, pages)),
         toctree([page.id for page in pages]),
     ]
     return {"methods/index": "\n".join(index), **{f"methods/{page.id}": _method(content, page) for page in pages}}
 
 
-def _claims(content: Content, page: AlgorithmPage) -> list[str]:
+def _claims(content: SiteContent, page: AlgorithmPage) -> list[str]:
     return [id for id in page.claims if id in content.claims]
 
 
-def _method(content: Content, page: AlgorithmPage) -> str:
+def _method(content: SiteContent, page: AlgorithmPage) -> str:
     claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
     variants = [
         f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
@@ -87,7 +87,7 @@ def _method(content: Content, page: AlgorithmPage) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _details(content: Content, page: AlgorithmPage) -> list[str]:
+def _details(content: SiteContent, page: AlgorithmPage) -> list[str]:
     """Show what it costs, where it stands, and its code."""
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page.id]
     module = inspect.getmodule(get_algorithm(page.id).plan_function)
@@ -98,9 +98,9 @@ def _details(content: Content, page: AlgorithmPage) -> list[str]:
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
         _titled(
             "Where it stands at equal accounted privacy",
-            table(Table(f"{page.id}.standing", "Standing", PLACES, places(content, page.id))),
+            table(ReportTable(f"{page.id}.standing", "Standing", PLACES, places(content, page.id))),
         ),
-        _titled("Options", table(Table(f"{page.id}.options", "Options", OPTIONS, page.options))),
+        _titled("Options", table(ReportTable(f"{page.id}.options", "Options", OPTIONS, page.options))),
         heading("What it does, and its listing", 2),
         beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
     ]
@@ -110,7 +110,7 @@ def _titled(title: str, shown: str) -> str:
     return f"{heading(title, 2)}\n{shown}" if shown else ""
 
 
-def _account(content: Content, page: AlgorithmPage) -> list[str]:
+def _account(content: SiteContent, page: AlgorithmPage) -> list[str]:
     """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
     found = nearest_points(content, page.id)
     private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
@@ -128,7 +128,7 @@ def _account(content: Content, page: AlgorithmPage) -> list[str]:
     ]
 
 
-def _problem(content: Content, page: AlgorithmPage) -> str:
+def _problem(content: SiteContent, page: AlgorithmPage) -> str:
     """Name a problem that its claims run it on, one without a data set of its own where there is one."""
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
     found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
@@ -166,7 +166,7 @@ class Places:
     ratios: list[float]
 
 
-def places(content: Content, id: str) -> list[Places]:
+def places(content: SiteContent, id: str) -> list[Places]:
     """Find the places of a method on the boards, instance by instance."""
     found: dict[tuple[str, str], Places] = {}
     for board in content.inputs.boards:
@@ -197,7 +197,7 @@ PLACES: Columns = {
 }
 
 
-def queries_table(content: Content, id: str) -> Table:
+def queries_table(content: SiteContent, id: str) -> ReportTable:
     """Tabulate the private queries of a method under each noise, at the point nearest to the standard one."""
     columns = {
         "Noise": Column("charged.calibration"),
@@ -218,7 +218,7 @@ def queries_table(content: Content, id: str) -> Table:
         for charged in nearest_points(content, id)
         for query in charged.calibrated.charged.queries
     ]
-    return Table(f"{id}.queries", "Queries", columns, rows)
+    return ReportTable(f"{id}.queries", "Queries", columns, rows)
 
 
 def _seen(records: Mapping[str, Any]) -> str:
@@ -227,7 +227,7 @@ def _seen(records: Mapping[str, Any]) -> str:
     return SCHEMES.get(scheme, scheme) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
 
 
-def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
+def account_table(content: SiteContent, id: str, found: Sequence[Charged]) -> ReportTable:
     """Tabulate what an accountant says of a method at its points, under each noise, as `dpsco account` does."""
     columns = {
         "Noise": Column("calibration"),
@@ -242,10 +242,10 @@ def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
     }
     if len({command_of(charged.cell) for charged in found}) > 1:
         columns["At"] = Column(place)
-    return Table(f"{id}.account", "Account", columns, found)
+    return ReportTable(f"{id}.account", "Account", columns, found)
 
 
-def _variant(content: Content, charged: Charged) -> str:
+def _variant(content: SiteContent, charged: Charged) -> str:
     return with_erratum(content, charged, charged.calibrated.variant.replace("_", " "))
 
 
@@ -271,7 +271,7 @@ def _written(value: object) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def nearest_points(content: Content, id: str) -> list[Charged]:
+def nearest_points(content: SiteContent, id: str) -> list[Charged]:
     """Pick of each noise and variant the cell nearest to the standard point, all of one point where there is one.
 
     What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim

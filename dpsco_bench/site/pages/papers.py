@@ -19,9 +19,9 @@ from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import Table
+from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import parameter_symbol, symbols
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.privacy import ledger_table
 
@@ -30,7 +30,7 @@ NOISES = ("paper", "accounted", "none")
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 
-def paper_pages(content: Content) -> Pages:
+def paper_pages(content: SiteContent) -> Pages:
     """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
@@ -42,7 +42,7 @@ def paper_pages(content: Content) -> Pages:
     return {"papers/index": "\n".join(index), **papers}
 
 
-def _paper(content: Content, line: PaperLine) -> str:
+def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
     rates = rates_table(content.inputs, paper, line.name)
     files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
@@ -62,7 +62,7 @@ def _paper(content: Content, line: PaperLine) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _figures(content: Content, paper: str) -> list[str]:
+def _figures(content: SiteContent, paper: str) -> list[str]:
     pieces = []
     for own in FIGURES.of(paper).values():
         if content.drawn(own.name):
@@ -72,7 +72,7 @@ def _figures(content: Content, paper: str) -> list[str]:
     return [heading("Figures across claims", 2), *pieces] if pieces else []
 
 
-def _ledgers(content: Content, paper: str) -> list[str]:
+def _ledgers(content: SiteContent, paper: str) -> list[str]:
     """Show its printed noise, and that of the methods that it compares with, which it does not print."""
     rows = _own_ledger(content, paper)
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
@@ -95,7 +95,7 @@ def worst_excess(row: LedgerRow) -> float:
     return max(cell.noise.excess for cell in row.cells)
 
 
-def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
+def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
     groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in content.ledger.rows:
@@ -105,7 +105,7 @@ def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     return [max(rows, key=worst_excess) for rows in groups.values()]
 
 
-def _rebuilt(content: Content, paper: str) -> list[str]:
+def _rebuilt(content: SiteContent, paper: str) -> list[str]:
     """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers.
 
     What the entries have told already stands in the files alone.
@@ -119,7 +119,7 @@ def _rebuilt(content: Content, paper: str) -> list[str]:
     return pieces
 
 
-def rebuilt(content: Content, found: Table) -> str:
+def rebuilt(content: SiteContent, found: ReportTable) -> str:
     """Show a paper's table with its own rows, columns and entries, and below each entry what was measured of it.
 
     A table that a function computes has other rows, and reads as it is.
@@ -139,7 +139,7 @@ def rebuilt(content: Content, found: Table) -> str:
     return "{.plain}\n" + "\n".join(lines) + "\n"
 
 
-def _entry(content: Content, rows: Sequence[RebuiltRow], column: str) -> str:
+def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
     """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = text(getattr(rows[0].entry, column) or NOTHING)
     sweeps = list({row.sweep.part: row.sweep for row in rows if row.claims == column}.values())

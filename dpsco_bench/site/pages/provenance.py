@@ -20,7 +20,7 @@ from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.jobs import cpu_time, jobs_table
 from dpsco_bench.report.numbers import NOTHING, count
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import heading, text
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[3]
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
-def provenance_page(content: Content) -> Pages:
+def provenance_page(content: SiteContent) -> Pages:
     """Write versions, seeds, digests, machines and jobs."""
     rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
     page = [

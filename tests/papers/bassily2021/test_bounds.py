@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.bassily2021.laws.frank_wolfe import (
     largest_excess,

@@ -3,9 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu

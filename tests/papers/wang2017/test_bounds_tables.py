@@ -3,9 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import mean_largest_square
 from dpsco_bench.geometry.width import mean_largest

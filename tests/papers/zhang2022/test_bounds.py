@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import BOUNDS, evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, evaluate, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants
 
