@@ -27,8 +27,8 @@ def plan(given: Setting, *, steps: int | None = None, step: float | None = None)
 
     eta = min(1/L, sqrt(2 D0/(L T V))), ``V = G^2 + d sigma^2``, which minimises ``2 D0/(T eta) + L eta V``.
 
-    ``paper``: sigma^2 = 32 G^2 ln(n/delta) l/eps^2. ``accounted``: the least sigma for which the one-index profile gives
-    the claim; eta has its limit for large n, ``2 G/sqrt(ln(1 + mu^2))``, mu the Gaussian-DP parameter of (eps, delta).
+    ``paper``: sigma^2 = 32 G^2 ln(n/delta) l/eps^2. ``accounted``: the least sigma with which the one-index profile has
+    the claim; in eta its limit for large n, ``2 G/sqrt(ln(1 + m^2))``, m the Gaussian-DP parameter of (eps, delta).
 
     Parameters
     ----------
