@@ -24,7 +24,7 @@ SCHEDULE = {
 }
 SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node")}
 EXTRAS = {"regret": 40.0, "regularised_regret": 35.0, "theorem10": 3.5, "theorem1": 2.5, "lemma7": 1.5}
-EXTRAS |= {"learner_bound": 4.5}
+EXTRAS |= {"learner_bound": 4.5, "minimiser_divergence": 0.02}
 CONSTANTS = Constants(
     1.4, 0.6, diameter=1.6, domain="l2_ball", norm=2.0, strong_convexity=0.2, regularisation=0.05, initial_gap=0.5,
     initial_distance=0.7, gauge_convexity=0.3, gradient_deviation=0.9, loss_range=2.1,

@@ -287,6 +287,19 @@ def test_rebuilt_rows_on_another_axis_show_their_own_cell(inputs, monkeypatch):
     assert row.cells["paper"][0] == pytest.approx(math.log(1024))
 
 
+def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(inputs, monkeypatch):
+    entry = {"row": "A", "utility": "1", "printed": {"Robust?": "Yes"}, "claims": ["wang2017.kinds"]}
+    bound = "wang2017_tables.lower_strongly_convex"
+    text = {"id": "wang2017.table9", "common_n": 512, "lower_bound": bound, "rows": [entry]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    rows = {row["part"]: row for row in csv.DictReader(io.StringIO(to_csv(table)))}
+    found, counted = rows["kinds rate-n"], rows["kinds count-n"]
+    expected = float(found["mean_paper"]) / (4 / 512**2)  # d = 4, eps = 1
+    assert float(found["over_lower_bound_paper"]) == pytest.approx(expected)
+    assert found["robust"] == "Yes" and counted["over_lower_bound_paper"] == ""
+
+
 def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatch):
     """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
     text = {
