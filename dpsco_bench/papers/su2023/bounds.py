@@ -23,6 +23,8 @@ SYMBOLS = {
     "diam2": Symbol("its Euclidean diameter", lambda c: _set(c).euclidean_diameter(c.d)),
     "M": Symbol("its diameter in its own norm", "constants.diameter"),
     "s1": Symbol("scale of the noise in the linear term", "scales.linear term"),
+    "s2": Symbol("scale of the noise on the minimiser", "scales.output"),
+    "ridge": Symbol("weight of the squared norm", "schedule.ridge", printed="lambda"),
     "kappa_q": Symbol(
         "the constant that the noise needs: of the smooth norm beside l_q (erratum E5)", "schedule.kappa"
     ),
@@ -38,6 +40,9 @@ THEOREMS = {
     "thm2_sampling": "L diam2/sqrt n",
     "thm2": "L G sqrt(l)/(eps n) + L diam2/sqrt n",
     "width_noise": "G s1 / n",
+    "lemma6": "2 G s1/n + ridge diam2^2/4",
+    "remark1": "2 G s2",
+    "unprojected": "d s2^2",
     "width_noise_squared": "(G s1 / n)^2",
     "interior_law": "d s1^2 / (2 n^2)",
     "thm4_privacy": "G^2 L^2 l / (Delta n^2 eps^2)",
@@ -55,6 +60,8 @@ THEOREMS = {
     "thm10": "M (k^2 d ln(1/delta))^(1/4)/sqrt(n eps)",
     # (28) at its balance: three equal terms, of which that of the noise has (beta M + lambda)^2
     "thm11_noise": "M^(4/3) k^(2/3) (d ln(1/delta))^(1/6)/(n eps)^(1/3) (2 + ((beta M + lambda)/lambda)^2)/3",
+    "thm10_high": "4 M (k^2 d ln(1/delta))^(1/4) ln 20/sqrt(n eps)",
+    "thm11_high": "2 M^(4/3) k^(2/3) (d ln(1/delta))^(1/6) ln 20/(n eps)^(1/3)",
     "thm12": "d^(3/2-1/p) / sqrt(n) + d^(3/2-1/(2p)) / sqrt(n eps)",
     # Table 1, and stand-ins of ours for the methods that it cites
     "stand_in": "d^(3/4) sqrt(l/(eps n)), ours",
