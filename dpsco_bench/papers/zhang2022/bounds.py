@@ -73,6 +73,7 @@ THEOREMS = {
     "thm4_statistical": "2 (k+1)^2 D sigma_G/sqrt(lambda n)",
     "thm4_private": "2 (k+1)^2 D sqrt(2V/lambda) (G + D H) L2/(rho n)",
     "thm4_both": "2 (k+1)^2 D/sqrt(lambda) [sigma_G/sqrt n + sqrt(2V) (G + D H) L2/(rho n)]",
+    "remark5": "2 (k+1)^2 D/sqrt(lambda) [(sigma_G + D H)/sqrt n + sqrt(2V) (G + D H) L2/(rho n)], sigma_H = H",
     "thm6": "c sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)",
     "thm6_rate": "sqrt 3 (k+1)^2 D (G + D H) (1 + 4 sqrt(V/lambda) L2/rho) n^(-3/2)",
     "thm8_a_priori": "(k+1) Reg_A/n^(k+1) + 16 (k+1)^3/(lambda mu) [sigma_G^2/n + 2V (G + D H)^2 L2^2/(rho n)^2]",
