@@ -17,6 +17,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.claims.slug import slug
 from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.errors import failing_as
@@ -260,7 +261,8 @@ _NOTE = (
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
     "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
     "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. The worst risk "
-    "over a bound is the largest mean over a bound with its constants, of the row's own cells. Not certified: "
+    "over a bound is the largest mean over a bound that the claim itself states, with its constants, of the row's own "
+    "cells. Not certified: "
     "drawn by Markov chains that have not settled, or whose code no known law has checked."
 )
 
@@ -292,11 +294,12 @@ def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
 def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, float]]:
     """Find the largest mean over an explicit bound, by claim and part, and by calibration and form of the bound.
 
-    Only certified chains count. Bounds named ``*_unsplit`` stand apart.
+    Only bounds that a claim states itself count (`_stated`), and of them certified chains alone. Bounds named
+    ``*_unsplit`` stand apart.
     """
     worst: dict[tuple[str, str], dict[str, float]] = {}
-    for score in scores:
-        if not score.kind.checks_bounds or not is_number(score.row.worst_ratio) or uncertified(score.row):
+    for score in _stated(scores):
+        if not is_number(score.row.worst_ratio) or uncertified(score.row):
             continue
         ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
         if sum(cells.values()) != len(ratios):
@@ -304,8 +307,18 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
         key = f"{UNSPLIT}_" * score.part.bound.endswith(f"_{UNSPLIT}") + score.row.calibration
         for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
             known = worst.setdefault((score.results.id, part), {})
-            known[key] = max(float(own.max()), known.get(key, 0.0))
+            known[key] = max(float(own.max()), known.get(key, -math.inf))
     return worst
+
+
+def _stated(scores: Sequence[Score]) -> list[Score]:
+    """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
+
+    Theorem 6 of zhang2022, for example, bounds a regret; Theorem 11 bounds a risk and, besides, a Lipschitz constant.
+    """
+    own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
+    of_risk = {score.results.id for score in own if score.part.quantity == RISK}
+    return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]
 
 
 def _cells_by_part(score: Score) -> dict[str, int]:

@@ -24,7 +24,10 @@ def test_every_formula_has_its_exponents(rows):
     claimed = {(row["formula"].split()[-1], row["parameter"]): row["claimed"] for row in rows if row["parameter"]}
     assert claimed["(8)", "n, eps, d"] == "2, 2, 2/p - 1 (1/3 at p = 1.5)" and claimed["(11)", "n, eps, d"] == "2, 2, 1"
     assert claimed["(14)", "n, eps, d"] == "2, 2, 1 - 2/p (1 on the cube)"
-    assert {row["counted_is"] for row in rows if row["parameter"]} == {"exponents: not in this profile"}
+    vectors = {row["counted_is"] for row in rows if row["parameter"] and "Corollary 5" not in row["formula"]}
+    assert vectors == {"exponents: not in this profile"}
+    matrices = {row["formula"]: row["claimed"] for row in rows if "Corollary 5" in row["formula"]}
+    assert list(matrices.values()) == ["2, 2, 2/p - 1", "2, 2, 1", "2, 2, 1 - 2/p"]
 
 
 def test_counts_stand_beside_projections_of_their_own_cell(rows):
