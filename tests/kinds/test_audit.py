@@ -20,7 +20,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.execution.results import read_extras
 
-AUDITS = [(claim, part) for claim in read_claims() for part in claim.parts if part.kind == "audit"]
+AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit") for part in claim.parts]
 
 
 def test_every_audit_that_is_listed_is_a_part_of_a_claim():
@@ -38,7 +38,7 @@ def test_every_audit_that_is_listed_is_a_part_of_a_claim():
         for _, part in AUDITS
         for m in part.methods
         for c in part.calibrations
-        for fused in (part.evaluation == "fused",)
+        for fused in (part.evaluation == "output",)
     }
     own = [part for _, part in AUDITS if part.note]
     named = {(m.algorithm, m.variant) for part in own for m in part.methods}
@@ -64,7 +64,7 @@ def test_every_audit_whose_run_is_short_has_a_hundred_thousand_runs_in_full():
     """
     recorded, full = read_seconds(SECONDS), [(c.id, p) for c, p in AUDITS if "full" in p.replicates]
     few = [(id, p) for id, p in full if p.replicates["full"] < RUNS]
-    assert len(full) == len(AUDITS) and all(p.evaluation != "fused" for _, p in few)
+    assert len(full) == len(AUDITS) and all(p.evaluation != "output" for _, p in few)
     for id, part in few:
         for calibration in part.calibrations:
             seconds = recorded[id][f"{part.id}.{calibration}"][1]
