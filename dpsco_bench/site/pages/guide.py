@@ -22,7 +22,7 @@ ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "cla
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
 PARTS = {
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
-    "Using": ("choosing", "own", "verbs", "accounting", "cluster", "api"),
+    "Using": ("choosing", "own", "verbs", "accounting", "cluster", "others", "api"),
     "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
