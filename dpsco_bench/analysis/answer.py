@@ -276,7 +276,7 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     marks = {"r": ""} if all(row.recalled for row in rows) else {}
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
     if word == OPEN and worst.sequence_exceeds:
-        marks["q"] = number(worst.shown_epsilon)
+        marks["q"] = worst.shown
     elif worst.nominal:
         marks["*"] = ""
     return word, marks, worst.measured + f" ({of_class})" * bool(of_class)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
@@ -172,9 +172,10 @@ def options_text(options: Options) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in options.items())
 
 
-def epsilon_text(value: object, kind: str) -> str:
-    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
-    shown = number(outward(value, kind) if is_number(value) else value)
+def epsilon_text(value: object, kind: str, claimed: float = 1.0) -> str:
+    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``; as many digits as its claim has."""
+    digits = digits_beside(claimed)
+    shown = number(outward(value, kind, digits) if is_number(value) else value, digits)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 
@@ -185,7 +186,7 @@ def privacy_text(row: Verdict) -> str:
         return STATUS_WORDS.get(row.privacy_status, NOTHING)
     words = (SEQUENCE_WORDS if noise.sequence_exceeds else STATUS_WORDS[noise.status]) + noise.elsewhere
     claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
-    bound = epsilon_text(*noise.bound)
+    bound = epsilon_text(*noise.bound, noise.epsilon_claimed)
     if bound == NOTHING:
         return f"{words}: no accountant covers it"
     if math.isnan(noise.epsilon_real):
