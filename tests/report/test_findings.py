@@ -12,7 +12,6 @@ from dpsco_bench.claims.catalogue import load_errata, read_claims
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.standings import Reference, Standing, read_boards
-from dpsco_bench.papers.findings import CONSTANT_CLAIMS, CONSTANT_PARTS
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
@@ -186,16 +185,6 @@ def test_the_finding_on_printed_noise_counts_what_the_table_of_papers_counts(pro
     names = {"holds": "confirms", "fails": "contradicts", "unproven": "unproven"}
     assert {names[word]: number for word, number in counted.items()} == table and table.total() > 50
     assert any(row.beside and row.kind == "privacy" for row in rows) and any(row.kind == "audit" for row in rows)
-
-
-def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
-    """Of claims on privacy in which nothing else is expected to fail."""
-    known = set()
-    for claim in read_claims():
-        parts = [part for part in claim.parts if part.kind == "privacy" and "paper" in part.calibrations]
-        fails = {bool(part.open_constant) for part in parts if part.expected == "fails"}
-        known |= {(claim.id, part.id) for part in parts if part.open_constant and fails == {True}}
-    assert {id for id, _ in known} == set(CONSTANT_CLAIMS) and {part for _, part in known} == set(CONSTANT_PARTS)
 
 
 def constants(part):
