@@ -21,6 +21,7 @@ class TableRow:
     Attributes
     ----------
     row, utility, gradients : str, its name and its entries
+    printed : mapping, title of a further column of the paper -> the row's entry in it
     common_n : float or None, in place of the table's
     claims : list of str, ids of the claims that it states
     parts : mapping, claim -> parts that measure this row, where another row has the others
@@ -33,6 +34,7 @@ class TableRow:
     row: str
     utility: str = ""
     gradients: str = ""
+    printed: Mapping[str, str] = field(default_factory=dict)
     common_n: float | None = None
     claims: list[str] = field(default_factory=list)
     parts: Mapping[str, list[str]] = field(default_factory=dict)
@@ -54,6 +56,8 @@ class TableText:
     ----------
     common_n : float or None, size at which risks stand, in place of `COMMON_N`
     computed : str, name of what computes it; empty for a table that is rebuilt from measurements
+    lower_bound : str
+        Name of a bound in ``claims/bounds``, without its constant: the caption's lower bound, beside which risks stand.
     """
 
     id: str
@@ -61,6 +65,7 @@ class TableText:
     source: str = ""
     common_n: float | None = None
     computed: str = ""
+    lower_bound: str = ""
     note: str = ""
     rows: list[TableRow] = field(default_factory=list)
 
