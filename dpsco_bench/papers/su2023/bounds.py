@@ -25,9 +25,6 @@ SYMBOLS = {
     "s1": Symbol("scale of the noise in the linear term", "scales.linear term"),
     "s2": Symbol("scale of the noise on the minimiser", "scales.output"),
     "ridge": Symbol("weight of the squared norm", "schedule.ridge", printed="lambda"),
-    "kappa_q": Symbol(
-        "the constant that the noise needs: of the smooth norm beside l_q (erratum E5)", "schedule.kappa"
-    ),
     "k": Symbol("min{1/(p - 1), 2 ln d}", printed="kappa"),
     "T": Symbol("steps", "schedule.steps"),
     "beta": Symbol("smoothness", "constants.smoothness"),
@@ -50,8 +47,8 @@ THEOREMS = {
     "thm4": "G^2 L^2 l / (Delta n^2 eps^2) + L^2 diam2^2 / (Delta n)",
     "thm5_privacy": "G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2)",
     "thm5": "max{G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2), 1/n}",
-    "thm7_bare": "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5)",
-    "thm7": "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5) log2(n/T)",
+    "thm7_bare": "k^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5)",
+    "thm7": "k^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5) log2(n/T)",
     "thm7_gradients": "n T, T = (n eps sqrt(k)/sqrt(d ln(1/delta)))^(2/5)",
     "thm8_sampling": "L d^(1-2/p) (||x*||_p^2 + 1) / sqrt(n)",
     "thm8_privacy": "L d^(1-2/p) (||x*||_p^2 + 1) sqrt(d ln(1/delta))/(eps n)",
