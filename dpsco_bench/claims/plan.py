@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.cell import Cell, Draft
+from dpsco_bench.execution.cell import Draft
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -46,7 +46,7 @@ class LeftOut(Record):
     reason: str
 
     @classmethod
-    def of(cls, cell: Cell | Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
         """Leave out a cell, whose method is ``<instance>/<method>``."""
         instance, _, method = cell.method.partition("/")
         place = (cell.n, cell.d, cell.epsilon, float(cell.value))
