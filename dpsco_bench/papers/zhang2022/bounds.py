@@ -13,7 +13,7 @@ from math import inf, log2
 from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.moments import noise_moment, node_moment, path_moment
+from dpsco_bench.papers.zhang2022.moments import node_moment, noise_moment, path_moment
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 
