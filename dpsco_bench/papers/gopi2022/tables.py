@@ -1,4 +1,4 @@
-"""Value queries of the alternating sampler: claimed, counted, and those that a draw with a proof would cost."""
+"""Table 1 as the paper has it; value queries of the alternating sampler: claimed, counted, and of a proven draw."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.tables import TableRow, TableText
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, with_error, with_interval
 from dpsco_bench.report.rebuilt import computed
 from dpsco_bench.report.scores import Score, claim_scores
 from dpsco_bench.report.tables import Column, Columns, ReportTable
@@ -107,6 +108,39 @@ def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
         rows += _unmeasured(entry, {str(score.row.part) for score in scores})
         rows += _projections(entry) if entry.claims else []
     return ReportTable(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
+
+
+@computed("gopi2022.table1")
+def risk_table(text: TableText, inputs: Inputs) -> Table:
+    """Three norms, for each the printed bounds, measured exponents and the largest ratio of a risk to its bound."""
+    rows = []
+    for entry in text.rows:
+        claims = [claim for claim in inputs.claims if claim.id in entry.claims]
+        scores = [s for claim in claims for s in claim_scores(claim) if s.row.calibration == "paper"]
+        row: dict[str, str | float | None] = {"row": entry.row, "erm": entry.own["erm"], "sco": entry.own["sco"]}
+        for side in ("erm", "sco"):
+            own = [s for s in scores if (s.results.id in entry.own["erm_claims"]) == (side == "erm")]
+            row |= {f"{side}_exponents": _exponents(own), f"{side}_ratio": _largest_ratio(own)}
+        rows.append(row)
+    columns: dict[str, Column] = {"Norm": Column("row", symbols)}
+    for side in ("erm", "sco"):
+        name = side.upper()
+        columns[f"{name}, as printed"] = Column(side, symbols)
+        columns[f"{name} exponents (of the bound)"] = Column(f"{side}_exponents")
+        columns[f"{name} risk / bound"] = Column(f"{side}_ratio", number, numeric=True)
+    return Table(text.id, text.title, columns, rows, symbols(text.note_line))
+
+
+def _exponents(scores: list[Score]) -> str:
+    rows = [s.row for s in scores if s.row.kind == "rate" and is_number(s.row.slope)]
+    texts = (f"{parameter_symbol(r.parameter)}: {with_interval(r.slope, r.ci)} ({slope(r.bound_slope)})" for r in rows)
+    return "; ".join(texts)
+
+
+def _largest_ratio(scores: list[Score]) -> float | None:
+    """Largest mean over a bound as printed."""
+    rows = [s.row for s in scores if s.kind.checks_bounds and not s.part.bound.endswith(("_unsplit", "_valid"))]
+    return max((float(ratios_to(row.mean, row.bound).max()) for row in rows if row.mean), default=None)
 
 
 def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
