@@ -111,7 +111,7 @@ def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
 
 
 @computed("gopi2022.table1")
-def risk_table(text: TableText, inputs: Inputs) -> Table:
+def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Three norms, for each the printed bounds, measured exponents and the largest ratio of a risk to its bound."""
     rows = []
     for entry in text.rows:
@@ -128,7 +128,7 @@ def risk_table(text: TableText, inputs: Inputs) -> Table:
         columns[f"{name}, as printed"] = Column(side, symbols)
         columns[f"{name} exponents (of the bound)"] = Column(f"{side}_exponents")
         columns[f"{name} risk / bound"] = Column(f"{side}_ratio", number, numeric=True)
-    return Table(text.id, text.title, columns, rows, symbols(text.note_line))
+    return ReportTable(text.id, text.title, columns, rows, symbols(text.note_line))
 
 
 def _exponents(scores: list[Score]) -> str:
