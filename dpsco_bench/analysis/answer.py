@@ -262,9 +262,10 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
     if not tested:
         return Cell()
     constants = {row.open_value for row in tested if row.open_value is not None}
-    if constants:
+    fixed = [row for row in tested if row.open_value is None]
+    if constants and not any(row.noise and noise_says(row.noise) == NO for row in fixed):
         return _some_constant(tested, constants)
-    return Cell(*_worst_noise(tested))
+    return Cell(*_worst_noise(fixed or tested))
 
 
 def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:

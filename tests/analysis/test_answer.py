@@ -132,6 +132,12 @@ def test_some_constant_serves_every_row(tried, word, least):
     assert "c = 1 is refuted" in found.why
 
 
+def test_noise_that_is_refuted_whatever_the_constant_is_no():
+    tried = privacy(PROVEN, open_constant="c", open_value=8.0)
+    assert answer([tried, privacy(PROVEN)]).cells["noise"].word == YES
+    assert answer([tried, privacy(REFUTED, "fails")]).cells["noise"].word == NO
+
+
 def test_a_part_outside_of_the_range_tests_no_noise():
     assert answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"].word == UNTESTED
 
