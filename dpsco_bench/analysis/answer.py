@@ -41,6 +41,7 @@ from dpsco_bench.analysis.noise import Noise, number
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
+from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import ROUNDING
 
@@ -441,7 +442,9 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
     told = [
         f"A control misbehaves: {row.part} ({row.said})."
         for row in rows
-        if row.control and row.meaning.outcome == "contradicts"
+        if row.control
+        and row.expected
+        and not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
     ]
     corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
     told += [

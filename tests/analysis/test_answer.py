@@ -164,8 +164,10 @@ def test_the_same_formula_is_named_beside_and_changes_no_word():
 
 
 def test_a_control_that_misbehaves_is_named():
-    found = answer([rate(), rate("fails", "d", control="no utility is expected")])
-    assert found.cells["printed"].word == YES and any("control" in remark for remark in found.remarks)
+    for word, told in (("match", True), ("fails", False)):
+        found = answer([rate(), rate(word, "d", control="single records have no utility", expected="fails")])
+        assert found.cells["printed"].word == YES
+        assert any("control" in remark for remark in found.remarks) is told
 
 
 def test_a_count_is_answered_for_the_printed_schedule_and_for_private_noise_where_it_differs():
