@@ -64,7 +64,7 @@ PLACES = ("n", "d", "eps", "kappa")
 """Parameters in the order in which they are named; others follow by name."""
 
 
-class Said(NamedTuple):
+class RowWord(NamedTuple):
     """One row's word, `YES`, `NO` or `OPEN`, and what it is about: a ``rate`` in a place, or a ``bound``."""
 
     word: str
@@ -75,7 +75,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
+class AnswerCell:
     """The answer to one question.
 
     Attributes
@@ -108,12 +108,12 @@ class Answer:
     Attributes
     ----------
     subject : str, one of `claims.model.SUBJECTS`, or ``audit``
-    cells : mapping, key of `QUESTIONS` -> `Cell`; those that its subject has
+    cells : mapping, key of `QUESTIONS` -> `AnswerCell`; those that its subject has
     remarks : sequence of str, sentences beside them
     """
 
     subject: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, AnswerCell]
     remarks: Sequence[str] = ()
 
     @property
@@ -135,7 +135,7 @@ def question_of(subject: str, key: str) -> str:
     return QUESTIONS[key] if subject == "risk" else "Is the printed noise private"
 
 
-def says(row: Verdict, law: bool = False) -> Said | None:
+def says(row: Verdict, law: bool = False) -> RowWord | None:
     """Read one row; None where it says nothing of its claim.
 
     Parameters
@@ -151,19 +151,19 @@ def says(row: Verdict, law: bool = False) -> Said | None:
         return _rate(row, law)
     word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
     word = OPEN if word == YES and row.scope else word
-    return Said(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
+    return RowWord(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
 
 
-def _rate(row: Verdict, law: bool) -> Said | None:
+def _rate(row: Verdict, law: bool) -> RowWord | None:
     """Read a slope: a law decides it, a growing ratio contradicts an O(), and far below the bound it says nothing."""
     word = {"match": YES, "faster": YES, "fails": NO if row.grows else OPEN}.get(row.word, OPEN)
     if row.law_limit is not None and law:
-        return Said(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
+        return RowWord(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
     allowed = max(2.0 * row.tolerance, 0.5 * abs(row.bound_slope))
     too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
     if row.word == "not_observable" or too_far:
         return None
-    return Said(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
+    return RowWord(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
 
 
 def _schedule(row: Verdict) -> float | None:
@@ -179,7 +179,7 @@ def place_of(row: Verdict) -> str:
     return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
 
 
-def together(said: Sequence[Said]) -> Cell:
+def together(said: Sequence[RowWord]) -> AnswerCell:
     """Answer one question from all rows under one noise."""
     stated = list(said)
     firm = [one for one in stated if one.about != BOUND]
@@ -193,10 +193,10 @@ def together(said: Sequence[Said]) -> Cell:
         marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
     if any(one.row.noise and one.row.noise.nominal for one in stated):
         marks["*"] = ""
-    return Cell(word, marks, _about(firm or stated, word))
+    return AnswerCell(word, marks, _about(firm or stated, word))
 
 
-def _about(said: Sequence[Said], word: str) -> str:
+def _about(said: Sequence[RowWord], word: str) -> str:
     """Say what an answer is about, the weightiest word first: ``open in d (-0.26, bound 1.09); yes in n``."""
     told: list[str] = []
     used: set[tuple[str, str]] = set()
@@ -213,7 +213,7 @@ def _about(said: Sequence[Said], word: str) -> str:
     return "; ".join(told)
 
 
-def _slopes(place: str, said: Sequence[Said]) -> str:
+def _slopes(place: str, said: Sequence[RowWord]) -> str:
     """Name a parameter, with the slopes of the row that is furthest from its bound where it does not match it."""
     rows = [one.row for one in said if one.about == RATE and one.place == place and one.row.word != "match"]
     if not rows or _by_law(rows[0]):
@@ -227,7 +227,7 @@ def _by_law(row: Verdict) -> bool:
     return row.law_limit is not None
 
 
-def _order(said: Said) -> tuple[int, str]:
+def _order(said: RowWord) -> tuple[int, str]:
     return PLACES.index(said.place) if said.place in PLACES else len(PLACES), said.place
 
 
@@ -246,7 +246,7 @@ def noise_says(noise: Noise) -> str:
     return NO if noise.status == "exceeds_claim" else OPEN
 
 
-def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
+def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> AnswerCell:
     """Answer whether the printed noise is private.
 
     Parameters
@@ -257,16 +257,16 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
     rows = [row for row in judging if row.noise and row.word not in COMMON_WORDS]
     tested = [row for row in rows if not row.outside]
     if rows and not tested:
-        return Cell(why=f"outside of {listed(list(dict.fromkeys(str(row.outside) for row in rows)))}")
+        return AnswerCell(why=f"outside of {listed(list(dict.fromkeys(str(row.outside) for row in rows)))}")
     tested = tested or [row for row in behind if row.noise and not row.outside]
     tested = [row for row in tested if not row.corrected] or tested
     if not tested:
-        return Cell()
+        return AnswerCell()
     constants = {row.open_value for row in tested if row.open_value is not None}
     fixed = [row for row in tested if row.open_value is None]
     if constants and not any(row.noise and noise_says(row.noise) == NO for row in fixed):
         return _some_constant(tested, constants)
-    return Cell(*_worst_noise(fixed or tested))
+    return AnswerCell(*_worst_noise(fixed or tested))
 
 
 def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
@@ -284,7 +284,7 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     return word, marks, worst.measured + f" ({of_class})" * bool(of_class)
 
 
-def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
+def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> AnswerCell:
     """Answer for a theorem that leaves a constant open: yes if one value serves every row."""
     found = {c: _worst_noise([row for row in rows if row.open_value == c]) for c in sorted(constants)}
     proven = [c for c, (word, *_) in found.items() if word == YES]
@@ -294,9 +294,9 @@ def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
         if word != YES or c in proven[:1]
     ]
     if proven:
-        return Cell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
+        return AnswerCell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
     worst = found[max(found)]
-    return Cell(OPEN, worst[1], "; ".join(told))
+    return AnswerCell(OPEN, worst[1], "; ".join(told))
 
 
 def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | None = None) -> Answer:
@@ -308,7 +308,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     others : mapping, id -> rows of claims that it may name (`noise_of`, `count_of`, `formula_of`)
     """
     if not rows:
-        return Answer("risk", dict.fromkeys(("printed", "noise", "private"), Cell()), ("It was not run.",))
+        return Answer("risk", dict.fromkeys(("printed", "noise", "private"), AnswerCell()), ("It was not run.",))
     known = others or {}
     subject, own = subject_of(rows), [row for row in rows if row.counted]
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
@@ -336,7 +336,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     return Answer(subject, cells, (*_untested(rows, said), *_counted(said, counts), *_remarks(rows, known)))
 
 
-def _with_audits(found: Cell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> Cell:
+def _with_audits(found: AnswerCell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> AnswerCell:
     """Let an audit of the output that refutes the printed noise answer, with what is known of it besides."""
     named = {place for row in judging for place in row.audited_by or ()}
     for row in (row for place in sorted(named) for row in known.get(place.partition(" ")[0], ())):
@@ -344,7 +344,7 @@ def _with_audits(found: Cell, judging: Sequence[Verdict], known: Mapping[str, Se
             lower = outward(float(str(row.own["epsilon_lower"])), "lower")
             claimed = row.noise.epsilon_claimed if row.noise else row.epsilon_claimed or math.nan
             why = f"eps >= {number(lower)}, by an audit of the output, claimed {number(claimed)}"
-            return Cell(NO, {}, f"{why}; {found.why}")
+            return AnswerCell(NO, {}, f"{why}; {found.why}")
     return found
 
 
@@ -384,7 +384,7 @@ def on_printed_noise(row: Verdict) -> bool:
     return kind.judges_noise and not kind.aside and row.calibration == "paper" and row.counted
 
 
-def _as_stated(said: Sequence[Said]) -> dict[str, Cell]:
+def _as_stated(said: Sequence[RowWord]) -> dict[str, AnswerCell]:
     """Answer a count or a law for the printed schedule, and for private noise where that changes it."""
     ours = together([one for one in said if one.row.calibration == "accounted"])
     printed = together([one for one in said if one.row.calibration != "accounted"])
@@ -414,7 +414,7 @@ def _first(counted: tuple[str, int]) -> int:
     return [*AUDITS, counted[0]].index(counted[0])
 
 
-def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:
+def _untested(rows: Sequence[Verdict], said: Sequence[RowWord]) -> list[str]:
     """Name what was run and says nothing: exponents that no row answers, and why."""
     answered = {one.place for one in said if one.about == RATE}
     found: dict[str, str] = {}
@@ -431,7 +431,7 @@ def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:
     return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
 
 
-def _counted(said: Sequence[Said], counts: Sequence[Said]) -> list[str]:
+def _counted(said: Sequence[RowWord], counts: Sequence[RowWord]) -> list[str]:
     """Answer a count that stands in the row of its risk."""
     cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
     return [f"Gradient count as stated: {cell.word}."] if cell.word != UNTESTED else []
@@ -525,7 +525,7 @@ TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")
 """What else is counted -> its subjects."""
 
 
-def _count(risks: Sequence[Mapping[str, Cell]], key: str, word: str) -> int:
+def _count(risks: Sequence[Mapping[str, AnswerCell]], key: str, word: str) -> int:
     return sum(cells[key].word == word for cells in risks)
 
 

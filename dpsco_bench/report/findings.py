@@ -23,7 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Literal
 
-from dpsco_bench.analysis.answer import Cell, answers, on_printed_noise
+from dpsco_bench.analysis.answer import AnswerCell, answers, on_printed_noise
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.erratum import Erratum
@@ -212,7 +212,7 @@ class Results:
         return [row for row in rows if row.kind == kind and row.calibration == calibration and not row.beside]
 
     @property
-    def noise_answers(self) -> dict[str, Cell]:
+    def noise_answers(self) -> dict[str, AnswerCell]:
         """Answer whether the printed noise is private, for every claim with parts on it."""
         rows = [score.row for score in self.scores]
         own = {row.id for row in rows if on_printed_noise(row)}

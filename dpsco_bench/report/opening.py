@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis import answer as rules
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, Cell
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, AnswerCell
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
@@ -50,7 +50,7 @@ class ClaimLine:
         """All its answers, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
-    def cell(self, key: str) -> Cell | None:
+    def cell(self, key: str) -> AnswerCell | None:
         """Its answer to one question; None where that is not asked."""
         return self.answer.cells.get(key)
 
