@@ -154,5 +154,5 @@ def test_a_gaussian_dp_parameter_is_bounded_from_below_and_closely(mu):
     """Normal scores attain it: at most the stated share of bounds is above it, and they are near it."""
     rng = np.random.default_rng(11)
     found = [gdp_lower_bound(mu + rng.standard_normal(20_000), rng.standard_normal(20_000), 0.9) for _ in range(60)]
-    assert np.mean(np.array(found) > mu) <= 0.1 and np.median(found) > mu - 0.06
+    assert np.mean(np.array(found) > mu) <= 0.1 and np.median(found) > 0.96 * mu - 0.05
     assert gdp_lower_bound(np.zeros(100), np.zeros(100), 0.9) == 0.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
-from dpsco_bench.privacy.ledger import OF, SEQUENCE
+from dpsco_bench.privacy.ledger import OF
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
 EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
@@ -70,13 +70,13 @@ def _level(result: Any) -> str:
 
 def screen(result: Any) -> Iterator[str]:
     """The verdict, and what it rests on."""
-    of = f" {OF[result.of]}" * (result.of == SEQUENCE)
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
-        f"(epsilon{of} {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
+        f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
     )
     bound = result.bound
     facts = {
+        "bound": OF[result.of],
         "delta": number(result.delta),
         "confidence": f"{number(result.confidence)}, joint over both directions",
         "runs": f"{result.runs} on each data set",
