@@ -84,6 +84,7 @@ def test_the_constant_of_advanced_composition():
     [
         ({"charge": "sum"}, InputError, "^charge = 'sum': must be query or parts or output"),
         ({"charge": "output", "problem": get_problem("ridge_logistic")}, Refusal, "linear losses on the whole space"),
+        ({"charge": "output", "step_rule": "bb"}, Refusal, "its steps are random"),
         ({"noise_constant": "more"}, InputError, "^noise_constant = 'more': must be a number > 0 or advanced"),
     ],
 )
