@@ -295,7 +295,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
 def _stated(scores: Sequence[Score]) -> list[Score]:
     """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
 
-    Theorem 6 of zhang2022, for example, bounds a regret; Theorem 11 bounds a risk and, besides, a Lipschitz constant.
+    One theorem bounds a regret alone, for example; another bounds a risk and, besides, a Lipschitz constant.
     """
     own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
     of_risk = {score.results.id for score in own if score.part.quantity == RISK}
