@@ -314,7 +314,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
 def _stated(scores: Sequence[Score]) -> list[Score]:
     """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
 
-    One theorem bounds a regret, for example; another a risk and, besides, a Lipschitz constant.
+    One theorem bounds a regret alone, for example; another bounds a risk and, besides, a Lipschitz constant.
     """
     own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
     of_risk = {score.results.id for score in own if score.part.quantity == RISK}

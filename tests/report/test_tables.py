@@ -16,7 +16,7 @@ from dpsco_bench.problems.base import Constants
 from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, orderings_table, parts_table, rates_table
-from dpsco_bench.report.rebuilt import rebuilt_tables
+from dpsco_bench.report.rebuilt import _stated, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.report.wording import privacy_text
@@ -374,3 +374,15 @@ def test_a_part_of_several_methods_does_not_say_whose_noise_is_corrected():
     claim = SimpleNamespace(parts=parts, calibrations=lambda job: (charged,) * len(job.cells))
     inputs = SimpleNamespace(all_jobs=lambda: [(claim, job) for job in jobs])
     assert SiteContent(inputs, Path()).corrected == {("p.a", "v"): "E1"}
+
+
+def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
+    """Beside and other quantities are left out, unless the claim bounds no risk at all."""
+
+    def score(claim, quantity="risk", beside="", checks=True):
+        part = SimpleNamespace(quantity=quantity, beside=beside)
+        return SimpleNamespace(results=SimpleNamespace(id=claim), part=part, kind=SimpleNamespace(checks_bounds=checks))
+
+    stated, lip, beside = score("thm11"), score("thm11", "largest_loss"), score("thm11", beside="Theorem 1")
+    regret, moment = score("thm6", "regret"), score("thm6", "moment", "a step of the proof")
+    assert _stated([lip, beside, stated, moment, regret, score("thm11", checks=False)]) == [stated, regret]

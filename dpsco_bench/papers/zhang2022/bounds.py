@@ -8,11 +8,11 @@ off. Reg and what else a run measures comes from the observer of rounds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, log2
+from math import inf
 
 from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.moments import node_moment, noise_moment, path_moment
+from dpsco_bench.papers.zhang2022.moments import noise_moment, path_moment
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 
@@ -89,6 +89,7 @@ THEOREMS = {
     ),
     # lemmas by name, for linear losses: what the martingale of a round adds up to, and the noise of one node
     "lemma13": "(2/lambda) sum_{s=1}^{t} (s^k - (s-1)^k)^2 sigma_G^2, t = floor(n/2)",
+    "lemma16": "2 V L2 (2 (k+1) t^(k-1) (G + D H)/rho)^2 log2(2 t)/lambda, t = floor(n/2)",
     "definition5": "d (d+1) sigma_t^2, sigma_t = log2(2n) 2 (k+1) t^(k-1) (G + D H)/eps, t = floor(n/2)",
     # of the introduction and its comparison with Bassily, Feldman, Talwar, Thakurta 2019
     "optimal": "1/sqrt n + sqrt(d l)/(eps n)",
@@ -141,13 +142,6 @@ bound(
     "Reg_mu + sum_t <beta_t grad L(x_t) - g_t - gamma_t, w_t - x*> - (beta_t mu/8) ||w_t - x*||^2",
     source="extras.lemma7",
 )
-
-
-def _lemma16(c: BoundContext) -> float:
-    return node_moment(c, c.n // 2) * 2.0 * log2(2 * (c.n // 2)) / (2.0 * (min(c.constants.norm, 2.0) - 1.0))
-
-
-bound("zhang2022.lemma16", "2 max_{i <= t} E ||R_i||_*^2 log2(2t)/lambda, t = floor(n/2)", source=_lemma16)
 
 
 def _path_noise(round_of: Callable[[int], int]) -> Callable[[BoundContext], float]:

@@ -55,21 +55,12 @@ def path_moment(c: BoundContext, t: int) -> float:
 
     The nodes of I_t are independent normals, so that their sum is one. Known before the run where units are fixed.
     """
-    variances = _variances(c)[np.array(prefix_nodes(t)) - 1]
-    return float(np.sum(variances)) * second_moment(dual_exponent(c.constants.norm), c.d)
-
-
-def node_moment(c: BoundContext, t: int) -> float:
-    """The largest ``E ||R_i||_q^2`` of the noise of a node i <= t."""
-    return float(np.max(_variances(c)[:t])) * second_moment(dual_exponent(c.constants.norm), c.d)
-
-
-def _variances(c: BoundContext) -> np.ndarray:
-    """Of a coordinate of each node's noise."""
     s = c.schedule
     units = NodeUnits(
         s["k"], s["n"], s["lipschitz"], s["smoothness"], s["diameter"], s["sensitivity"], s["radius"]
     )  # fmt: skip
     if not units.fixed:
         raise InputError("radius", s["radius"], "D, or a linear loss: else the noise depends on the run")
-    return np.asarray(float(c.scales[NODE]) ** 2 * units.fixed_units**2)
+    sizes = units.fixed_units[np.array(prefix_nodes(t)) - 1]
+    variance = float(c.scales[NODE]) ** 2 * float(np.sum(sizes**2))
+    return variance * second_moment(dual_exponent(c.constants.norm), c.d)

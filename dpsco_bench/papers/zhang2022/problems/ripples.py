@@ -20,15 +20,14 @@ Array = Any
 class RippleBall(GeneralisedLinear):
     """``f(x, (a, y)) = -s m + (1 - s) sin(h m + y)/h``, ``m = <a, x>``, ``||a||_2 <= 1``, over the unit l2 ball.
 
-    Drawn are ``a = e_1`` and a uniform phase y, so that the mean is ``-s x_1``. G = 1 whatever h is, H = (1 - s) h,
-    sigma_G = (1 - s)/sqrt 2, and sigma_H is of the order of H.
+    Drawn are ``a = e_1`` and equally spaced phases y in random order, whose waves cancel: the mean of n >= 2 records is
+    ``-s x_1``. G = 1 whatever h is, H = (1 - s) h, sigma_G = (1 - s)/sqrt 2, and sigma_H is of the order of H.
     """
 
     name = "ripple_ball"
-    summary = "smooth losses that are not convex, with a linear mean, on the unit l2 ball; population risk"
+    summary = "smooth losses that are not convex, with a linear mean, on the unit l2 ball; empirical risk"
     source = "smooth losses without convexity for Zhang, Tran, Cutkosky 2022, sections 1 and 6"
     traits = frozenset({Trait.SMOOTH, Trait.LIPSCHITZ})
-    population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 8
     share: float = option(0.5, "s: of the slope that is linear", within="(0, 1)")
     frequency: float = option(4.0, "h", within="(0, inf)")
@@ -48,9 +47,9 @@ class RippleBall(GeneralisedLinear):
         )
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Phases on one axis."""
-        phases = 2.0 * np.pi * streams("phases").uniform(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
-        return Data(n, np.tile(np.eye(1, self.dimension), (n, 1)), phases)
+        """Waves along one axis."""
+        order = np.argsort(streams("phases").uniform(0, 1, 0, n, 1)[0, :, 0])
+        return Data(n, np.tile(np.eye(1, self.dimension), (n, 1)), 2.0 * np.pi * order / n)
 
     def loss(self, margins: Array, labels: Array) -> Array:
         wave = array_namespace(margins).sin(self.frequency * margins + labels) / self.frequency
@@ -66,7 +65,7 @@ class RippleBall(GeneralisedLinear):
         return -(1.0 - self.share) * self.frequency * wave
 
     def risk(self, x: Array, data: Data) -> Array:
-        """The population's, ``-s x_1``."""
+        """``-s x_1``."""
         return -self.share * x[:, 0]
 
     def optimal_risk(self, data: Data) -> float:
