@@ -134,7 +134,7 @@ def test_winners_say_what_they_are(board):
     """The starting point too; nothing is said of a method that is not here."""
     what = explained(board).columns["What it is"]
     known, start, unknown = (what.text(item) for item in wins(board))
-    assert known == describe("wang2017.dp_gd").summary and (start, unknown) == (START, "")
+    assert known == describe("wang2017.dp_gd")["summary"] and (start, unknown) == (START, "")
 
 
 def test_places_are_counted_first_at_decided_points_alone(board):

@@ -201,7 +201,7 @@ def test_the_finding_on_open_constants_names_the_parts_that_leave_one_open():
 def constants(part):
     """What the methods of a part have for a constant that their theorem leaves open; one without has none."""
     for method in part.methods:
-        defaults = {option.name: option.default for option in describe(method.algorithm).options}
+        defaults = {option["name"]: option["default"] for option in describe(method.algorithm)["options"]}
         yield from ({**defaults, **method.options}[name] for name in defaults if name in CONSTANTS)
 
 

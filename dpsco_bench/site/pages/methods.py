@@ -11,11 +11,10 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.audit.canaries import CANARIES
-from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.docstrings import on_others, paragraphs
-from dpsco_bench.cli.pages import AlgorithmPage
+from dpsco_bench.cli.describe import describe, on_others, paragraphs
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.tables import named
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
@@ -45,7 +44,7 @@ SCHEMES = {
 
 def method_pages(content: Content) -> Pages:
     """Write a page per method, and the list of them."""
-    pages = [page for page in map(describe, content.algorithms) if isinstance(page, AlgorithmPage)]
+    pages = [*map(describe, content.algorithms)]
     columns = {
         "Method": Column("id", kind="code", link=leads_to("id", kind="method")),
         "What it is": Column("summary", kind="prose"),
@@ -56,30 +55,31 @@ def method_pages(content: Content) -> Pages:
         heading("Methods", target="methods"),
         "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
         table(Table("methods", "Methods", columns, pages)),
-        toctree([page.id for page in pages]),
+        toctree([page["id"] for page in pages]),
     ]
-    return {"methods/index": "\n".join(index), **{f"methods/{page.id}": _method(content, page) for page in pages}}
+    return {"methods/index": "\n".join(index), **{f"methods/{page['id']}": _method(content, page) for page in pages}}
 
 
-def _claims(content: Content, page: AlgorithmPage) -> list[str]:
-    return [id for id in page.claims if id in content.claims]
+def _claims(content: Content, page: Plain) -> list[str]:
+    return [id for id in page["claims"] if id in content.claims]
 
 
-def _method(content: Content, page: AlgorithmPage) -> str:
+def _method(content: Content, page: Plain) -> str:
     claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
     variants = [
-        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
+        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page["variants"].items()
     ]
+    needs = ", ".join(page["needs"]) or "nothing of the problem"
     known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
     errata = [
         f"{link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {text(entry.title)}"
-        for entry in page.errata
+        for entry in page["errata"]
         if (entry.paper, entry.id) in known
     ]
     pieces = [
-        heading(page.id, target=address("method", page.id)),
-        f"{prose(page.summary.replace('``', '`'))} {text(page.source)}.\n",
-        bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
+        heading(page["id"], target=address("method", page["id"])),
+        prose(page["summary"].replace("``", "`")) + f" {text(page['source'])}.\n",
+        bullets([f"needs {text(needs)}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
         *(() if content.short else _details(content, page)),
         *([heading("Errata that touch its claims", 2), bullets(errata)] if errata else ()),
@@ -87,20 +87,20 @@ def _method(content: Content, page: AlgorithmPage) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _details(content: Content, page: AlgorithmPage) -> list[str]:
+def _details(content: Content, page: Plain) -> list[str]:
     """Show what it costs, where it stands, and its code."""
-    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page.id]
-    module = inspect.getmodule(get_algorithm(page.id).plan_function)
+    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
+    module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
     return [
         *_account(content, page),
-        _titled("Its queries, and what each is charged for", table(queries_table(content, page.id))),
+        _titled("Its queries, and what each is charged for", table(queries_table(content, page["id"]))),
         heading("What its noise gives", 2),
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
         _titled(
             "Where it stands at equal accounted privacy",
-            table(Table(f"{page.id}.standing", "Standing", PLACES, places(content, page.id))),
+            table(Table(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))),
         ),
-        _titled("Options", table(Table(f"{page.id}.options", "Options", OPTIONS, page.options))),
+        _titled("Options", table(Table(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
         heading("What it does, and its listing", 2),
         beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
     ]
@@ -110,35 +110,35 @@ def _titled(title: str, shown: str) -> str:
     return f"{heading(title, 2)}\n{shown}" if shown else ""
 
 
-def _account(content: Content, page: AlgorithmPage) -> list[str]:
+def _account(content: Content, page: Plain) -> list[str]:
     """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
-    found = nearest_points(content, page.id)
-    private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
+    found = nearest_points(content, page["id"])
+    private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
     if found:
         title, command = f"What it costs at a point: {place(found[0])}", command_of(found[0].cell, _named(found[0]))
     elif private and (problem := _problem(content, page)):
-        title, command = "What it costs at a point", f"dpsco account {page.id} problem={problem} {STANDARD}"
+        title, command = "What it costs at a point", f"dpsco account {page['id']} problem={problem} {STANDARD}"
     else:
         return []
     return [
         heading(title, 2),
-        table(account_table(content, page.id, found)),
+        table(account_table(content, page["id"], found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
         fenced(command, "console"),
     ]
 
 
-def _problem(content: Content, page: AlgorithmPage) -> str:
+def _problem(content: Content, page: Plain) -> str:
     """Name a problem that its claims run it on, one without a data set of its own where there is one."""
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
-    found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
+    found = [part.problem for part in parts if part.problem and any(m.algorithm == page["id"] for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 
 
-def _told(page: AlgorithmPage) -> str:
+def _told(page: Plain) -> str:
     """Say what its docstring says but of options, which have a table."""
-    others = on_others(page.doc, [option.name for option in page.options])
-    said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
+    others = on_others(page["doc"], [option["name"] for option in page["options"]])
+    said = [*paragraphs(page["doc"]), *(f"{names.capitalize()}: {words}" for names, words in others)]
     return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
 
 

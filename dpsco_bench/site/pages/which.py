@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
 from dpsco_bench.leaderboard.tables import algorithms, nowhere_run, points_table, references_table, wins_table
@@ -70,5 +69,4 @@ def explained(board: BoardResults) -> Table:
 
 def _summary(id: str) -> str:
     """Summarise a method in a line; nothing for one whose file or paper is not here."""
-    known = describe(id) if id in list_algorithms() else None
-    return known.summary if isinstance(known, AlgorithmPage) else ""
+    return str(describe(id)["summary"]) if id in list_algorithms() else ""
