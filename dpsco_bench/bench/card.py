@@ -70,13 +70,7 @@ def card_probe(name: str, probe: Probe, module: str) -> None:
 
 
 def probes() -> list[Probe]:
-    """All that papers register.
-
-    Raises
-    ------
-    InputError
-        If no paper that is installed has any.
-    """
+    """All that papers register. Raises InputError if no paper that is installed has any."""
     found = [PROBES.get(name) for name in PROBES.names()]
     if not found:
         raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")

@@ -55,13 +55,7 @@ def claim_ids() -> list[str]:
 
 
 def read_claim(id: str) -> Claim:
-    """A claim that ships, uncomposed.
-
-    Raises
-    ------
-    InputError
-        For an unknown id, and a file that is no claim.
-    """
+    """A claim that ships, uncomposed. Raises InputError for an unknown id, and a file that is no claim."""
     path = claim_file(id)
     if path is None:
         raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
@@ -92,13 +86,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def check_id(id: str, path: Path) -> None:
-    """A claim or table is called as its file is.
-
-    Raises
-    ------
-    InputError
-        Naming the file.
-    """
+    """A claim or table is called as its file is. Raises InputError, naming the file."""
     if id != (called := f"{path.parent.name}.{path.stem}"):
         raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
@@ -112,12 +100,8 @@ def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
     Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
-    do so in ``conf/profile/<profile>.yaml``.
-
-    Raises
-    ------
-    InputError
-        If the file names an unknown claim, or no list of claims.
+    do so in ``conf/profile/<profile>.yaml``. Raises InputError if the file names an unknown claim, or no list of
+    claims.
     """
     known = claim_ids()
     theirs = {paper: folder / "conf" for paper, folder in paper_folders().items() if (folder / "conf").is_dir()}
@@ -169,10 +153,7 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
-    Raises
-    ------
-    DpscoError
-        Naming the file, for an entry that `parse_erratum` refuses.
+    Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
     """
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
@@ -188,13 +169,7 @@ def load_errata(paper: str) -> list[Erratum]:
 
 
 def find_errata(paper: str, ids: list[str]) -> list[Erratum]:
-    """Entries of a ledger by id.
-
-    Raises
-    ------
-    InputError
-        For an id that the ledger does not have.
-    """
+    """Entries of a ledger by id. Raises InputError for an id that the ledger does not have."""
     known = {entry.id: entry for entry in load_errata(paper)}
     for id in ids:
         if id not in known:

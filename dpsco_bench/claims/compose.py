@@ -39,10 +39,7 @@ CLAIM_SUFFIXES = (".yaml", ".yml")
 def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
 
-    Raises
-    ------
-    InputError
-        For something that is no such file, or an id that is taken.
+    Raises InputError for something that is no such file, or an id that is taken.
     """
     taken, found = set(claim_ids()), {}
     for file in files:
@@ -74,17 +71,12 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
 
+    Raises InputError for an unknown claim.
+
     Parameters
     ----------
-    text : str
-        As written.
-    known : collection of str, optional
-        Ids to choose from; by default those of ``conf/claim``.
-
-    Raises
-    ------
-    InputError
-        For an unknown claim.
+    text : str, as written
+    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
     """
     known = claim_ids() if known is None else known
     wanted = text.replace("/", ".", 1).replace("_", ".")
@@ -101,8 +93,7 @@ def load_claim(
 
     Parameters
     ----------
-    id, profile, overrides
-        What is composed.
+    id, profile, overrides : what is composed
     settings : Settings, optional
         What the same overrides compose for all claims: one that ships and that no override changes is then only read.
 

@@ -52,8 +52,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
 
     Parameters
     ----------
-    claim, part
-        What to measure.
+    claim, part : what to measure
     profile : str, ``smoke``, ``ci`` or ``full``
     settings : Settings, of the plan
     """

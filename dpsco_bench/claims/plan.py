@@ -24,16 +24,12 @@ class LeftOut(Record):
 
     Attributes
     ----------
-    instance, method, algorithm : str
-        Names on the board, and the id.
-    n, d, epsilon
-        Its place; None for what the instance does not fix.
-    point : float
-        Number of the place in the instance's grid.
+    instance, method, algorithm : str, names on the board, and the id
+    n, d, epsilon : its place; None for what the instance does not fix
+    point : float, number of the place in the instance's grid
     status : str
         ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board itself says so.
-    reason : str
-        Why.
+    reason : str, why
     """
 
     instance: str
@@ -80,12 +76,9 @@ class WorkPlan(Record):
 
     Attributes
     ----------
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    claims, boards : tuple of Entry
-        In the order in which they are shown.
-    stamp : str
-        Digest of what the plan was made from.
+    profile : str, ``smoke``, ``ci`` or ``full``
+    claims, boards : tuple of Entry, in the order in which they are shown
+    stamp : str, digest of what the plan was made from
     sources : mapping of str to str
         Digest of each code file that the keys of its jobs were made from (`execution.sources`).
     """
@@ -120,10 +113,7 @@ def restored(plan: Plain, only: Collection[str] | None = None) -> WorkPlan:
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
-    Raises
-    ------
-    InputError
-        If there is no such plan, a damaged one, or one that lacks an id of ``only``.
+    Raises InputError if there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
     allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
     try:

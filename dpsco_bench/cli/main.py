@@ -50,10 +50,7 @@ def verb_names() -> list[str]:
 def load_verb(name: str) -> ModuleType:
     """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``.
 
-    Raises
-    ------
-    UsageError
-        For an unknown verb.
+    Raises UsageError for an unknown verb.
     """
     known = verb_names()
     if name not in known:
@@ -66,8 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; by default those of the process.
+    argv : sequence of str, optional, arguments without the program's name; by default those of the process
 
     Returns
     -------

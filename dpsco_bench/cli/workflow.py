@@ -39,21 +39,14 @@ def set_environment(folder: str) -> None:
 class Flow:
     """The outline of a profile, with the paths and words that the rules need.
 
+    Raises InputError for a bad configuration, or an unknown claim among the targets. Raises ResultsInUse if the outline
+    is stale while another run works on the same results.
+
     Parameters
     ----------
-    config : mapping
-        Snakemake's ``config``.
-    arguments : sequence of str
-        Of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``.
-    main : bool
-        Whether this is the process that the user started; jobs on a cluster take the outline as it is.
-
-    Raises
-    ------
-    InputError
-        For a bad configuration, or an unknown claim among the targets.
-    ResultsInUse
-        If the outline is stale while another run works on the same results.
+    config : mapping, Snakemake's ``config``
+    arguments : sequence of str, of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``
+    main : bool, whether this is the process that the user started; jobs on a cluster take the outline as it is
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:

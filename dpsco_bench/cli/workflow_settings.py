@@ -57,10 +57,7 @@ def one_line() -> Iterator[None]:
 def check_config(config: Plain) -> Plain:
     """Check ``--config``, with files as lists.
 
-    Raises
-    ------
-    InputError
-        Naming the first bad key, its value and what is allowed.
+    Raises InputError, naming the first bad key, its value and what is allowed.
     """
     for key, value in config.items():
         if key not in CONFIG:

@@ -89,8 +89,7 @@ class Column:
 
     Attributes
     ----------
-    value : str or callable
-        Dotted path into a row (`at`), or a function of the row.
+    value : str or callable, dotted path into a row (`at`), or a function of the row
     show : callable, value -> display text
     raw : str or mapping of str to path, optional
         Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.

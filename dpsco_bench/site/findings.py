@@ -69,10 +69,7 @@ class Unsaid:
 def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
     """Evaluate the findings of a profile, all that are registered by default.
 
-    Raises
-    ------
-    InputError
-        For one that the numbers contradict: it names the finding, the condition and the values.
+    Raises InputError for one that the numbers contradict: it names the finding, the condition and the values.
     """
     results = Results(content.inputs, content.scores, content.errata)
     said, unsaid = [], []

@@ -98,17 +98,14 @@ def settings(title: str, static: Path) -> dict[str, Any]:
 def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
     """Build pages from a folder of Markdown.
 
+    Raises SiteError for the first of Sphinx's warnings.
+
     Parameters
     ----------
     source : Path, with ``index.md``
     out : Path, made anew
     builder : str, ``html`` or ``singlehtml``
     cores : int, how many processes read and write
-
-    Raises
-    ------
-    SiteError
-        For the first of Sphinx's warnings.
     """
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx

@@ -44,6 +44,9 @@ SITE, SINGLE = "site", "site.html"
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:
     """Write a profile's tables, its papers' figures, and its site, which changes only when all of it is there.
 
+    Raises InputError for a finding that the results do not support. Raises SiteError for a link without a target, or
+    markup that cannot be read.
+
     Parameters
     ----------
     folder : Path, ``results/<profile>``
@@ -53,13 +56,6 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tu
     Returns
     -------
     (Path, int), the first page of the site, and how many it has
-
-    Raises
-    ------
-    InputError
-        For a finding that the results do not support.
-    SiteError
-        For a link without a target, or markup that cannot be read.
     """
     write_figures(inputs, figures)
     out = folder / SITE
