@@ -26,20 +26,18 @@ def conf_files(pattern: str) -> list[Path]:
     return [*sorted(conf_dir().glob(pattern)), *own]
 
 
-def claim_files() -> dict[str, Path]:
-    """Ids ``<paper>.<name>`` of all claims, sorted, and their files ``conf/claim/<paper>/<name>.yaml``."""
-    return dict(sorted(_of_papers("claim/*/*.yaml").items()))
+def claim_files(what: str = "claim") -> dict[str, Path]:
+    """Ids ``<paper>.<name>`` of all claims (or tables), sorted, and their files ``conf/claim/<paper>/<name>.yaml``.
 
-
-def _of_papers(pattern: str) -> dict[str, Path]:
-    """Ids and files. Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``."""
+    Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``.
+    """
     found, taken = dict[str, Path](), dict[str, Path]()
-    for path in conf_files(pattern):
+    for path in conf_files(f"{what}/*/*.yaml"):
         id = f"{path.parent.name}.{path.stem}"
         if (first := taken.setdefault(slug(id), path)) is not path:
             raise InputError(f"{path}: id", id, f"one that differs from that of {first} in letters or digits")
         found[id] = path
-    return found
+    return dict(sorted(found.items()))
 
 
 def claim_file(id: str) -> Path | None:
@@ -137,12 +135,12 @@ def _named(root: Path, profile: str) -> list[str]:
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
     found = []
-    for path in _of_papers("table/*/*.yaml").values():
+    for path in claim_files("table").values():
         with naming(path):
             text = parse_table(read_shipped(path))
             check_id(text.id, path)
         found.append(text)
-    return sorted(found, key=lambda text: text.id)
+    return found
 
 
 def errata_papers() -> list[str]:
@@ -163,8 +161,8 @@ def load_errata(paper: str) -> list[Erratum]:
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
             found += [parse_erratum(paper, entry) for entry in entries]
             counts = Counter(slug(entry.id) for entry in found)
-            for id in (entry.id for entry in found if counts[slug(entry.id)] > 1):
-                raise InputError(f"errata of {paper}", id, "an id that no other entry has")
+            if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
+                raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
     return found
 
 

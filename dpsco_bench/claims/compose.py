@@ -103,7 +103,8 @@ def load_claim(
     settings : Settings
     """
     file = claim_file(id)
-    if settings is not None and file is not None and not any(map(_overrides_claim, overrides)):
+    changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
+    if settings is not None and file is not None and not changed:
         claim = read_claim(id)
         _check_errata(claim)
         return claim, settings
@@ -120,11 +121,6 @@ def load_claim(
         claim = parse_claim(config["claim"])
         _check_errata(claim)
     return claim, Settings.of(config)
-
-
-def _overrides_claim(override: str) -> bool:
-    """Whether an override reaches into the claim: ``claim=``, ``+claim.title=``, but not ``claims=``."""
-    return re.match(r"[+~]*claim\b", override) is not None
 
 
 def _check_errata(claim: Claim) -> None:
@@ -150,11 +146,14 @@ def _compose(overrides: Sequence[str]) -> dict[str, Any]:
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides, settings)
-    with errors_of(id, settings.claims):
-        parts = claim.parts_of(profile)
-        for part in parts:
-            _check_names(claim, part)
-        jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
+    parts, jobs = claim.parts_of(profile), list[Job]()
+    for part in parts:
+        with errors_of(id, settings.claims), errors_of_part(claim, part):
+            for formula in filter(None, (part.bound, part.closed_form)):
+                get_bound(formula)
+            if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
+                raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
+            jobs += [checked_job(job) for job in part_jobs(claim, part, profile, settings)] if part.plans else []
     return ClaimEntry.of(replace(claim, parts=parts), jobs)
 
 
@@ -163,21 +162,6 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     claim, _ = load_claim(id, profile, overrides)
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
-
-
-def _check_names(claim: Claim, part: Part) -> None:
-    """The formula and the check that a part names exist."""
-    with errors_of_part(claim, part):
-        for formula in filter(None, (part.bound, part.closed_form)):
-            get_bound(formula)
-        if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
-            raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
-
-
-def _part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
-    """Jobs of a part that can be run."""
-    with errors_of_part(claim, part):
-        return [checked_job(job) for job in part_jobs(claim, part, profile, settings)]
 
 
 @contextmanager

@@ -46,8 +46,7 @@ class LeftOut(Record):
     def of(cls, cell: Cell | Draft, status: str, reason: str) -> LeftOut:
         """Leave out a cell, whose method is ``<instance>/<method>``."""
         instance, _, method = cell.method.partition("/")
-        place = (cell.n, cell.d, cell.epsilon, float(cell.value))
-        return cls(instance, method, cell.algorithm, *place, status, reason)
+        return cls(instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, float(cell.value), status, reason)
 
 
 @dataclass(frozen=True)
@@ -96,8 +95,7 @@ class WorkPlan(Record):
 
     def jobs(self) -> Iterator[Job]:
         """Jobs of all entries."""
-        for entry in self.entries:
-            yield from entry.jobs
+        return (job for entry in self.entries for job in entry.jobs)
 
     def write(self, path: Path) -> None:
         """Write the plan, with its digest."""

@@ -32,20 +32,12 @@ from dpsco_bench.registry import absent_paper
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
 NESTED = ("data.root", "algorithm.variant", "backend.dtype", "backend.fused")
-HYDRA_GROUPS = tuple(
-    f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
-)
-"""Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
 FOLDERS = {False: "hydra.run.dir", True: "hydra.sweep.dir"}
 """Of a run, and of a sweep: the folder that the result files go to."""
-HYDRA_FIXED = {
-    "hydra.job.chdir": "false: paths are those of the folder that dpsco is called in",
-    "hydra.sweep.subdir": "left: files are named by their digests, and hydra.sweep.dir=FOLDER moves them all",
-    "hydra.output_subdir": "left: every result file holds its configuration",
-}
-"""Settings of Hydra that have one value here, and why."""
-SWEEPER_PARAMS = "hydra.sweeper.params"
-"""Sweeps that Hydra would read from there are not checked before they run."""
+LAUNCHER = (
+    "hydra/launcher=NAME, its settings hydra.launcher.KEY=VALUE, or a folder: hydra.sweep.dir (-m) or hydra.run.dir"
+)
+"""What may be said of Hydra's own configuration: the rest would run what was not checked, or put files elsewhere."""
 
 
 def complete(arguments: Sequence[str]) -> list[Parsed]:
@@ -127,9 +119,8 @@ def file_list(key: str, files: Iterable[str | Path]) -> str:
 
 def listed_by(settings: Iterable[str], key: str) -> list[str]:
     """Files that settings list under a key."""
-    return [
-        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
-    ]
+    given = (override for override in map(parse_override, settings) if override.key == key)
+    return [file for override in given for file in listed_files(override)]
 
 
 def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
@@ -184,20 +175,16 @@ def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
 def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Parsed:
     """Give a plain key its prefix; refuse what nothing knows."""
     key = override.key
-    if key in HYDRA_GROUPS:
-        raise InputError(key, override.text, f"written as a group of Hydra, {key.replace('.', '/')}=NAME")
-    if key in HYDRA_FIXED and override.text.strip().lower() not in ("false", "null"):
-        raise InputError(key, override.text, HYDRA_FIXED[key])
-    if key == SWEEPER_PARAMS or key.startswith(f"{SWEEPER_PARAMS}."):
-        name = key.removeprefix(SWEEPER_PARAMS).lstrip(".") or "n"
-        raise InputError(key, override.text, f"written as a sweep of its own, -m {name}=VALUE,VALUE")
-    if key in GROUPS or key in SETTINGS or key in NESTED or key.startswith(("hydra.", "hydra/")):
+    launching = key in FOLDERS.values() or key == "hydra/launcher" or key.startswith("hydra.launcher.")
+    if key.startswith(("hydra.", "hydra/")) and not launching:
+        raise InputError(key, override.text, LAUNCHER)
+    if launching or key in GROUPS or key in SETTINGS or key in NESTED:
         return override
     prefix, _, name = key.rpartition(".")
     pairs = [(a, p) for a in algorithms for p in problems]
     if prefix and prefix not in (SCHEDULE, PROBLEM, CONSTANT):
         raise _unknown(override, pairs)
-    places = {place for a, p in pairs for place in [_place(prefix, name, a, p)] if place}
+    places = {_place(prefix, name, a, p) for a, p in pairs} - {""}
     if not places:
         raise _unknown(override, pairs)
     if len(places) > 1:
@@ -206,14 +193,11 @@ def _placed(override: Parsed, algorithms: Sequence[Algorithm], problems: Sequenc
 
 
 def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem]) -> str:
-    known = {
-        SCHEDULE: algorithm.options,
-        PROBLEM: {*problem_options(problem), "constants"},
-        CONSTANT: CONSTANTS,
-    }
-    if prefix:
-        return prefix if name in known[prefix] else ""
-    return place_of(name, algorithm, problem)
+    if not prefix:
+        return place_of(name, algorithm, problem)
+    of_problem = {*problem_options(problem), "constants"}
+    known = {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}
+    return prefix if name in known[prefix] else ""
 
 
 def _unknown(override: Parsed, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:

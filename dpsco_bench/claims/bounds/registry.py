@@ -167,14 +167,12 @@ def bound(
         raise InputError(f"text of bound {name}", text, "a text")
     if not source:
         read(text)
-    given = {key: _placed(at) if isinstance(at, str) else at for key, at in (symbols or {}).items()}
+    given = {  # a place names itself: ``strong convexity`` for ``constants.strong_convexity``
+        key: Symbol(at.rpartition(".")[2].replace("_", " "), at) if isinstance(at, str) else at
+        for key, at in (symbols or {}).items()
+    }
     _check_symbols(f"bound {name}", given)
     return BOUNDS.add(name, Bound(name, text, given, source, **options), module)
-
-
-def _placed(source: str) -> Symbol:
-    """Name a symbol by its place: ``strong convexity`` for ``constants.strong_convexity``."""
-    return Symbol(source.rpartition(".")[2].replace("_", " "), source)
 
 
 def paper_bounds(prefix: str, texts: Mapping[str, str], symbols: Glossary | None = None) -> None:

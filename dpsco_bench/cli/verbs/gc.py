@@ -43,8 +43,10 @@ def execute(args: argparse.Namespace) -> int:
         print(path)
         if not args.dry_run:
             path.unlink(missing_ok=True)
-    if not args.dry_run:
-        _remove_empty_folders(files)
+    folders = (path for folder in FOLDERS for path in sorted((files.results / folder).rglob("*"), reverse=True))
+    for path in () if args.dry_run else folders:
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
     if lock:
         lock.release()
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
@@ -90,10 +92,3 @@ def abandoned_drafts(files: Layout) -> Iterator[Path]:
         for path in sorted(folder.rglob(".*.part.*")):
             if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS):
                 yield path
-
-
-def _remove_empty_folders(files: Layout) -> None:
-    for folder in FOLDERS:
-        for path in sorted((files.results / folder).rglob("*"), reverse=True):
-            if path.is_dir() and not any(path.iterdir()):
-                path.rmdir()

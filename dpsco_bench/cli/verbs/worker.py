@@ -11,6 +11,7 @@ from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.options import add_plugins, load_plugin_files
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.jsonio import write_atomic
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import WorkPlan
@@ -69,7 +70,7 @@ def execute(args: argparse.Namespace) -> int:
     elif args.work == "rank":
         rank(files, files.measured.present(plan.boards[0]), args.digest)
     elif args.out:
-        _note(args.out, jobs)
+        write_atomic(args.out, "".join(f"{job.name} {job.key}\n" for job in jobs))
     return 0
 
 
@@ -106,10 +107,3 @@ def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
     if reasons:
         told = [f"{jobs[0]}{f' and {len(jobs) - 1} more' * (len(jobs) > 1)}: {why}" for why, jobs in reasons.items()]
         raise DpscoError("; ".join(told))
-
-
-def _note(path: Path, jobs: Iterable[Job]) -> None:
-    """Write the keys of what was measured."""
-    from dpsco_bench.jsonio import write_atomic
-
-    write_atomic(path, "".join(f"{job.name} {job.key}\n" for job in jobs))
