@@ -33,12 +33,12 @@ TITLES = {"G8": "a sequential step on the card", "crossover": "the card against 
 @goal("G8", TITLES["G8"])
 def on_a_core() -> Iterator[Case]:
     """Its line where a core is measured: `card_rows` measures a card."""
+
+    def no_card() -> Pair:
+        raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
+
     told = f"most nanoseconds of a step, at R = 1,000 and d = {GOAL_WIDTH}"
-    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="no card has been measured")
-
-
-def _no_card() -> Pair:
-    raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
+    yield Case("G8", told, "the clock", "step", AT_MOST, GOAL_NS, no_card, limit="no card has been measured")
 
 
 class Probe(NamedTuple):
@@ -170,10 +170,8 @@ def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator
     deadline : float, of `time.monotonic`
     """
     for probe in probes():
-        for replicates in work.goal_rows:
-            yield _row(probe, cupy, "G8", (replicates, GOAL_WIDTH), work, deadline)
-        for size in work.sizes:
-            yield _row(probe, cupy, "crossover", size, work, deadline)
+        sizes = [*(("G8", (rows, GOAL_WIDTH)) for rows in work.goal_rows), *(("crossover", s) for s in work.sizes)]
+        yield from (_row(probe, cupy, id, size, work, deadline) for id, size in sizes)
 
 
 def _row(probe: Probe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> CardRow:

@@ -55,16 +55,9 @@ def task(replicates: int, d: int, dtype: str = "float64") -> Task:
 def draw_cases() -> Iterator[Case]:
     """G2: float64 state; the goal holds from ``R d = 8192`` on."""
     for replicates, d in SIZES:
-        yield Case(
-            id="G2",
-            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
-            peer="drawing its noise with standard_normal",
-            unit="draw",
-            sense=AT_MOST,
-            goal=DRAW_GOAL if replicates * d >= LEAST_BATCH else None,
-            build=partial(_draw_pair, task(replicates, d)),
-            limit=PASSES,
-        )
+        case, peer = f"noisy SGD, float64, R/d = {replicates}/{d}", "drawing its noise with standard_normal"
+        goal, build = DRAW_GOAL if replicates * d >= LEAST_BATCH else None, partial(_draw_pair, task(replicates, d))
+        yield Case("G2", case, peer, "draw", AT_MOST, goal, build, PASSES)
 
 
 def _draw_pair(task: Task) -> Pair:
@@ -77,16 +70,9 @@ def jax_cases() -> Iterator[Case]:
     """G3: both precisions; the compilation is outside the clock."""
     for replicates, d in SIZES:
         for dtype, least in JAX_GOALS.items():
-            yield Case(
-                id="G3",
-                case=f"noisy SGD, {dtype}, R/d = {replicates}/{d}",
-                peer="JAX vmap + scan",
-                unit="draw",
-                sense=AT_LEAST,
-                goal=least if replicates * d >= LEAST_BATCH else None,
-                build=partial(_jax_pair, task(replicates, d, dtype)),
-                limit=PASSES,
-            )
+            case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
+            build = partial(_jax_pair, task(replicates, d, dtype))
+            yield Case("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
 
 
 def _jax_pair(task: Task) -> Pair:
@@ -97,16 +83,8 @@ def _jax_pair(task: Task) -> Pair:
 def script_cases() -> Iterator[Case]:
     """G5: float64; the script runs one replicate, which costs the same whatever their number."""
     for replicates, d, least in SCRIPT_GOALS:
-        yield Case(
-            id="G5",
-            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
-            peer="run-at-a-time script",
-            unit="draw",
-            sense=AT_LEAST,
-            goal=least,
-            build=partial(_script_pair, task(replicates, d)),
-            limit=SCRIPT,
-        )
+        case, build = f"noisy SGD, float64, R/d = {replicates}/{d}", partial(_script_pair, task(replicates, d))
+        yield Case("G5", case, "run-at-a-time script", "draw", AT_LEAST, least, build, SCRIPT)
 
 
 def _script_pair(task: Task) -> Pair:

@@ -26,16 +26,9 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 def cases() -> Iterator[Case]:
     """The full-batch gradient of `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:
-        yield Case(
-            id="G6",
-            case=f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}",
-            peer="its two matrix products",
-            unit="margin",
-            sense=AT_LEAST,
-            goal=GOAL,
-            limit="between the products all margins go through tanh, in a pass of its own",
-            build=partial(_pair, replicates, n, d),
-        )
+        case, build = f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}", partial(_pair, replicates, n, d)
+        limit = "between the products all margins go through tanh, in a pass of its own"
+        yield Case("G6", case, "its two matrix products", "margin", AT_LEAST, GOAL, build, limit)
 
 
 def _pair(replicates: int, n: int, d: int) -> Pair:
@@ -62,18 +55,10 @@ Cells stacked on the axis of replicates would have as many. None are stacked.
 def part_cases() -> Iterator[Case]:
     """The mean gradient as DP-GD takes it, against the listing's with two replicates; time of one replicate's."""
     for rows in PART_ROWS:
-        yield Case(
-            id="P8",
-            case=f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}",
-            peer=f"its listing, R = {ALONE}"
-            if rows == ALONE
-            else f"listing: a step of {rows} against steps of {ALONE}",
-            unit="margin",
-            sense=AT_LEAST,
-            goal=PART_GOAL,
-            limit="two replicates share each fetched record between two only; more of them meet the goal",
-            build=partial(_part_pair, rows),
-        )
+        case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
+        peer = f"its listing, R = {ALONE}" if rows == ALONE else f"listing: a step of {rows} against steps of {ALONE}"
+        limit = "two replicates share each fetched record between two only; more of them meet the goal"
+        yield Case("P8", case, peer, "margin", AT_LEAST, PART_GOAL, partial(_part_pair, rows), limit)
 
 
 def _part_pair(rows: int) -> Pair:

@@ -25,22 +25,12 @@ def careless(x: np.ndarray) -> np.ndarray:
 def projection_cases() -> Iterator[Case]:
     """P10: rows inside and outside the ball, float64."""
     for replicates, d in SIZES:
-        yield Case(
-            id="P10",
-            case=f"project_l2, R/d = {replicates}/{d}",
-            peer="einsum, sqrt, maximum, product",
-            unit="entry",
-            sense=AT_MOST,
-            goal=MOST,
-            build=partial(_pair, replicates, d),
-            limit="of an array so small the calls are seen, and one more asks whether squares may overflow",
-        )
+        case, peer = f"project_l2, R/d = {replicates}/{d}", "einsum, sqrt, maximum, product"
+        limit = "of an array so small the calls are seen, and one more asks whether squares may overflow"
+        yield Case("P10", case, peer, "entry", AT_MOST, MOST, partial(_pair, replicates, d), limit)
 
 
 def _pair(replicates: int, d: int) -> Pair:
-    x = (
-        np.random.default_rng(0).standard_normal((replicates, d))
-        * np.geomspace(0.1, 10.0, replicates)[:, None]
-        / d**0.5
-    )
+    lengths = np.geomspace(0.1, 10.0, replicates)[:, None]
+    x = np.random.default_rng(0).standard_normal((replicates, d)) * lengths / d**0.5
     return Pair(lambda: project_l2(x, RADIUS), lambda: careless(x), x.size, x.size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -83,10 +84,8 @@ def environment(gpu: bool = False) -> Dated:
 
 def _versions() -> dict[str, str]:
     """Versions of those of `PEERS` that are installed, and of the C compiler."""
-    found = {"C compiler": compiler_version()}
+    found = {"C compiler": told} if (told := compiler_version()) else {}
     for name in PEERS:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = ""
-    return {name: told for name, told in found.items() if told}
+    return found

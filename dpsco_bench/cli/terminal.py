@@ -127,30 +127,9 @@ class LogHandler(LogHandlerBase):
         self._failed = {}
         super().close()
 
-    @property
-    def writes_to_stream(self) -> bool:
-        """It takes the place of Snakemake's own."""
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        """Snakemake keeps its own log file."""
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        """It shows what ``--quiet`` leaves."""
-        return False
-
-    @property
-    def has_formatter(self) -> bool:
-        """It formats messages as Snakemake does."""
-        return False
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        """It needs none."""
-        return False
+    writes_to_stream = True
+    """It takes the place of Snakemake's own; the log file, the filter of ``--quiet`` and the formats stay those."""
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
 
 def _last_line(path: str) -> str:
