@@ -142,17 +142,15 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
     ----------
     folder : Path, where ``<id>.svg`` and ``<id>.pdf`` go, and ``<id>.time.*`` where timings exist
     """
-    board = next((board for board in inputs.boards if board.id == id), None)
-    if board is None and id != AUDITS:
+    if board := next((board for board in inputs.boards if board.id == id), None):
+        from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
+
+        with style():
+            return _written(board_figures(board), id, folder)
+    if id != AUDITS:
         return write_claim_figures(inputs.claim(id), folder)
     with style():
-        if board is None:
-            return _written({"": audits_figure(audit_scores(scores(inputs)))}, id, folder)
-        from dpsco_bench.leaderboard.phases import (
-            board_figures,  # brings the accountants, which no claim's figure needs
-        )
-
-        return _written(board_figures(board), id, folder)
+        return _written({"": audits_figure(audit_scores(scores(inputs)))}, id, folder)
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
@@ -274,7 +272,8 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     worst: dict[tuple[str, str], float] = {}
     for score in checks:
         for part, ratio in _ratios_by_part(score):
-            key = (score.row.part, _stem(part))
+            stem = part.rpartition("-")[0] or part
+            key = (score.row.part, "grid" if stem.startswith("grid") else stem)
             worst[key] = max(ratio, worst.get(key, -math.inf))
     columns = list(dict.fromkeys(stem for _, stem in worst))
     broken = [s for s in checks if s.row.meaning.outcome == "contradicts"]
@@ -286,11 +285,6 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
     grey = [name in beside for name in names]
     return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
-
-
-def _stem(part: str) -> str:
-    stem = part.rpartition("-")[0] or part
-    return "grid" if stem.startswith("grid") else stem
 
 
 def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
@@ -319,7 +313,8 @@ def _draw_map(
     for row, column in np.argwhere(~np.isnan(values)):
         value = float(values[row, column])
         colour = "#ffffff" if shades[row, column] > -0.9 else INK
-        axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
+        short = number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−") if value > 0 else "≤ 0"
+        axes.text(column, row, short, ha="center", va="center", size=4.6, color=colour)
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
     for label, beside in zip(axes.get_yticklabels(), grey, strict=True):
         label.set_color(FAINT if beside else INK)
@@ -329,12 +324,6 @@ def _draw_map(
     bare(axes)
 
 
-def _short(value: float) -> str:
-    if value <= 0:
-        return "≤ 0"
-    return number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−")
-
-
 def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     """Draw risk against gradient evaluations / n, or against running time; None where nothing was measured.
 
@@ -342,7 +331,8 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     more.
     """
     scores = [score for score in claim_scores(results) if score.kind.shape == "curves"]
-    measured = [(score, cells) for score in scores if (cells := _measured(score, timed))]
+    scores = [score for score in scores if not timed or _timings(score)]
+    measured = [(s, cells) for s in scores if (cells := s.results.evidence(s.row.part, s.row.calibration))]
     measured = [one for one in measured if any(len(cell.curve_risks) > 1 for cell in one[1])] or measured
     if not measured:
         return None
@@ -358,20 +348,19 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
                 here = [cell for cell in cells if cell.value == value]
                 found = {cell.entry.method: _curve(cell, styles, seconds if timed else None) for cell in here}
                 drawn[score.row.calibration, value] = score, here, found
-        limits = _limits([curve for *_, curves in drawn.values() for curve in curves.values()])
+        curves = [curve for *_, own_curves in drawn.values() for curve in own_curves.values()]
+        tall = (v for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0)  # all medians, and
+        limits = [float(v) for curve in curves for v in curve[0]], [*map(float, tall)]  # the ends of all bands
         panels += [_curve_panel(*one, styles, limits, timed) for one in drawn.values() if one[1]]
-    told = f"{results.id}: {symbols(results.claim.title)}{_machine(results) if timed else ''}"
+    told = f"{results.id}: {symbols(results.claim.title)}"
+    if timed and (where := next((t.machine for job in results.jobs if (t := results.timing(job))), None)):
+        told += f"; fastest run of one replicate on {where.processor}, {where.backend}"
     returns = dict.fromkeys(look.returns for look in styles.values() if look.returns)
     key: list[Any] = [
         Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"),
         Line2D([], [], color=FAINT, ls="none", marker="o", ms=3, label=", ".join(["dot: what is returned", *returns])),
     ]
     return compose(panels, claim_title(results.claim, results.rows), told, more=key)
-
-
-def _measured(score: Score, timed: bool) -> list[CellEvidence]:
-    """Find the measured cells of a part; with ``timed`` only where it has timings."""
-    return [] if timed and not _timings(score) else score.results.evidence(score.row.part, score.row.calibration)
 
 
 def _timings(score: Score) -> dict[int, np.ndarray]:
@@ -383,12 +372,6 @@ def _timings(score: Score) -> dict[int, np.ndarray]:
         for cell in (found.cells if found else ())
         if len(cell.seconds)
     }
-
-
-def _machine(results: ClaimResults) -> str:
-    """Say where a claim's times were taken."""
-    found = next((timing.machine for job in results.jobs if (timing := results.timing(job))), None)
-    return f"; fastest run of one replicate on {found.processor}, {found.backend}" if found else ""
 
 
 def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
@@ -409,13 +392,6 @@ def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mappi
         return curve
     wanted = np.geomspace(curve[0, 0], curve[0, -1], MOST_POINTS)
     return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
-
-
-def _limits(curves: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:
-    """List what the axes of a part must hold: all medians, and the ends of all bands."""
-    x = [float(v) for curve in curves for v in curve[0]]
-    y = [float(v) for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0]
-    return x, y
 
 
 def _curve_panel(

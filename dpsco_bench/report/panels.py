@@ -99,14 +99,12 @@ def worded_panel(scores: Sequence[Score]) -> Panel:
     )
 
 
-def mark_colour(score: Score) -> str:
-    """Colour a verdict's mark: grey where the part is beside the statement, and so counts for nothing."""
-    return FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
-
-
 def mark(score: Score) -> list[tuple[str, str]]:
-    """Show the verdict as a mark with its word, in lines that stand below the name of a curve."""
-    colour = mark_colour(score)
+    """Show the verdict as a mark with its word, in lines that stand below the name of a curve.
+
+    It is grey where the part is beside the statement, and so counts for nothing.
+    """
+    colour = FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
     lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
 
@@ -382,10 +380,9 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Draw real against claimed epsilon over the sweep."""
     title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := score.charged)]
-    if not shown:
-        return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
-    return Panel(title, lambda axes: _draw_privacy(axes, shown), small_line(scores), symbols=tuple(sorted(kinds)))
+    drawn = Panel(title, lambda axes: _draw_privacy(axes, shown), small_line(scores), symbols=tuple(sorted(kinds)))
+    return drawn if shown else worded_panel(scores)
 
 
 def reals(cells: Sequence[Any]) -> str:
@@ -508,7 +505,8 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     everything, stands = list(reference), []
     for number_, score in enumerate(shown):
         places, offset = _places(score, groups), number_ - (len(shown) - 1) / 2
-        apart = places + _OFFSET * offset if groups else places * _stretch(places) ** offset
+        wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
+        apart = places + _OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
         everything += _points(axes, score, apart)
         stands += apart.tolist()
     label = labels.get("ratio", "ratio").replace("excess risk", shown[0].quantity)
@@ -527,11 +525,6 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     else:
         ends += [EndLabel(end, number(end), FAINT) for end in reference]
     label_ends(axes, ends)
-
-
-def _stretch(places: np.ndarray) -> float:
-    """Find the factor by which two calibrations stand apart on a logarithmic axis, so that neither hides the other."""
-    return float(max(places.max() / places.min(), 2.0) ** 0.025) if len(places) and places.min() > 0 else 1.0
 
 
 def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:

@@ -48,6 +48,7 @@ _SECTION = re.compile(r'(<a class="nav-link nav-internal" href=")#(">\s*(.*?)\s*
 _TO_PAGE = re.compile(r"\[([^\[\]]*)\]\(([\w./-]+)\.md\)")
 _PATH = re.compile(r'\bd="([^"]*)"')
 _LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
+_READER = MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
 
 
 def settings(title: str, static: Path) -> dict[str, Any]:
@@ -193,14 +194,9 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
 
 def _html(rows: str, kind: str) -> str:
     """Render a table into the theme's box, which scrolls."""
-    made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
+    made = _READER.render(rows).replace('style="text-align:right"', 'class="text-right"')
     body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
     return f'<div class="pst-scrollable-table-container">{body}</div>'
-
-
-@cache
-def _reader() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
 
 
 def unlinked(pages: Mapping[str, str]) -> dict[str, str]:

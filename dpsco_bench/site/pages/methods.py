@@ -182,17 +182,15 @@ def places(content: Content, id: str) -> list[Places]:
     return [*found.values()]
 
 
-def _ends(found: Sequence[int]) -> str:
-    return " to ".join(map(str, sorted({min(found), max(found)})))
-
-
 PLACES: Columns = {
     "Instance": Column("instance", kind="code"),
     "Method": Column("name", kind="code"),
     "Points": Column("places", lambda found: str(len(found)), numeric=True),
     "Decided": Column("decided", lambda found: str(len(found)), numeric=True),
     "First at": Column("decided", lambda found: str(sum(found)), numeric=True),
-    "Places of those run": Column("places", _ends, numeric=True),
+    "Places of those run": Column(
+        "places", lambda found: " to ".join(map(str, sorted({min(found), max(found)}))), numeric=True
+    ),
     "Risk over the least, median": Column("ratios", lambda found: number(median(found or [math.nan])), numeric=True),
 }
 

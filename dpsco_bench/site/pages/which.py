@@ -63,10 +63,7 @@ def _board(content: Content, board: BoardResults) -> str:
 def explained(board: BoardResults) -> Table:
     """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
-    what = Column("0", lambda label: START if label == TRIVIAL else _summary(known[label]), kind="prose")
+    told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
+    told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
+    what = Column("0", lambda label: told.get(label, ""), kind="prose")
     return replace(found, columns={**found.columns, "What it is": what})
-
-
-def _summary(id: str) -> str:
-    """Summarise a method in a line; nothing for one whose file or paper is not here."""
-    return str(describe(id)["summary"]) if id in list_algorithms() else ""
