@@ -1,4 +1,4 @@
-"""G6 and P8: the mean gradient of full-batch methods against its two matrix products, and against two replicates'."""
+"""G6, P8, P10: mean gradients against their matrix products and two replicates', projections against plain NumPy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, Case, NotMeasurable, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, Case, NotMeasurable, Pair, goal
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
+from dpsco_bench.geometry.lp import project_l2
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
@@ -85,3 +86,29 @@ class Products:
     def __call__(self) -> None:
         np.matmul(self.x, self.features.T, out=self.margins)
         np.matmul(self.slopes, self.features, out=self.gradient)
+
+
+BALL_SIZES = ((12, 8), (64, 128), (512, 128))
+BALL_GOAL = 1.5
+RADIUS = 1.0
+
+
+def careless(x: np.ndarray) -> np.ndarray:
+    """Shrink what lies outside; squares may overflow and vanish."""
+    length = np.sqrt(np.einsum("ij,ij->i", x, x))
+    return x * (RADIUS / np.maximum(length, RADIUS))[:, None]
+
+
+@goal("P10", "the projection on an l2 ball against four calls of NumPy")
+def projection_cases() -> Iterator[Case]:
+    """P10: rows inside and outside the ball, float64."""
+    for replicates, d in BALL_SIZES:
+        case, peer = f"project_l2, R/d = {replicates}/{d}", "einsum, sqrt, maximum, product"
+        limit = "of an array so small the calls are seen, and one more asks whether squares may overflow"
+        yield Case("P10", case, peer, "entry", AT_MOST, BALL_GOAL, partial(_ball_pair, replicates, d), limit)
+
+
+def _ball_pair(replicates: int, d: int) -> Pair:
+    lengths = np.geomspace(0.1, 10.0, replicates)[:, None]
+    x = np.random.default_rng(0).standard_normal((replicates, d)) * lengths / d**0.5
+    return Pair(lambda: project_l2(x, RADIUS), lambda: careless(x), x.size, x.size)

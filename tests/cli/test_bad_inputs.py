@@ -9,8 +9,7 @@ import pytest
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import verb_names
-from dpsco_bench.cli.workflow import Flow
-from dpsco_bench.cli.workflow_settings import check_config, one_line
+from dpsco_bench.cli.workflow import Flow, check_config, one_line
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
@@ -384,7 +383,7 @@ def test_snakemakes_config_in_one_line(files, tmp_path, monkeypatch, capsys, con
 
 
 def test_a_gpu_without_its_library_is_refused_when_planning(monkeypatch):
-    monkeypatch.setattr("dpsco_bench.cli.workflow_settings.find_spec", lambda name: None)
+    monkeypatch.setattr("dpsco_bench.cli.workflow.find_spec", lambda name: None)
     with pytest.raises(InputError, match="^backend = 'cupy': must be numpy here: CuPy is not installed"):
         check_config({"backend": "cupy"})
     assert check_config({"backend": "numpy"})["backend"] == "numpy"
