@@ -52,11 +52,7 @@ def number(value: Any, digits: int = 4) -> str:
     """A number with ``digits`` significant digits; ``-`` for NaN and None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, bool | str):
-        return str(value)
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.{digits}g}"
+    return str(value) if isinstance(value, int | str) else f"{value:.{digits}g}"
 
 
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
@@ -96,7 +92,8 @@ def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = No
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
-    cells = [[_cell(row.get(column.key)) for column in columns] for row in rows]
+    values = [[row.get(column.key) for column in columns] for row in rows]
+    cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
     _shrink(widths, columns, width or line_width())
@@ -114,10 +111,6 @@ def labelled(label: str, text: str, room: int = 14, width: int | None = None) ->
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
 def _shrink(widths: list[int], columns: Sequence[Column], width: int) -> None:

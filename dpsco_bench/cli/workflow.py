@@ -32,20 +32,16 @@ FILES = ("plugins", "claims", "boards")
 
 
 def _are_texts(value: Any) -> bool:
-    return bool(value) and all(
-        isinstance(text, str) and text for text in (value if isinstance(value, list) else [value])
-    )
+    texts = value if isinstance(value, list) else [value]
+    return bool(value) and all(isinstance(text, str) and text for text in texts)
 
 
 CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "profile": (lambda value: value in PROFILES, "one of " + ", ".join(PROFILES)),
-    "data_root": (
-        lambda value: isinstance(value, str) and bool(value),
-        "a folder (the one that contains covertype/)",
-    ),
-    "backend": (lambda value: value in BACKENDS, "one of " + ", ".join(BACKENDS)),
+    "profile": (PROFILES.__contains__, "one of " + ", ".join(PROFILES)),
+    "data_root": (lambda v: isinstance(v, str) and bool(v), "a folder (the one that contains covertype/)"),
+    "backend": (BACKENDS.__contains__, "one of " + ", ".join(BACKENDS)),
     "overrides": (
-        lambda value: value == "" or _are_texts(value),
+        lambda v: v == "" or _are_texts(v),
         "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
     ),
     "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
@@ -207,9 +203,8 @@ class Flow:
     @property
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
-        return [
-            path for folder in shared("workflows") if (path := folder / "recorded" / f"{self.profile}.json").is_file()
-        ]
+        found = (folder / "recorded" / f"{self.profile}.json" for folder in shared("workflows"))
+        return [path for path in found if path.is_file()]
 
     def measured(self, wildcards: Any) -> list[Path]:
         """What jobs of their own leave of a claim or leaderboard."""
@@ -227,18 +222,12 @@ class Flow:
 
     def _predicted(self) -> dict[str, dict[str, float]]:
         """Rule -> job -> predicted seconds, for the time left."""
-        claims, boards = self.outline.claims, self.outline.boards
-        parts = {
-            f"{id}.{part}": spent + START_SECONDS
-            for id, one in {**claims, **boards}.items()
-            for part, spent in one.seconds.items()
-            if part
-        }
-        return {
-            "claim": {id: one.seconds[""] + CLAIM_SECONDS for id, one in claims.items()},
-            "rank": {id: one.seconds[""] + CLAIM_SECONDS for id, one in boards.items()},
-            "part": parts,
-        }
+        found: dict[str, dict[str, float]] = {"claim": {}, "rank": {}, "part": {}}
+        for rule, entries in (("claim", self.outline.claims), ("rank", self.outline.boards)):
+            for id, one in entries.items():
+                found[rule][id] = one.seconds[""] + CLAIM_SECONDS
+                found["part"] |= {f"{id}.{part}": s + START_SECONDS for part, s in one.seconds.items() if part}
+        return found
 
     def start(self) -> None:
         """Check that everything can be written, and take the results for this run; the lock goes with the process."""
