@@ -42,13 +42,7 @@ def on_a_core() -> Iterator[Case]:
 
 
 class Probe(NamedTuple):
-    """What is timed on a card: a method that takes n^2 steps on one record each.
-
-    Attributes
-    ----------
-    algorithm, problem : ids
-    title : what it is called in rows
-    """
+    """What is timed on a card: a method that takes n^2 steps on one record each, and what rows call it."""
 
     algorithm: str
     problem: str
@@ -59,13 +53,7 @@ PROBES: Registry[Probe] = Registry("card probe", "bench", core="bench")
 
 
 def card_probe(name: str, probe: Probe, module: str) -> None:
-    """Register what `dpsco bench --gpu` times; papers do so in their ``bench``.
-
-    Parameters
-    ----------
-    name : str, ``<paper>.<name>``
-    module : str, ``__name__`` of the module that calls
-    """
+    """Register what `dpsco bench --gpu` times, as ``<paper>.<name>``; papers do so in their ``bench``."""
     PROBES.add(name, probe, module)
 
 

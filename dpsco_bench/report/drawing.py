@@ -153,10 +153,8 @@ def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str], si
 
 def _write(figure: Figure, panel: Panel, x: float, upper: float) -> None:
     """Write title and small text of a panel, a line below the other."""
-    looks = [
-        *((text, 7.5, "bold", INK) for text in panel.titles),
-        *((text, 6.3, "normal", FAINT) for text in panel.lines),
-    ]
+    looks = [(text, 7.5, "bold", INK) for text in panel.titles]
+    looks += [(text, 6.3, "normal", FAINT) for text in panel.lines]
     for number, (text, size, weight, colour) in enumerate(looks):
         y = (upper - LINE * number) / figure.get_figheight()
         figure.text(x, y, text, va="top", size=size, weight=weight, color=colour)

@@ -168,11 +168,8 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
     """Draw a panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
-    return [
-        _mechanism_panel(algorithm, kinds)
-        for algorithm, kinds in sorted(charged_mechanisms(inputs, paper).items())
-        if any(map(_finite, kinds.values()))
-    ]
+    found = sorted(charged_mechanisms(inputs, paper).items())
+    return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
@@ -204,11 +201,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
         label_ends(axes, labels)
 
     said = "not private at all, something is released without noise" if bare else _spent(cells)
-    return Panel(
-        f"{algorithm.partition('.')[2]}: {said}",
-        draw,
-        symbols=tuple(sorted({cell.kind for cell in cells})),
-    )
+    return Panel(f"{algorithm.partition('.')[2]}: {said}", draw, symbols=tuple(sorted({cell.kind for cell in cells})))
 
 
 def _spent(cells: Sequence[Charged]) -> str:

@@ -31,9 +31,8 @@ def cpu_time(inputs: Inputs) -> str:
 
 
 def _replicates(job: Job) -> str:
-    if job.evaluation != "run":
-        return NOTHING
-    return count(job.replicates) + (f" × {job.data_sets} data sets" if job.data_sets > 1 else "")
+    several = f" × {job.data_sets} data sets" if job.data_sets > 1 else ""
+    return count(job.replicates) + several if job.evaluation == "run" else NOTHING
 
 
 JOBS: Columns = {

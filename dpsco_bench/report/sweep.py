@@ -21,10 +21,8 @@ WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16
 MARKERS = "osD^vPX*"
 NAMED = ("algorithm", "problem", "calibration", "variant")
 """Swept keys whose values speak for themselves."""
-SETTINGS = {
-    **{"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"},
-    "replicates": "replicates",
-}
+SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
+SETTINGS |= {"replicates": "replicates"}
 """What a heading says of runs that have it in common, and what it is called."""
 COLOURS = 7
 """How many the style cycles through."""
@@ -62,19 +60,15 @@ def heading(rows: Sequence[SweptRun]) -> str:
     """Say what is the same in all runs."""
     values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
     same = {key: value for key, (value, *others) in values.items() if not others}
-    return ", ".join(
-        f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items()
-    )
+    told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())
+    return ", ".join(told)
 
 
 def numeric_key(rows: Sequence[SweptRun]) -> str:
     """Find the swept key with the most different numbers; empty where none is a number that differs."""
-    found = {}
-    for key in rows[0].swept:
-        values = {_number(row.swept[key]) for row in rows}
-        if len(values) > 1 and not any(map(math.isnan, values)):
-            found[key] = len(values)
-    return max(found, key=lambda key: found[key], default="")
+    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
+    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
+    return max(several, key=lambda key: len(values[key]), default="")
 
 
 def _number(value: Any) -> float:

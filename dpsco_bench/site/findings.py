@@ -85,12 +85,10 @@ def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[
 
 def _supported(finding: Finding, results: Results) -> Supported:
     in_profile = {claim.id for claim in results.inputs.claims}
-    for claim in finding.claims:
-        if claim not in in_profile:
-            raise results.unmeasured(f"{claim} is not in")
-    for paper in finding.papers:
-        if paper not in papers():
-            raise NotMeasured(f"paper {paper} is not installed")
+    if absent := [claim for claim in finding.claims if claim not in in_profile]:
+        raise results.unmeasured(f"{absent[0]} is not in")
+    if gone := [paper for paper in finding.papers if paper not in papers()]:
+        raise NotMeasured(f"paper {gone[0]} is not installed")
     try:
         said = finding.say(results)
     except (ArithmeticError, LookupError, TypeError) as error:

@@ -224,18 +224,13 @@ def paper_symbols(paper: str) -> Glossary:
 def glossary_of(bound: str) -> Glossary:
     """Collect the symbols that a bound's text may use: its paper's formulas by short name, common, the paper's, own."""
     prefix = bound.partition(".")[0]
-    formulas = _formulas(prefix)
+    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])  # loads no other paper than theirs
+    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
+        attempt(module)
+    formulas = {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
     others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
     own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
-
-
-def _formulas(prefix: str) -> dict[str, Bound]:
-    """Bounds of a prefix by name; loads no other paper than theirs."""
-    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])
-    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
-        attempt(module)
-    return {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
 
 
 def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:

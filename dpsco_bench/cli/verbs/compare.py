@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dpsco_bench.analysis.record import RowDifference, compare, merge, read_record, record
+from dpsco_bench.analysis.record import RowDifference
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import check_profile
-from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import Column, print_json, table
-from dpsco_bench.cli.verbs.gate import (
-    planned_claims,
-    read_verdicts,
-    recorded_path,
-    recorded_seconds_path,
-    unjudged,
-    verdicts_in,
-)
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import read_seconds, record_seconds, slower
-from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.job_results import Measured
+    from dpsco_bench.execution.jobs import Job
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.predict import Seconds
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
@@ -50,13 +44,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print every verdict beside the recorded one."""
+    from dpsco_bench.analysis.record import compare, merge, read_record, record
+    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.claims.plan import read_plan
+    from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
+    from dpsco_bench.execution.layout import Layout
+    from dpsco_bench.execution.predict import read_seconds, record_seconds
+
     files = Layout(check_profile(args.profile))
     fresh = last_verdicts(files)
     path = recorded_path(args.profile)
     jobs = [*read_plan(files.plan).jobs()] if files.plan.is_file() else []
-    known = read_seconds(recorded_seconds_path(args.profile))
-    late = {(job.claim, job.name): slower(known, job, files.measured) for job in jobs}  # beyond twice the recorded time
-    times = {place: text for place, text in late.items() if text}
+    times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
     claims = {row.id for row in fresh}
     rows = compare([row for row in read_record(path) if row.id in claims], fresh, claims, times)
     if args.record:
@@ -77,6 +76,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
+    from dpsco_bench.cli.verbs.gate import recorded_path
+    from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
+
     path = recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
     found, points, lines = read_boards(path), 0, []
     for file in sorted(files.standings("*").parent.glob("*.json")):
@@ -95,6 +97,9 @@ def last_verdicts(files: Layout) -> list[Verdict]:
 
     Raises InputError if there are none.
     """
+    from dpsco_bench.cli.verbs.gate import read_verdicts, verdicts_in
+    from dpsco_bench.errors import InputError
+
     folder = files.verdicts("*").parent
     if files.plan.is_file():
         rows = read_verdicts(files)
@@ -104,6 +109,14 @@ def last_verdicts(files: Layout) -> list[Verdict]:
     if not rows:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
     return rows
+
+
+def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:
+    """(claim, job) -> what it took, for the jobs that took beyond twice the recorded time."""
+    from dpsco_bench.execution.predict import slower
+
+    found = {(job.claim, job.name): slower(recorded, job, measured) for job in jobs}
+    return {place: text for place, text in found.items() if text}
 
 
 def _conclusion(rows: list[RowDifference], recorded: Path | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -149,36 +148,22 @@ OPTIONS: Columns = {
 }
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where a method stands on one instance of a board, over its points, among those of proven privacy.
+def places(content: Content, id: str) -> list[dict[str, Any]]:
+    """Find where a method stands on the boards among those of proven privacy, instance by instance, over its points.
 
-    Attributes
-    ----------
-    decided : list of bool, of each decided point, whether it has the least mean risk there, the start's counted too
-    ratios : list of float, its risk over the least, where that is not 0
+    ``decided`` has for each decided point whether it has the least mean risk there, the start's counted too, and
+    ``ratios`` its risk over the least, where that is not 0.
     """
-
-    instance: str
-    name: str
-    places: list[int]
-    decided: list[bool]
-    ratios: list[float]
-
-
-def places(content: Content, id: str) -> list[Places]:
-    """Find the places of a method on the boards, instance by instance."""
-    found: dict[tuple[str, str], Places] = {}
-    for board in content.inputs.boards:
-        for row in board.points:
-            for position, method in enumerate(row.order, start=1):
-                if method.algorithm == id:
-                    key = row.instance, named(method)
-                    own = found.setdefault(key, Places(*key, [], [], []))
-                    own.places.append(position)
-                    own.decided.extend([method.method == row.winner] * row.decided)
-                    if row.order[0].risk > 0:
-                        own.ratios.append(method.risk / row.order[0].risk)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in (row for board in content.inputs.boards for row in board.points):
+        for position, method in enumerate(row.order, start=1):
+            if method.algorithm == id:
+                empty: dict[str, Any] = {"instance": row.instance, "name": named(method)}
+                empty |= {"places": [], "decided": [], "ratios": []}
+                own = found.setdefault((row.instance, named(method)), empty)
+                own["places"].append(position)
+                own["decided"].extend([method.method == row.winner] * row.decided)
+                own["ratios"].extend([method.risk / row.order[0].risk] if row.order[0].risk > 0 else [])
     return [*found.values()]
 
 

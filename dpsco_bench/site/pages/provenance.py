@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -59,17 +58,13 @@ def facts(inputs: Inputs) -> list[tuple[str, str]]:
         ("Verdicts on record", _on_record(inputs)),
         ("Versions", ", ".join([*ours, *(f"{name} {found}" for name, found in versions.items() if found)])),
         ("Lock of all packages", lock_text()),
-        ("Root seed", _distinct(str(job.seed) for job in jobs)),
-        ("Arithmetic", _distinct(f"{job.backend}, {job.dtype}" for job in jobs)),
+        ("Root seed", "; ".join(dict.fromkeys(str(job.seed) for job in jobs)) or NOTHING),
+        ("Arithmetic", "; ".join(dict.fromkeys(f"{job.backend}, {job.dtype}" for job in jobs)) or NOTHING),
         ("Digest of the plan", inputs.stamp or NOTHING),
         ("Page and figures made on", _machine(machine("numpy"))),
         *(("Running times of figures taken on", told) for told in timed),
         ("CPU time of all jobs", cpu_time(inputs)),
     ]
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(values)) or NOTHING
 
 
 def _machine(entry: Machine) -> str:
