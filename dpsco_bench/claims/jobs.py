@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -239,20 +240,14 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
     numbers.pop("replicates", None)
     if calibrating and job.calibration != "none":
-        numbers["accountant"] = _accountant()
+        numbers["accountant"] = ""
+        with suppress(PackageNotFoundError):
+            numbers["accountant"] = version("dp-accounting")
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating
     code = numbers_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})
-
-
-def _accountant() -> str:
-    """Version of the library that composes, empty where it is not installed."""
-    try:
-        return version("dp-accounting")
-    except PackageNotFoundError:
-        return ""
 
 
 def checked_job(job: Job) -> Job:

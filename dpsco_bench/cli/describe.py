@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm, get_algorithm, list_algorithms
-from dpsco_bench.claims.bounds.registry import Symbol, alphabetical, get_bound
+from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, get_algorithm, list_algorithms
+from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import (
     claim_ids,
     errata_papers,
@@ -19,8 +19,7 @@ from dpsco_bench.claims.catalogue import (
     read_claims,
     table_texts,
 )
-from dpsco_bench.claims.erratum import Erratum
-from dpsco_bench.claims.model import Claim, Part
+from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
@@ -64,6 +63,8 @@ def _algorithm(id: str) -> Plain | None:
     entry = get_algorithm(id)
     doc = inspect.getdoc(entry.plan_function) or ""
     claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
+    touched = {(claim.paper, id) for claim in claims for id in claim.errata}
+    defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {
         "kind": "algorithm",
         "id": entry.id,
@@ -71,17 +72,14 @@ def _algorithm(id: str) -> Plain | None:
         "summary": entry.summary,
         "needs": [*map(need_text, entry.needs)],
         "variants": entry.variants,
-        "default_variants": _default_variants(entry),
+        "default_variants": {calibration: entry.variant_for(calibration) for calibration in defined},
         "options": [_option(p, **_meaning(key, doc, _plan_doc)) for key, p in entry.options.items()],
         "doc": doc,
         "claims": [claim.id for claim in claims],
-        "errata": _errata_of(claims),
+        "errata": [
+            e for paper in sorted({p for p, _ in touched}) for e in load_errata(paper) if (paper, e.id) in touched
+        ],
     }
-
-
-def _default_variants(entry: Algorithm) -> dict[str, str]:
-    defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
-    return {calibration: entry.variant_for(calibration) for calibration in defined}
 
 
 def _option(parameter: inspect.Parameter, **said: str) -> Plain:
@@ -131,13 +129,6 @@ def on_others(doc: str, options: Collection[str]) -> Iterator[tuple[str, str]]:
     for names, text in _entries(doc).items():
         if not set(names.split(", ")) <= set(options):
             yield names, text
-
-
-def _errata_of(claims: Iterable[Claim]) -> list[Erratum]:
-    """List the ledger entries that touch any of the claims, each once, in the ledger's order."""
-    wanted = {(claim.paper, id) for claim in claims for id in claim.errata}
-    papers = sorted({paper for paper, _ in wanted})
-    return [e for paper in papers for e in load_errata(paper) if (paper, e.id) in wanted]
 
 
 def _problem(id: str) -> Plain | None:
@@ -227,14 +218,11 @@ def _claim(id: str) -> Plain | None:
     with errors_of(claim.id, files):
         bounds = {part.bound: get_bound(part.bound) for part in claim.parts if part.bound}
     symbols = {name: symbol for bound in bounds.values() for name, symbol in bound.all_symbols.items()}
+    meant = {name: {"means": s.words, **({"entry": s.place} if s.place else {})} for name, s in symbols.items()}
     return {
         "kind": "claim",
         **{key: getattr(claim, key) for key in ("id", "title", "source", "statement", "assumptions")},
         "parts": [PartText(part, bounds[part.bound].text if part.bound else "") for part in claim.parts],
-        "symbols": {name: _symbol(symbols[name]) for name in alphabetical(symbols)},
+        "symbols": {name: meant[name] for name in alphabetical(symbols)},
         "errata": find_errata(claim.paper, list(claim.errata)),
     }
-
-
-def _symbol(symbol: Symbol) -> dict[str, str]:
-    return {"means": symbol.words, **({"entry": symbol.place} if symbol.place else {})}

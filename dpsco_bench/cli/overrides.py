@@ -102,10 +102,9 @@ def example_names() -> dict[str, str]:
 
 def listed_files(override: Parsed) -> list[str]:
     """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if the value is not a list."""
-    text = override.text.strip()
-    if override.sweep or not (text.startswith("[") and text.endswith("]")):
-        raise InputError(override.key, text, f"a list of files, {override.key}=[FILE,...]")
-    return [item.strip().strip("'\"") for item in text[1:-1].split(",") if item.strip()]
+    if not isinstance(override.value, list):
+        raise InputError(override.key, override.text.strip(), f"a list of files, {override.key}=[FILE,...]")
+    return [str(item) for item in override.value]
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
@@ -135,21 +134,19 @@ def _group_override(override: Parsed) -> Parsed:
     """Check the options of a group; ids may be written ``paper.name``."""
     if override.text.startswith("glob("):
         raise InputError(override.key, override.text, "names, separated by commas")
-    names = tuple(_group_option(override.key, value.strip().strip("'\"")) for value in override.values)
+    group, given = override.key, [value.strip().strip("'\"") for value in override.values]
+    known = {path.stem for path in (conf_dir() / group).glob("*.yaml")}
+    if group == "algorithm":
+        names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
+    elif group == "problem":
+        names = tuple(problem_class(value).name for value in given)
+    elif unknown := [value for value in given if value not in known]:
+        raise InputError(group, unknown[0], "one of " + ", ".join(sorted(known)))
+    else:
+        names = tuple(given)
     if len(set(names)) < len(names):
         raise InputError(override.key, override.text, "different ones")
     return Parsed("", override.key, ",".join(names), names, override.sweep)
-
-
-def _group_option(group: str, value: str) -> str:
-    if group == "algorithm":
-        return get_algorithm(value).id.replace(".", "/", 1)
-    if group == "problem":
-        return problem_class(value).name
-    known = sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
-    if value not in known:
-        raise InputError(group, value, "one of " + ", ".join(known))
-    return value
 
 
 def store_options() -> None:

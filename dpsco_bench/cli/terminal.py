@@ -111,8 +111,9 @@ class LogHandler(LogHandlerBase):
         if told["jobid"] not in self._failed:
             name = self._names.get(told["jobid"], told["rule_name"])
             logs = [path.split(" ")[0] for path in told["log"]]
-            reason = _last_line(logs[0]) if logs else ""
-            self._failed[told["jobid"]] = f"failed: {name}" + (f": {reason} (see {logs[0]})" if logs else "")
+            self._failed[told["jobid"]] = f"failed: {name}" + (
+                f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
+            )
             self._print(f"failed: {name}; the others go on")
             if self._left:
                 self._left.end(told["jobid"])

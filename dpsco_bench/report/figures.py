@@ -215,18 +215,16 @@ def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> 
     """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
     first = next(iter(scores.values()))
     noise = NOISE.get(calibration, calibration)
-    text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {_counted(list(scores.values()))}"
+    words = Counter(
+        score.row.word.replace("_", " ") for score in scores.values()
+    ).most_common()  # 3 of 4 match, 1 faster
+    (word, most), *others = words
+    said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
+    told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
+    text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {told}"
     line = f"{stem}: {panel_line(first).partition('; ')[2]}".rstrip(": ")
     every = all(score.row.beside for score in scores.values())
     return Panel(text, lambda axes: _draw_variants(axes, stem, scores), f"{BESIDE}; {line}" if every else line)
-
-
-def _counted(scores: Sequence[Score]) -> str:
-    """Count words: ``3 of 4 match, 1 faster``."""
-    words = Counter(score.row.word.replace("_", " ") for score in scores).most_common()
-    (word, most), *others = words
-    said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
-    return ", ".join([said, *(f"{count} {other}" for other, count in others)])
 
 
 def _variant_label(stem: str, score: Score, y: float, colour: str) -> EndLabel:
@@ -271,7 +269,11 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
         return None
     worst: dict[tuple[str, str], float] = {}
     for score in checks:
-        for part, ratio in _ratios_by_part(score):
+        parts = [p for p in score.part.uses for _ in score.results.evidence(p, score.row.calibration)]
+        for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
+            if not is_number(mean) or not is_number(bound):
+                continue
+            ratio = mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
             stem = part.rpartition("-")[0] or part
             key = (score.row.part, "grid" if stem.startswith("grid") else stem)
             worst[key] = max(ratio, worst.get(key, -math.inf))
@@ -285,15 +287,6 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
     grey = [name in beside for name in names]
     return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
-
-
-def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
-    """Give the mean over bound of every judged cell, with the part that it comes from."""
-    calibration = score.row.calibration
-    parts = [p for p in score.part.uses for _ in score.results.evidence(p, calibration)]
-    for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
-        if is_number(mean) and is_number(bound):
-            yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 
 
 def _draw_map(

@@ -242,15 +242,10 @@ def command_of(cell: Cell, variant: str | None = None) -> str:
     sizes = {"problem": cell.problem, "n": cell.n, "d": cell.d, "epsilon": cell.epsilon, "delta": cell.delta}
     given: dict[str, Any] = {**sizes, "variant": variant, **cell.options, **cell.problem_options}
     given |= given.pop("constants", {})  # a command names them like options
-    written = (f"{key}={_written(value)}" for key, value in given.items() if value is not None)
-    return f"dpsco account {cell.algorithm} {' '.join(written)}"
-
-
-def _written(value: object) -> str:
-    """Write a value as a command has it: floats with all digits that they need."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    written = {key: str(value).removesuffix(".0") for key, value in given.items() if isinstance(value, float)}
+    written |= {key: str(value).lower() for key, value in given.items() if isinstance(value, bool)}
+    keys = (f"{key}={written.get(key, value)}" for key, value in given.items() if value is not None)
+    return f"dpsco account {cell.algorithm} {' '.join(keys)}"
 
 
 def nearest_points(content: Content, id: str) -> list[Charged]:
