@@ -16,7 +16,6 @@ from dpsco_bench.paths import documents
 from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.jobs import jobs_table
 from dpsco_bench.report.opening import claims_table, noise_table, papers_figure, papers_table
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import errata_table, number_tables, rates_table
@@ -32,7 +31,7 @@ from dpsco_bench.site.pages.home import home_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.pages.privacy import privacy_page
-from dpsco_bench.site.pages.provenance import provenance_page
+from dpsco_bench.site.pages.provenance import jobs_table, provenance_page
 from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
