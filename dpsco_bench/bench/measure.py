@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dpsco_bench.registry import Registry
 
@@ -65,8 +66,7 @@ class Case:
     untimed: str = ""
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """How long to measure: ``rounds`` of one sample of each task, a sample taking about ``seconds``."""
 
     rounds: int

@@ -84,8 +84,7 @@ class Failures:
 class _Refused(Refusal):
     """A refusal that was noted."""
 
-    def __init__(self, text: str) -> None:
-        DpscoError.__init__(self, text)
+    __init__ = DpscoError.__init__
 
 
 @dataclass(frozen=True)

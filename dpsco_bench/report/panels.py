@@ -570,12 +570,8 @@ def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) ->
 
 
 SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
-    "slopes": rate_panel,
-    "ratios": ratio_panel,
-    "privacy": privacy_panel,
-    "curves": worded_panel,
-    "audits": worded_panel,
-    "words": worded_panel,
+    **{"slopes": rate_panel, "ratios": ratio_panel, "privacy": privacy_panel},
+    **dict.fromkeys(("curves", "audits", "words"), worded_panel),
 }
 """Orderings and the audits of a claim have a figure of their own, so that a panel of them has words alone."""
 

@@ -40,32 +40,42 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def algorithm(page: Plain) -> Iterator[str]:
-    """Lines about an algorithm."""
+def registered(page: Plain) -> Iterator[str]:
+    """Lines about an algorithm or a problem, with what its docstring says beside the summary and the options."""
+    from dpsco_bench.cli.describe import on_others, paragraphs
+
     yield from _head(page)
+    yield from _of_algorithm(page) if page["kind"] == "algorithm" else _of_problem(page)
+    for option in page["options"]:
+        default = "null" if option["default"] is None else number(option["default"])
+        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
+        meaning = f": {option['meaning']}" if option["meaning"] else ""
+        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
+    for text in paragraphs(page["doc"]):
+        if " ".join(text.split()) != page["summary"]:
+            yield "\n" + text
+    for names, text in on_others(page["doc"], [option["name"] for option in page["options"]]):
+        yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
+    users = "measured by" if page["kind"] == "algorithm" else "used by"
+    yield "\n" + labelled(users, ", ".join(page["claims"]) or "no claim yet")
+    yield from _errata_titles(page.get("errata", ()))
+
+
+def _of_algorithm(page: Plain) -> Iterator[str]:
     yield labelled("needs", ", ".join(page["needs"]) or "nothing of the problem")
     for name, allowed in page["variants"].items():
         defaults = [c for c, variant in page["default_variants"].items() if variant == name]
         shown = ", ".join(f"{c} (default)" if c in defaults else c for c in allowed)
         yield labelled(f"variant {name}", f"calibrations {shown}", 28)
-    yield from _options(page["options"])
-    yield from _prose(page)
-    yield "\n" + labelled("measured by", ", ".join(page["claims"]) or "no claim yet")
-    yield from _errata_titles(page["errata"])
 
 
-def problem(page: Plain) -> Iterator[str]:
-    """Lines about a problem."""
-    yield from _head(page)
+def _of_problem(page: Plain) -> Iterator[str]:
     constants, effective = page["constants"], page["effective_dimension"]
     about = ", realised values depend on the data" if page["data_dependent_constants"] else ""
     yield labelled("constants", f"{constants_text(constants)} ({constants.status}{about})")
     note = f" (schedules and bounds use {effective})" if effective != page["dimension"] else ""
     yield labelled("dimension", f"{page['dimension']} by default{note}")
     yield labelled("traits", ", ".join(page["traits"]))
-    yield from _options(page["options"])
-    yield from _prose(page)
-    yield "\n" + labelled("used by", ", ".join(page["claims"]) or "no claim yet")
 
 
 def claim(page: Plain) -> Iterator[str]:
@@ -75,16 +85,9 @@ def claim(page: Plain) -> Iterator[str]:
     yield labelled("statement", page["statement"])
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
-    columns = (
-        Column("id", "part"),
-        Column("kind", "kind"),
-        Column("calibrations", "calibrations"),
-        Column("sweep", "over", shrink=12),
-        Column("exponent", "exponent", numeric=True),
-        Column("tolerance", "tolerance", numeric=True),
-        Column("bound", "bound", shrink=12),
-    )
-    yield "\n" + table(columns, map(_part_row, parts)) + "\n"
+    columns = [Column(key, {"id": "part"}.get(key, key)) for key in ("id", "kind", "calibrations")]
+    columns += [Column("over", "over", shrink=12), *(Column(key, key, True) for key in ("exponent", "tolerance"))]
+    yield "\n" + table([*columns, Column("bound", "bound", shrink=12)], map(_part_row, parts)) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{_short(name)} = {text}")
     for name, symbol in page["symbols"].items():
@@ -103,7 +106,7 @@ def _part_row(part: Part) -> Row:
         "id": part.id,
         "kind": part.kind,
         "calibrations": ", ".join(part.calibrations),
-        "sweep": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
+        "over": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
         "exponent": part.exponent,
         "tolerance": part.rules.tolerance_of(part),
         "bound": _short(part.bound),
@@ -154,33 +157,14 @@ def _head(page: Plain) -> Iterator[str]:
     yield labelled("source", page["source"])
 
 
-def _options(options: Sequence[Plain]) -> Iterator[str]:
-    for option in options:
-        default = "null" if option["default"] is None else number(option["default"])
-        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
-        meaning = f": {option['meaning']}" if option["meaning"] else ""
-        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
-
-
-def _prose(page: Plain) -> Iterator[str]:
-    """What its docstring says beside the summary and the options, which stand above."""
-    from dpsco_bench.cli.describe import on_others, paragraphs
-
-    for text in paragraphs(page["doc"]):
-        if " ".join(text.split()) != page["summary"]:
-            yield "\n" + text
-    for names, text in on_others(page["doc"], [option["name"] for option in page["options"]]):
-        yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
-
-
 def _errata_titles(entries: Sequence[Erratum]) -> Iterator[str]:
     for erratum in entries:
         yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
 
 
 _PRINTERS: dict[str, Callable[..., Iterator[str]]] = {
-    "algorithm": algorithm,
-    "problem": problem,
+    "algorithm": registered,
+    "problem": registered,
     "claim": claim,
     "table": paper_table,
     "errata": errata,
