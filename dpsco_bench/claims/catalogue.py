@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from dpsco_bench.claims.erratum import Erratum, parse_erratum
 from dpsco_bench.claims.files import read_shipped
@@ -18,6 +19,8 @@ from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, paper_folders
+
+T = TypeVar("T", Claim, TableText)
 
 
 def conf_files(pattern: str) -> list[Path]:
@@ -66,10 +69,15 @@ def _parsed(path: Path) -> Claim:
 
 @cache
 def _parsed_once(path: Path, changed: int, size: int) -> Claim:
+    return _named_as(path, parse_claim)
+
+
+def _named_as(path: Path, parse: Callable[[Any], T]) -> T:
+    """Read a claim or table that is called as its file is. Raises DpscoError, naming the file."""
     with naming(path):
-        claim = parse_claim(read_shipped(path))
-        check_id(claim.id, path)
-    return claim
+        found = parse(read_shipped(path))
+        check_id(found.id, path)
+    return found
 
 
 @contextmanager
@@ -84,7 +92,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def check_id(id: str, path: Path) -> None:
-    """A claim or table is called as its file is. Raises InputError, naming the file."""
+    """Refuse a claim or table that is not called as its file is. Raises InputError, naming the file."""
     if id != (called := f"{path.parent.name}.{path.stem}"):
         raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
@@ -134,13 +142,7 @@ def _named(root: Path, profile: str) -> list[str]:
 
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
-    found = []
-    for path in claim_files("table").values():
-        with naming(path):
-            text = parse_table(read_shipped(path))
-            check_id(text.id, path)
-        found.append(text)
-    return found
+    return [_named_as(path, parse_table) for path in claim_files("table").values()]
 
 
 def errata_papers() -> list[str]:

@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
-from dpsco_bench.claims.entries import fits
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
@@ -71,6 +71,9 @@ class Word:
     phrase: str = ""
 
 
+_TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of a verdict row that only one kind has.
@@ -111,9 +114,13 @@ class Field:
 
     def check_value(self, name: str, value: Any) -> None:
         """Refuse a value of another type; None is of every type."""
-        one: Any = self.type[0] if isinstance(self.type, tuple) else self.type
+        one = self.type[0] if isinstance(self.type, tuple) else self.type
         plain = value.tolist() if hasattr(value, "tolist") else value
-        if value is not None and not fits(plain, list[one] if self.several else one):
+        items = plain if self.several else [plain]
+        known = isinstance(items, list | tuple) and all(
+            isinstance(item, _TAKES[one]) and (one is bool or not isinstance(item, bool)) for item in items
+        )
+        if value is not None and not known:
             raise InputError(name, value, f"of type {one.__name__}{', several of them' * self.several}")
 
 

@@ -135,9 +135,8 @@ class LogHandler(LogHandlerBase):
 
 def _last_line(path: str) -> str:
     """Last line of a log; the reason of what failed where one is told."""
-    try:
-        lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    except OSError:
+    if not Path(path).is_file():
         return "no log"
+    lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     told = [line.removeprefix("dpsco: ") for line in lines if line.startswith("dpsco: ")]
     return (told or lines or ["its process was ended, as when memory runs out"])[-1]

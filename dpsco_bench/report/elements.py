@@ -109,11 +109,9 @@ def calibrations_panel(
 def noise_label(calibration: str, found: Sizes) -> EndLabel:
     """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
-    remark = symbols(noise.shortfall) if noise else ""
-    colour = TEXT_COLOURS[calibration]
+    remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
     more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
-    name = "noise off" if calibration == "none" else calibration
-    return EndLabel(found.points.mean[-1], name, colour, more)
+    return EndLabel(found.points.mean[-1], calibration if calibration != "none" else "noise off", colour, more)
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:

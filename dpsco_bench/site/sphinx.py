@@ -185,18 +185,13 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
             return f"]({relpath(f'{home}.html', f'{name}/..') if away else ''}#{anchor})"
 
         def table(found: re.Match[str]) -> str:
-            return fenced(_html(_LINK.sub(led, found[2]), found[1]), "{raw} html")
+            made = _READER.render(_LINK.sub(led, found[2])).replace('style="text-align:right"', 'class="text-right"')
+            body = made.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
+            return fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
         return _TABLE.sub(table, page)
 
     return {name: page_of(name, page) for name, page in pages.items()}
-
-
-def _html(rows: str, kind: str) -> str:
-    """Render a table into the theme's box, which scrolls."""
-    made = _READER.render(rows).replace('style="text-align:right"', 'class="text-right"')
-    body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
-    return f'<div class="pst-scrollable-table-container">{body}</div>'
 
 
 def unlinked(pages: Mapping[str, str]) -> dict[str, str]:

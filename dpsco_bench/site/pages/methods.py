@@ -90,15 +90,13 @@ def _details(content: Content, page: Plain) -> list[str]:
     """Show what it costs, where it stands, and its code."""
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
     module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
+    standing = Table(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
     return [
         *_account(content, page),
         _titled("Its queries, and what each is charged for", table(queries_table(content, page["id"]))),
         heading("What its noise gives", 2),
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
-        _titled(
-            "Where it stands at equal accounted privacy",
-            table(Table(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))),
-        ),
+        _titled("Where it stands at equal accounted privacy", table(standing)),
         _titled("Options", table(Table(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
         heading("What it does, and its listing", 2),
         beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
