@@ -31,12 +31,7 @@ def selected(only: Sequence[str]) -> list[str]:
 
 
 def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[Row]:
-    """Measure case after case.
-
-    Parameters
-    ----------
-    quick : bool, shorter samples: a look, not a measurement to quote
-    """
+    """Measure case after case; ``quick`` takes shorter samples: a look, not a measurement to quote."""
     for id in selected(only):
         for case in GOALS.get(id).cases():
             with tuned():

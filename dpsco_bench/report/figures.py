@@ -125,14 +125,11 @@ def _panel(scores: Sequence[Score]) -> Panel:
 
 def undrawn_orderings(scores: Iterable[Score]) -> list[Panel]:
     """Tell orderings without measurements (skipped, not yet run) in words; what is said of several is said once."""
-    by_title: dict[str, list[Panel]] = {}
-    for own in _by_part(score for score in scores if score.kind.shape == "curves").values():
-        panel = worded_panel(own)
-        by_title.setdefault(panel.title, []).append(panel)
-    return [
-        panels[0] if len(panels) == 1 else words_panel(title, f"{len(panels)} parts")
-        for title, panels in by_title.items()
-    ]
+    parts = _by_part(score for score in scores if score.kind.shape == "curves").values()
+    panels = [worded_panel(own) for own in parts]
+    count = Counter(panel.title for panel in panels)
+    several = {title: words_panel(title, f"{number} parts") for title, number in count.items() if number > 1}
+    return [*{panel.title: several.get(panel.title, panel) for panel in panels}.values()]
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:

@@ -45,7 +45,12 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
     axes = drawn.add_axes((0.72 / WIDTH, (0.45 + room) / height, (WIDTH - 0.85) / WIDTH, (HEIGHT - 0.75) / height))
     drawn.text(0.05 / WIDTH, 1 - 0.06 / height, heading(rows), va="top", size=7, color=INK)
     for number, (label, found) in enumerate(lines.items()):
-        _draw(axes, label, found, axis, number)
+        found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
+        places = [_number(row.swept[axis]) if axis else float(number) for row in found]
+        halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in found)]
+        look: Any = {"marker": MARKERS[number // COLOURS % len(MARKERS)], "color": f"C{number % COLOURS}"}
+        look |= {"label": label, "linestyle": "-" if axis else "none"}
+        axes.errorbar(places, [row.summary.risk for row in found], yerr=halves, **look)
     kinds = sorted({row.summary.risk_kind for row in rows})
     axes.set_ylabel(f"{kinds[0]} risk" if len(kinds) == 1 else "risk, see the key")
     if all(row.summary.risk > 0 for row in rows):
@@ -87,15 +92,6 @@ def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
         parts += [row.summary.risk_kind] * (len(kinds) > 1)
         found.setdefault(", ".join(parts), []).append(row)
     return found
-
-
-def _draw(axes: Axes, label: str, rows: Sequence[SweptRun], axis: str, number: int) -> None:
-    rows = sorted(rows, key=lambda row: _number(row.swept[axis])) if axis else rows
-    places = [_number(row.swept[axis]) if axis else float(number) for row in rows]
-    halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in rows)]
-    look = {"marker": MARKERS[number // COLOURS % len(MARKERS)], "color": f"C{number % COLOURS}"}
-    risks = [row.summary.risk for row in rows]
-    axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)  # type: ignore[arg-type]
 
 
 def _set_axis(axes: Axes, rows: Sequence[SweptRun], axis: str) -> None:

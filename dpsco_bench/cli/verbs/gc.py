@@ -88,7 +88,5 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
 
 def abandoned_drafts(files: Layout) -> Iterator[Path]:
     """What interrupted writes have left, in the results of any profile and among its figures."""
-    for folder in (files.results.parent, files.figures.parent):
-        for path in sorted(folder.rglob(".*.part.*")):
-            if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS):
-                yield path
+    found = (path for at in (files.results.parent, files.figures.parent) for path in sorted(at.rglob(".*.part.*")))
+    return (path for path in found if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS))
