@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from dpsco_bench.execution.cell import Cell, Draft
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plan import Entry
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import IF_GIVEN, Plain, Record
+from dpsco_bench.plain import Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
@@ -78,15 +78,12 @@ class WorkPlan(Record):
     profile : str, ``smoke``, ``ci`` or ``full``
     claims, boards : tuple of Entry, in the order in which they are shown
     stamp : str, digest of what the plan was made from
-    sources : mapping of str to str
-        Digest of each code file that the keys of its jobs were made from (`execution.sources`).
     """
 
     profile: str
     claims: tuple[ClaimEntry, ...]
     boards: tuple[BoardEntry, ...] = ()
     stamp: str = field(default="", compare=False)
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata=IF_GIVEN)
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -101,11 +101,11 @@ def table(columns: Sequence[Column], rows: Iterable[Row], width: int | None = No
     return "\n".join(_line(line, widths, columns) for line in lines)
 
 
-def labelled(label: str, text: str, room: int = 14, width: int | None = None) -> str:
+def labelled(label: str, text: str, room: int = 14) -> str:
     """A label and its text, continued under the text."""
     return textwrap.fill(
         " ".join(text.split()),
-        width or line_width(),
+        line_width(),
         initial_indent=f"{label:<{room}}",
         subsequent_indent=" " * room,
         break_long_words=False,

@@ -145,12 +145,12 @@ def compose(
     return figure
 
 
-def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str], size: float = 8.5) -> None:
+def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) -> None:
     """Write lines of a message at the top of a figure, and below them lines that say what it is about."""
     width, height = figure.get_figwidth(), figure.get_figheight()
     if title:
         where = 1 - 0.05 / height
-        figure.text(0.05 / width, where, "\n".join(title), va="top", size=size, weight="bold", color=INK)
+        figure.text(0.05 / width, where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
         below = where - 0.15 * len(title) / height
         figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
 

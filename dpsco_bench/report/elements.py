@@ -78,7 +78,6 @@ def calibrations_panel(
     label: str,
     formulas: Sequence[tuple[str, Callable[[CellEvidence], float]]] = (),
     line: str = "",
-    y_label: str = "excess risk",
 ) -> Panel:
     """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
@@ -100,7 +99,7 @@ def calibrations_panel(
             ends += start
             labels.append(EndLabel(start[-1], "start", FAINT))
         sparse_axis(axes, points.x, label)
-        log_y(axes, ends, y_label)
+        log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 
     return Panel(title, draw, line, symbols=("mean",))

@@ -201,10 +201,10 @@ class Results:
             raise self.unmeasured(f"{row.id} {row.part} has no cell at {value:g} in")
         return row.mean[row.values.index(value)]
 
-    def statements(self, kind: str, calibration: str = "paper") -> list[Verdict]:
-        """List the verdicts of a kind on what claims state; those beside a statement do not count."""
+    def statements(self, kind: str) -> list[Verdict]:
+        """List the verdicts of a kind on what claims state of printed noise; those beside a statement do not count."""
         rows = (score.row for score in self.scores)
-        return [row for row in rows if row.kind == kind and row.calibration == calibration and not row.beside]
+        return [row for row in rows if row.kind == kind and row.calibration == "paper" and not row.beside]
 
     def worst(self, claim: str, part: str, calibration: str = "paper") -> Charged:
         """Find the worst cell behind a verdict's privacy."""
