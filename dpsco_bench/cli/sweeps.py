@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -30,7 +30,7 @@ from dpsco_bench.execution.sharing import sharing
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.summary import HeldOutBeside, SweptRun
 from dpsco_bench.execution.worker import make
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import is_draft, write_atomic
 from dpsco_bench.leaderboard.choose import OVERHEAD
 from dpsco_bench.plain import Plain
 from dpsco_bench.report.marks import check_figure
@@ -50,6 +50,7 @@ CLOCK_SECONDS = 2.0
 """How far clocks of other machines, which may write the files, may be behind."""
 NOTES = ".dpsco-failures"
 """Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
+_KEY = re.compile("[0-9a-f]{16,}")
 TICKS = 100
 """Steps in which a single run tells how far it is."""
 
@@ -66,8 +67,15 @@ class Failures:
     folder: Path
 
     def forget(self) -> None:
-        """Remove the notes of an earlier sweep."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the notes of an earlier sweep, and nothing else."""
+        with suppress(OSError):
+            drafts = [path for path in self.folder.glob(".*") if is_draft(path)]
+            for path in (*self._notes(), *drafts):
+                path.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def _notes(self) -> list[Path]:
+        return [path for path in sorted(self.folder.glob("*")) if _KEY.fullmatch(path.name)]
 
     def note(self, key: str, error: DpscoError) -> None:
         """Note what ended the job of a key."""
@@ -76,7 +84,7 @@ class Failures:
 
     def read(self) -> dict[str, DpscoError]:
         """Key of a job -> what ended it."""
-        notes = {path.name: path.read_text(encoding="utf-8") for path in sorted(self.folder.glob("[!.]*"))}
+        notes = {path.name: path.read_text(encoding="utf-8") for path in self._notes()}
         kinds = {REFUSED: _Refused, "failed": DpscoError}
         return {key: kinds[text.partition(" ")[0]](text.partition(" ")[2]) for key, text in notes.items()}
 
