@@ -28,32 +28,20 @@ class AuditPace(Pace):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__([1.0], clock=clock)
-        self._counted, self._runs = 0, 1
-        self._first: tuple[int, float] | None = None
+        self._counted: list[tuple[int, int, float]] = []
 
     def progress(self, done: int, all: int) -> None:
         """Note how many of the runs that count are done."""
-        self._counted, self._runs = done, all
-        self._first = self._first or (done, self.elapsed)
-
-    @property
-    def all(self) -> int:
-        """Runs that count."""
-        return self._runs
-
-    @property
-    def done(self) -> int:
-        """Those that are done."""
-        return self._counted
+        self._counted = [*self._counted[:1], (done, all, self.elapsed)]
 
     def __str__(self) -> str:
         """``pilot, 12 s``, then ``400 of 9000 runs done, 12 s, about 3 min 10 s left``."""
-        if self._first is None:
+        if not self._counted:
             return f"pilot, {duration(self.elapsed)}; the runs that count come after"
-        text, (done, began) = f"{self.done} of {self.all} runs done, {duration(self.elapsed)}", self._first
-        if self.done == done:
-            return text
-        return f"{text}, about {duration((self.elapsed - began) / (self.done - done) * (self.all - self.done))} left"
+        (first, _, began), (done, all, _) = self._counted[0], self._counted[-1]
+        text = f"{done} of {all} runs done, {duration(self.elapsed)}"
+        left = (self.elapsed - began) / (done - first) * (all - done) if done > first else None
+        return text if left is None else f"{text}, about {duration(left)} left"
 
 
 def print_audits(trials: Sequence[Any]) -> None:

@@ -157,10 +157,7 @@ ORDERINGS: Columns = {
     "Where": Column("comparison", symbols),
     "Ratio": Column("ratio", number, numeric=True),
     "95 % interval": Column(
-        "ci",
-        lambda ci: f"[{number(ci[0])}, {number(ci[1])}]",
-        {"ci_low": "ci.0", "ci_high": "ci.1"},
-        numeric=True,
+        "ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}, numeric=True
     ),
     "Risk": RISK_KIND,
     "Says": Column("says"),

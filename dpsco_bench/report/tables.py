@@ -51,7 +51,8 @@ _LATEX = {
 }
 
 _ESCAPES = str.maketrans(_LATEX)
-_SUPERSCRIPTS = re.compile(r"(?:\\textsuperscript\{[^}]*\}){2,}")
+_SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")
+"""Between two superscripts, which become one."""
 _MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
@@ -89,8 +90,7 @@ class Column:
 
     Attributes
     ----------
-    value : str or callable
-        Dotted path into a row (`at`), or a function of the row.
+    value : str or callable, dotted path into a row (`at`), or a function of the row
     show : callable, value -> display text
     raw : str or mapping of str to path, optional
         Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.
@@ -152,14 +152,11 @@ def to_markdown(table: ReportTable) -> str:
     body = [[_markdown(text) for text in row] for row in table.shown]
     widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
     rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, columns, strict=True)]
-    padded = (_padded(line, widths, columns) for line in (head, rules, *body))
-    lines = [f"**{_markdown(table.title)}**", "", *padded]
+    lines = [f"**{_markdown(table.title)}**", ""]
+    for line in (head, rules, *body):
+        cells = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(line, widths, columns, strict=True))
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines + (["", _markdown(table.note)] if table.note else [])) + "\n"
-
-
-def _padded(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
-    padded = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(cells, widths, columns, strict=True))
-    return "| " + " | ".join(padded) + " |"
 
 
 def _markdown(text: str) -> str:
@@ -224,11 +221,7 @@ def _latex_line(cells: Sequence[str]) -> str:
 
 def latex(text: str) -> str:
     """Escape all that LaTeX would read as a command; symbols of this report become mathematics."""
-    return _SUPERSCRIPTS.sub(_joined_superscripts, text.replace("\n", " ").translate(_ESCAPES))
-
-
-def _joined_superscripts(found: re.Match[str]) -> str:
-    return r"\textsuperscript{" + "".join(re.findall(r"\\textsuperscript\{([^}]*)\}", found[0])) + "}"
+    return _SUPERSCRIPTS.sub("", text.replace("\n", " ").translate(_ESCAPES))
 
 
 def write_table(table: ReportTable, folder: Folder) -> list[Folder]:

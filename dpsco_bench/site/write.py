@@ -16,7 +16,6 @@ from dpsco_bench.paths import documents
 from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.jobs import jobs_table
 from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
 from dpsco_bench.report.opening import counts_table as stated_table
 from dpsco_bench.report.own_figures import write_figures
@@ -33,7 +32,7 @@ from dpsco_bench.site.pages.home import home_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.pages.privacy import privacy_page
-from dpsco_bench.site.pages.provenance import provenance_page
+from dpsco_bench.site.pages.provenance import jobs_table, provenance_page
 from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
@@ -45,6 +44,9 @@ SITE, SINGLE = "site", "site.html"
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:
     """Write a profile's tables, its papers' figures, and its site, which changes only when all of it is there.
 
+    Raises InputError for a finding that the results do not support. Raises SiteError for a link without a target, or
+    markup that cannot be read.
+
     Parameters
     ----------
     folder : Path, ``results/<profile>``
@@ -54,13 +56,6 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tu
     Returns
     -------
     (Path, int), the first page of the site, and how many it has
-
-    Raises
-    ------
-    InputError
-        For a finding that the results do not support.
-    SiteError
-        For a link without a target, or markup that cannot be read.
     """
     write_figures(inputs, figures)
     out = folder / SITE

@@ -118,21 +118,21 @@ def test_winners_say_what_they_are(board):
     """The starting point too; nothing is said of a method that is not here."""
     what = explained(board).columns["What it is"]
     known, start, unknown = (what.text(item) for item in wins(board))
-    assert known == describe("wang2017.dp_gd").summary and (start, unknown) == (START, "")
+    assert known == describe("wang2017.dp_gd")["summary"] and (start, unknown) == (START, "")
 
 
 def test_places_are_counted_first_at_decided_points_alone(board):
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
     content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([*ROWS, open_])]))
     (found,) = places(content, "wang2017.dp_gd")
-    assert (found.places, found.decided) == ([1, 1, 1, 1], [True, True, True])
+    assert (found["places"], found["decided"]) == ([1, 1, 1, 1], [True, True, True])
 
 
 def test_a_method_that_the_start_is_below_is_not_first(board):
     """Its place is among the methods that ran; the first place is the winner's, which may be the start."""
     content = SimpleNamespace(inputs=SimpleNamespace(boards=[results([row(512, 4, [TRIVIAL])])]))
     (found,) = places(content, "wang2017.last")
-    assert (found.places, found.decided) == ([1], [False])
+    assert (found["places"], found["decided"]) == ([1], [False])
 
 
 def test_methods_that_never_run_are_told_with_the_reason(board):

@@ -176,7 +176,7 @@ def test_the_page_says_what_the_findings_say_of_the_record(profile):
 def constants(part):
     """List the values that the methods of a part take for what their theorem leaves open."""
     for method in part.methods:
-        defaults = {option.name: option.default for option in describe(method.algorithm).options}
+        defaults = {option["name"]: option["default"] for option in describe(method.algorithm)["options"]}
         yield from ({**defaults, **method.options}[name] for name in defaults if name in CONSTANTS)
 
 

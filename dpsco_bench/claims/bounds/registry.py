@@ -196,6 +196,9 @@ def bound(
 ) -> Bound:
     """Register a bound for claims by its text.
 
+    Raises InputError for a name of another form, or one of another bound; for a text that is not in the notation and
+    has no source.
+
     Parameters
     ----------
     text : str
@@ -208,11 +211,6 @@ def bound(
         Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
     **options
         Further attributes of `Bound`: may_vanish, others, rounding.
-
-    Raises
-    ------
-    InputError
-        For a name of another form, or one of another bound; for a text that is not in the notation and has no source.
     """
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
@@ -221,14 +219,12 @@ def bound(
         raise InputError(f"text of bound {name}", text, "a text")
     if not source:
         read(text)
-    given = {key: _placed(at) if isinstance(at, str) else at for key, at in (symbols or {}).items()}
+    given = {  # a place names itself: ``strong convexity`` for ``constants.strong_convexity``
+        key: Symbol(at.rpartition(".")[2].replace("_", " "), at) if isinstance(at, str) else at
+        for key, at in (symbols or {}).items()
+    }
     _check_symbols(f"bound {name}", given)
     return BOUNDS.add(name, Bound(name, text, given, source, **options), module)
-
-
-def _placed(source: str) -> Symbol:
-    """Name a symbol by its place: ``strong convexity`` for ``constants.strong_convexity``."""
-    return Symbol(source.rpartition(".")[2].replace("_", " "), source)
 
 
 def paper_bounds(prefix: str, texts: Mapping[str, str], symbols: Glossary | None = None) -> None:
@@ -280,18 +276,13 @@ def paper_symbols(paper: str) -> Glossary:
 def glossary_of(bound: str) -> Glossary:
     """Collect the symbols that a bound's text may use: its paper's formulas by short name, common, the paper's, own."""
     prefix = bound.partition(".")[0]
-    formulas = _formulas(prefix)
+    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])  # loads no other paper than theirs
+    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
+        attempt(module)
+    formulas = {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
     others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
     own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
-
-
-def _formulas(prefix: str) -> dict[str, Bound]:
-    """Bounds of a prefix by name; loads no other paper than theirs."""
-    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])
-    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
-        attempt(module)
-    return {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
 
 
 def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:

@@ -39,11 +39,9 @@ def legend() -> str:
 
 def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
-    pieces = [
-        heading(f"Errata: {content.names[paper]}", target=address("errata", paper)),
-        f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n",
-    ]
-    return "\n".join([*pieces, *(_entry(content, entry) for entry in entries)])
+    title = heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+    told = f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n"
+    return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
 def _entry(content: SiteContent, entry: Erratum) -> str:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
 from dpsco_bench.leaderboard.tables import algorithms, nowhere_run, points_table, references_table, wins_table
@@ -64,11 +63,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
 def explained(board: BoardResults) -> ReportTable:
     """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
-    what = Column("0", lambda label: START if label == TRIVIAL else _summary(known[label]), kind="prose")
+    told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
+    told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
+    what = Column("0", lambda label: told.get(label, ""), kind="prose")
     return replace(found, columns={**found.columns, "What it is": what})
-
-
-def _summary(id: str) -> str:
-    """Summarise a method in a line; nothing for one whose file or paper is not here."""
-    known = describe(id) if id in list_algorithms() else None
-    return known.summary if isinstance(known, AlgorithmPage) else ""
