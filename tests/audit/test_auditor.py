@@ -198,9 +198,9 @@ def test_what_has_no_likelihood_is_judged_by_its_output(monkeypatch):
 
 @pytest.mark.slow
 def test_an_audit_of_outputs_looks_for_the_instance_that_tells_most():
-    """With a ridge of 10 the output has .62 of a claim of 1; a small ridge and few steps leave 2.39 in it."""
+    """With a ridge of 10 the output has .79 for 1; a small ridge and few steps leave 2.39 in it."""
     cell = make_audit_cell("wang2017.dp_gd_pl", calibration="paper")
     plain = audit_cell(cell, "paper", runs=2000, statistic="output")
     told = audit_cell(cell, "paper", runs=2000, statistic="output", searched=INSTANCES)
-    assert plain.epsilon_real < 0.7 and 2.3 < told.epsilon_real < 2.4 and plain.of == told.of == "output"
-    assert told.mu_lower > 0.8 * told.mu_charged > plain.mu_charged
+    assert plain.epsilon_real < 0.8 and 2.3 < told.epsilon_real < 2.4 and plain.of == told.of == "output"
+    assert plain.mu_lower < told.mu_lower <= told.mu_charged and told.mu_charged > 2 * plain.mu_charged
