@@ -486,8 +486,7 @@ def _at_foot(score: Score) -> np.ndarray:
 
 def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     labels = shown[0].kind.labels_of(shown[0].part)
-    longest = max(shown, key=lambda score: len(score.row.values))
-    groups = _groups(longest)
+    groups, values = _groups(shown)
     reference = [float(end) for end in shown[0].part.band if end > 0] or [1.0]
     everything, stands = list(reference), []
     for number_, score in enumerate(shown):
@@ -499,7 +498,7 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     label = labels.get("ratio", "ratio").replace("excess risk", shown[0].quantity)
     log_y(axes, everything, label, room=0.1)
     if groups:
-        _group_axis(axes, groups, list(longest.row.values))
+        _group_axis(axes, groups, values)
     else:
         values = [value for score in shown for value in score.row.values]
         value_axis(axes, values, parameter_label(shown[0].row.parameter, shown[0].results.paper), stands)
@@ -526,12 +525,22 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
     return [*(ratios + bars), *ratios, *(ratios - bars)]
 
 
-def _groups(score: Score) -> list[Group]:
-    """List parts whose cells stand side by side; empty where all share one parameter."""
-    found = measured_parts(score)
-    alike = len({group.parameter for group in found}) <= 1
-    complete = sum(group.cells for group in found) == len(score.row.values or ())
-    return found if complete and not alike else []
+def _groups(shown: Sequence[Score]) -> tuple[list[Group], list[float]]:
+    """List parts whose cells stand side by side, with their values; empty where all share one parameter.
+
+    Scores under different noises may have different parts.
+    """
+    found: dict[str, tuple[Group, list[float]]] = {}
+    for score in sorted(shown, key=lambda score: -len(score.row.values)):
+        own, start = measured_parts(score), 0
+        if sum(group.cells for group in own) != len(score.row.values):
+            return [], []
+        for group in own:
+            found.setdefault(group.part, (group, list(score.row.values[start : start + group.cells])))
+            start += group.cells
+    groups = [group for group, _ in found.values()]
+    alike = len({group.parameter for group in groups}) <= 1
+    return ([], []) if alike else (groups, [value for _, own in found.values() for value in own])
 
 
 def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
