@@ -19,8 +19,6 @@ from dpsco_bench.privacy.transcript import Replay
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.rng.streams import Stream
 
-Array = Any
-
 
 class Redrawn(Replay):
     """A replay of the releases with other batches, and another order of the records where its being hidden is charged.
@@ -31,7 +29,7 @@ class Redrawn(Replay):
     def sample(self, name: str, step: int = 0) -> Batch:
         return Mechanism.sample(self, name, step)
 
-    def permutation(self, name: str, size: int) -> Array:
+    def permutation(self, name: str, size: int) -> Any:
         hidden = [query.records for query in self.plan.queries if isinstance(query.records, RandomAllocation)]
         return super().permutation(f"redrawn/{name}" if any(one.population == size for one in hidden) else name, size)
 
@@ -40,28 +38,23 @@ class Redrawn(Replay):
         return Mechanism._stream(self, label if public else f"redrawn/{label}", xp)
 
 
-def hides(plan: Any) -> bool:
-    """Tell whether what a plan charges rests on something drawn that nobody sees."""
-    return any(query.records.sampled or isinstance(query.records, RandomAllocation) for query in plan.queries)
-
-
 def leaking(subject: Subject, recorded: SubjectRun) -> int:
     """Count the runs whose output is another one under the same releases on data with other records."""
     domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
     rows = np.arange(subject.data.n) % domain.n
     other = Data(subject.data.n, np.asarray(domain.features)[rows], np.asarray(domain.labels)[rows])
     try:
-        again = subject.run(partial(Replay, recorded.mechanism.transcript), data=other, replicates=len(recorded.output))
+        return _differing(subject, recorded, Replay, data=other)
     except DpscoError:  # a solver may fail on what is no sample; neighbours are looked at elsewhere
         return 0
-    return _differing(recorded, again)
 
 
 def told(subject: Subject, recorded: SubjectRun) -> int:
     """Count the runs whose output is another one under the same releases with other batches."""
-    again = subject.run(partial(Redrawn, recorded.mechanism.transcript), replicates=len(recorded.output))
-    return _differing(recorded, again)
+    return _differing(subject, recorded, Redrawn)
 
 
-def _differing(one: SubjectRun, other: SubjectRun) -> int:
-    return int((one.output != other.output).any(axis=-1).sum())
+def _differing(subject: Subject, recorded: SubjectRun, kind: type[Replay], **keys: Any) -> int:
+    transcript, replicates = recorded.mechanism.transcript, len(recorded.output)
+    again = subject.run(partial(kind, transcript), replicates=replicates, **keys)
+    return int((recorded.output != again.output).any(axis=-1).sum())

@@ -1,4 +1,4 @@
-"""Whether a release looks at no other records than its query says, and at a drawn one no more than it says.
+"""Check that a release looks at no other records than its query says, and at a drawn one no more than it says.
 
 An accountant charges a record for one of all releases on disjoint blocks, for batches as seldom as they are drawn, and
 for the nodes of a tree that it meets. So it is not enough that no release changes by more than is declared: under the
@@ -25,16 +25,13 @@ ROUNDING, OFFSET = 1e-9, 1e6
 
 
 def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: Values) -> dict[str, str]:
-    """Queries of which a release looks at records that it should not look at, each with what is wrong.
+    """Name queries that look at records which they should not look at, each with what is wrong.
 
     Parameters
     ----------
-    recorded : Transcript
-        Of the run whose releases and batches both sides were given.
-    place : int
-        The record in which their data sets differ.
-    own, other : mapping
-        What each of them passed to the queries; a query that neither has is left out.
+    recorded : Transcript, of the run whose releases and batches both sides were given
+    place : int, the record in which their data sets differ
+    own, other : mapping, what each of them passed to the queries; a query that neither has is left out
     """
     found, blocks = {}, {}
     for query in plan.queries:
@@ -46,8 +43,8 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
         elif isinstance(query.records, RandomAllocation) and np.sum(sizes > 0.0, axis=0).max() > 1:
             found[query.name] = "one record changes several of its batches, which are parts of one order"
         elif query.records.sampled:
-            wrong = _drawn(query, sizes, _copies(recorded, query, place))
-            found |= {query.name: wrong} if wrong else {}
+            if wrong := _drawn(query, sizes, recorded.batches[query.name], place):
+                found[query.name] = wrong
         elif isinstance(query, TreeQuery | PureTreeQuery):
             power = 1 if isinstance(query, PureTreeQuery) else 2
             nodes = sizes[: query.releases - query.idle] / query.sensitivity
@@ -60,22 +57,17 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
 
 
 def changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Sizes ``(steps, R)`` of changes in the norm of a query, 0 for what is rounding."""
+    """Measure changes ``(steps, R)`` in the norm of a query, 0 for what is rounding."""
     sizes = np.linalg.norm(own - other, ord=query.norm, axis=-1)
     size = np.minimum(np.abs(own).max(axis=-1), OFFSET * query.sensitivity)  # a constant added hides nothing
     least = ROUNDING * (query.sensitivity + size)
     return np.where(sizes > least, sizes, 0.0)
 
 
-def _copies(recorded: Transcript, query: Query, place: int) -> np.ndarray:
-    """How often each recorded batch has a record, ``(steps, R)``."""
-    batches: dict[int, Any] = recorded.batches[query.name]
+def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: int) -> str:
+    """Say what is wrong with the changes of drawn batches; empty where nothing is."""
     held = [np.sum((to_numpy(b.indices) == place) * to_numpy(b.mask), axis=-1) for _, b in sorted(batches.items())]
-    return np.array(held)
-
-
-def _drawn(query: Query, sizes: np.ndarray, copies: np.ndarray) -> str:
-    """What is wrong with the changes of drawn batches, in words; empty where nothing is."""
+    copies = np.array(held)
     if sizes.shape != copies.shape:
         return ""  # not every release drew a batch, which is counted elsewhere
     if np.any(sizes[copies == 0.0] > 0.0):
@@ -83,6 +75,6 @@ def _drawn(query: Query, sizes: np.ndarray, copies: np.ndarray) -> str:
     if not isinstance(query.records, WithReplacement):
         return ""
     share = float(np.max(sizes / np.maximum(copies, 1.0), initial=0.0)) / query.sensitivity
-    if share > 1.0 + ROUNDING:
-        return f"a record drawn once changes a release by {share:.3g} times what is declared"
-    return ""
+    return (
+        f"a record drawn once changes a release by {share:.3g} times what is declared" if share > 1 + ROUNDING else ""
+    )

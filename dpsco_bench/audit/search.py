@@ -43,18 +43,14 @@ Values = dict[str, np.ndarray]
 
 @dataclass
 class Found:
-    """What a search found.
+    """What a search found, by query.
 
     Attributes
     ----------
-    ratios : dict of str to float
-        Largest change of a released value between neighbours, in units of the declared sensitivity, by query.
-    leak : float
-        Largest difference of outputs on neighbours under one transcript: 0 if all else is post-processing.
-    directions : dict of str to array (R, k)
-        The largest changes of the last place that was looked at.
-    misplaced : dict of str to str
-        Queries that look at records which they do not declare, and how (`membership`).
+    ratios : dict of str to float, largest change of a released value, in units of the declared sensitivity
+    leak : float, largest difference of outputs under one transcript: 0 if all else is post-processing
+    directions : dict of str to array (R, k), the largest changes of the last place that was looked at
+    misplaced : dict of str to str, queries that look at records which they do not declare, and how (`membership`)
     """
 
     ratios: dict[str, float] = field(default_factory=dict)
@@ -64,14 +60,7 @@ class Found:
 
 
 class Steered(Recorder):
-    """A recorder whose noise is large and points in one direction for every replicate.
-
-    Parameters
-    ----------
-    directions : dict of str to array (R, k)
-        By query, unit vectors; of one that is not named, that of its first noise.
-    *args, **kwargs : those of `Recorder`
-    """
+    """A recorder whose noise is large and points in one direction ``(R, k)`` by query, by default that of its first."""
 
     def __init__(self, directions: Values, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,23 +91,16 @@ def search(
 
     Parameters
     ----------
-    places : sequence of int
-        Records for which all replacements are tried.
-    neighbours : int
-        Domain records that are tried.
-    rounds : int
-        Steered runs.
-    everywhere : bool
-        Whether every record is replaced once besides.
+    places : sequence of int, records for which all replacements are tried
+    neighbours : int, domain records that are tried
+    rounds : int, steered runs
+    everywhere : bool, replace every record once besides
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
     found = Found({query.name: 0.0 for query in searched(subject)})
     recorded = subject.run(Recorder)
     for position in range(subject.data.n if everywhere else 0):
-        swap = replaced(subject.data, position, domain, position % domain.n)
-        values = [exposed_values(subject, recorded), _on(subject, recorded, swap, found)]
-        _place(found, subject, recorded, position, values)
-        _compare(found, subject, values)
+        _try(found, subject, recorded, position, [replaced(subject.data, position, domain, position % domain.n)])
     tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
     for place in places:
         _look(found, subject, subject.run(Recorder, first=1), tried, place, 1)
@@ -134,27 +116,23 @@ def _look(found: Found, subject: Subject, recorded: SubjectRun, domain: Data, pl
     """Try every record of the domain in one place, and those that the problem has for where the run ended."""
     nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
     sources = [domain] if nearby is None else [domain, nearby]
-    swaps = (replaced(subject.data, place, source, which) for source in sources for which in range(source.n))
-    values = [exposed_values(subject, recorded)]
-    values += [_on(subject, recorded, swap, found, first) for swap in swaps]
-    _place(found, subject, recorded, place, values)
-    found.directions = _compare(found, subject, values)
+    swaps = [replaced(subject.data, place, source, which) for source in sources for which in range(source.n)]
+    found.directions = _try(found, subject, recorded, place, swaps, first)
 
 
-def _on(subject: Subject, recorded: SubjectRun, data: Data, found: Found, first: int = 0) -> Values:
-    """What the transcript of a run, forced on another data set, passes in; notes what leaks into the output."""
-    other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, first=first)
-    if not np.array_equal(recorded.output, other.output):
-        found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
-    return exposed_values(subject, other)
-
-
-def _place(found: Found, subject: Subject, recorded: SubjectRun, place: int, values: list[Values]) -> None:
-    """Note queries of which a record in a place changes what it must not."""
-    own, *others = values
-    for other in others:
-        if all(own[name].shape == other[name].shape for name in own):  # else `_compare` says so
-            found.misplaced |= misplaced(subject.plan, recorded.mechanism.transcript, place, own, other)
+def _try(
+    found: Found, subject: Subject, recorded: SubjectRun, place: int, swaps: Sequence[Data], first: int = 0
+) -> Values:
+    """Force the transcript of a run on other data sets; returns the largest changes as unit vectors."""
+    transcript, values = recorded.mechanism.transcript, [exposed_values(subject, recorded)]
+    for data in swaps:
+        other = subject.run(partial(Replay, transcript), data=data, first=first)
+        if not np.array_equal(recorded.output, other.output):
+            found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
+        values.append(exposed_values(subject, other))
+        if all(values[0][name].shape == values[-1][name].shape for name in values[0]):  # else `_compare` says so
+            found.misplaced |= misplaced(subject.plan, transcript, place, values[0], values[-1])
+    return _compare(found, subject, values)
 
 
 def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
@@ -179,13 +157,12 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
 
 
 def exposed_values(subject: Subject, run: SubjectRun) -> Values:
-    """What a run passed to each query; covering noise hides a solver's error and is left out."""
     transcript = run.mechanism.transcript
     return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
 
 
 def searched(subject: Subject) -> list[Query]:
-    """Not covering noise, nor batches that may hold a record twice: what they declare is for one copy."""
+    """List the queries whose changes are compared with what they declare: see `search`."""
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
 
