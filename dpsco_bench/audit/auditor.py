@@ -34,21 +34,19 @@ from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
-FEWEST_RUNS, MOST_ASKED = 100, 100_000_000
-"""Runs on each data set that may be asked for: scores of more would not fit in a memory."""
+FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
 PILOT_MOST = {"transcript": 4000, "output": 20_000}
 """Most runs of a pilot: more where probabilities are counted than where densities tell them."""
 STEP = 0.05
 """Of promised bounds on epsilon that count as equal."""
-RELEARNED, WEAKENED = 1000, 1001
-"""Streams of the runs on which scorers of the chosen pair are learned, and of those with less noise."""
+COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
+"""Streams of the runs that count, of those on which scorers of the chosen pair are learned, and of those with less
+noise; pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK
 """Of all runs together: about a day."""
-MOST_NUMBERS = 1 << 28
-"""Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
@@ -65,18 +63,16 @@ class AuditResult:
     epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    power : float
-        Chance, predicted by the pilot before the runs, that a claim is refuted: of this noise where nothing proves it,
-        else of a quarter of it.
-    against : str, which of the two
+    power, against : float, str
+        Chance, predicted by the pilot before the runs, that a claim is refuted, and for which noise: this one where
+        nothing proves it, else a quarter of it.
     promised : float, the lower bound that the pilot predicted for these runs; 0 for none
     attainable : float
         The one that so many runs would show of normal noise that attains the accountant's epsilon: that it is small
         says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
         where the accountant has none.
     epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
-    remarks : tuple of str
-        A line where outputs are no function of the releases.
+    remarks : tuple of str, a line where outputs are no function of the releases
     """
 
     algorithm: str
@@ -103,26 +99,10 @@ class AuditResult:
         return {key: getattr(self, key) for key in f"{keys} power against".split()} | {"remarks": list(self.remarks)}
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """A pair and a scorer, what they promised in the pilot, and the pilot's scores of runs that chose neither."""
-
-    pair: Neighbours
-    setting: NeighbourRun
-    scorer: Scorer
-    promise: float
-    scores: tuple[np.ndarray, np.ndarray]
-
-    @property
-    def events(self) -> tuple[Events, Events]:
-        """In both directions."""
-        return both_directions(self.scores, _is_density_ratio(self.scorer, self.pair, self.setting))
-
-
 def make_audit_cell(
     algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
 ) -> Cell:
-    """The cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
 
     With 200 records unless ``n`` is given; fewer on a canary where runs would be long.
     """
@@ -158,27 +138,31 @@ def audit_cell(
         the transcript where its likelihood is known, else the output.
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     """
-    check_settings(calibration, runs, confidence, seed)
-    check_length(cell, calibration, runs)
+    if calibration not in CALIBRATIONS:
+        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
+        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "in (0, 1)")
+    check_run(calibration, 1, seed)
+    plan = cell.plan(calibration, 0, twice=False)[1]  # runs that would not end are refused before they are calibrated
+    asked = default_runs(plan) if runs is None else runs
+    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
+        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
+    calibrated = calibrate_cell(cell, calibration, seed)
     return audit_calibrated(
-        cell,
-        calibrate_cell(cell, calibration, seed),
-        runs=runs,
-        confidence=confidence,
-        statistic=statistic,
-        seed=seed,
-        mechanism=mechanism,
-        progress=progress,
+        *(cell, calibrated, runs, confidence, statistic), seed=seed, mechanism=mechanism, progress=progress
     )
 
 
 def audit_calibrated(
     cell: Cell,
     calibrated: CalibratedCell,
-    *,
     runs: int | None,
     confidence: float,
     statistic: str | None = None,
+    *,
     seed: int,
     mechanism: MechanismFactory = Mechanism,
     progress: Progress = lambda done, all: None,
@@ -191,19 +175,16 @@ def audit_calibrated(
         )
     statistic = chosen_statistic(statistic, supports(plan), cell)
     runs = default_runs(plan) if runs is None else int(runs)
+    audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
     settings = [
         (pair, NeighbourRun(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
         for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
     ]
-    target = cell.delta, float(confidence)
-    factor = FAULT if calibrated.privacy_status == "proven" else 1.0
-    choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
-    power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
-    scores, strays = zip(
-        *(_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)), strict=True
-    )
-    there, back = (best_threshold(found, runs, float(cell.epsilon), *target) for found in choice.events)
-    bound = lower_bound(scores[0], scores[1], *target, thresholds=(there, -back))
+    proven = calibrated.privacy_status == "proven"
+    choice = audit.pilot(settings, FAULT if proven else 1.0)
+    power = audit.power(audit.weakened(choice) if proven else choice)
+    scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
+    bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
     return AuditResult(
         algorithm=cell.algorithm_entry.id,
         calibration=calibrated.calibration,
@@ -215,41 +196,15 @@ def audit_calibrated(
         statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
         power=power,
-        against=against,
+        against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, choice.promise),
-        attainable=attainable_bound(runs, calibrated.epsilon_real, *target),
+        attainable=attainable_bound(runs, calibrated.epsilon_real, *audit.target),
         delta=float(cell.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
         remarks=(OWN_NUMBERS,) if any(strays) else (),
     )
-
-
-def check_settings(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
-    if calibration not in CALIBRATIONS:
-        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
-        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
-    if runs is not None and runs > MOST_ASKED:
-        raise InputError("runs", runs, f"an integer <= {MOST_ASKED}")
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "in (0, 1)")
-    check_run(calibration, 1, seed)
-
-
-def check_length(cell: Cell, calibration: str, runs: int | None) -> None:
-    """Refuse runs that would not end within a day or so, before noise is calibrated for them."""
-    plan = cell.plan(calibration, 0, twice=False)[1]
-    numbers = sum(query.releases for query in plan.queries) * cell.problem_entry.dimension
-    if numbers > MOST_NUMBERS:
-        what = f"a run releases {numbers:.3g} numbers, and at most {MOST_NUMBERS:.3g} are kept: take a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
-    asked = default_runs(plan) if runs is None else runs
-    days = asked * work_of(plan) / MOST_WORK
-    if days > 1.0:
-        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
 
 
 def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
@@ -266,120 +221,101 @@ def default_runs(plan: Plan) -> int:
     return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
 
 
-def _pilot(
-    settings: list[tuple[Neighbours, NeighbourRun]],
-    factor: float,
-    statistic: str,
-    runs: int,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> _Choice:
-    """Choose the pair that promises most, then on more runs the scorer.
+@dataclass(frozen=True)
+class _Choice:
+    """A pair and a scorer, the pilot's scores of runs that chose neither, and the bound that they promise."""
 
-    Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the noise:
-    with noise that is proven, pairs differ in what they would show of a fault.
-    """
-    how = statistic, target, seed, mechanism
-    numbered = [(k, (pair, _weaker(setting, factor))) for k, (pair, setting) in enumerate(settings, start=1)]
-    each = _pilot_size(runs, PILOT_PART / len(settings), PILOT_FEWEST, statistic)
-    best = max(_pilot_choices(numbered, each, runs, *how), key=_promise)
-    again = [(RELEARNED, (best.pair, next(own for pair, own in settings if pair is best.pair)))]
-    return max(
-        _pilot_choices(again, _pilot_size(runs, 2 * PILOT_PART, RELEARN_FEWEST, statistic), runs, *how), key=_promise
-    )
+    pair: Neighbours
+    setting: NeighbourRun
+    scorer: Scorer
+    scores: tuple[np.ndarray, np.ndarray]
+    promise: float = 0.0
+
+    @property
+    def events(self) -> tuple[Events, Events]:
+        """Events in both directions: hidden batches hide the others' contributions, if they have any."""
+        exact = self.scorer.label == "transcript" and (self.pair.alone or not self.setting.hides_batches)
+        return both_directions(self.scores, exact)
+
+
+@dataclass(frozen=True)
+class _Audit:
+    """What all runs of an audit share."""
+
+    statistic: str
+    runs: int
+    delta: float
+    confidence: float
+    claim: float
+    seed: int
+    mechanism: MechanismFactory
+
+    @property
+    def target(self) -> tuple[float, float]:
+        return self.delta, self.confidence
+
+    def pilot(self, settings: list[tuple[Neighbours, NeighbourRun]], factor: float) -> _Choice:
+        """Choose the pair that promises most, then on more runs the scorer.
+
+        Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the
+        noise: with noise that is proven, pairs differ in what they would show of a fault.
+        """
+        each = self.pilot_size(PILOT_PART / len(settings), PILOT_FEWEST)
+        weaker = ((pair, _weaker(setting, factor)) for pair, setting in settings)
+        found = (own for k, one in enumerate(weaker, start=1) for own in self.learned(*one, stream=k, runs=each))
+        pair = max(found, key=_promise).pair
+        setting = next(own for one, own in settings if one is pair)
+        again = self.learned(pair, setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
+        return max(again, key=_promise)
+
+    def pilot_size(self, part: float, fewest: int) -> int:
+        return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.statistic]))
+
+    def learned(self, pair: Neighbours, setting: NeighbourRun, stream: int, runs: int) -> Iterator[_Choice]:
+        """Learn scorers on one half of some runs, and score the other half, on both data sets."""
+        both = [zip(*self.blocks(setting, side, stream, runs), strict=True) for side in (0, 1)]
+        (f, o, s), (g, p, t) = (map(np.concatenate, parts) for parts in both)
+        half = runs // 2
+        for scorer in candidate_scorers(
+            self.statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))
+        ):
+            scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
+            choice = _Choice(pair, setting, scorer, scores)
+            yield replace(choice, promise=max(expected_bound(e, self.runs, *self.target) for e in choice.events))
+
+    def weakened(self, choice: _Choice) -> _Choice:
+        """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
+        size = 2 * len(choice.scores[0])
+        learned = list(self.learned(choice.pair, _weaker(choice.setting, FAULT), WEAKENED, size))
+        return next((own for own in learned if own.scorer.label == choice.scorer.label), learned[0])
+
+    def power(self, choice: _Choice) -> float:
+        """Predict the power, by events at either end: their counts are nearly independent."""
+        given = self.runs, self.claim, *self.target
+        there, back = (predicted_power(found, *given, seed=self.seed) for found in choice.events)
+        return 1.0 - (1.0 - there) * (1.0 - back)
+
+    def thresholds(self, choice: _Choice) -> tuple[float, float]:
+        there, back = (best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
+        return there, -back
+
+    def scores(self, choice: _Choice, side: int, progress: Progress) -> tuple[np.ndarray, int]:
+        """Score the runs that count; with how many outputs no replay explains."""
+        scores, done, unexplained = np.empty(self.runs), 0, 0
+        for features, outputs, strays in self.blocks(choice.setting, side, COUNTED, self.runs):
+            scores[done : done + len(strays)] = choice.scorer(features, outputs, strays)
+            done, unexplained = done + len(strays), unexplained + int(strays.sum())
+            progress(side * self.runs + done, 2 * self.runs)
+        return scores, unexplained
+
+    def blocks(self, setting: NeighbourRun, side: int, stream: int, runs: int) -> Iterator[Runs]:
+        return run_pairs(setting, self.statistic, side, stream, runs, self.seed, self.mechanism)
 
 
 def _promise(choice: _Choice) -> int:
-    """What a choice promises, in steps: of nearly equal ones the first is taken, which is the plainest."""
+    """Round what a choice promises to steps: of nearly equal ones the first is taken, which is the plainest."""
     return max(0, round(choice.promise / STEP))
 
 
 def _weaker(setting: NeighbourRun, factor: float) -> NeighbourRun:
     return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
-
-
-def _pilot_size(runs: int, part: float, fewest: int, statistic: str) -> int:
-    return int(min(max(part * runs, min(fewest, runs)), PILOT_MOST[statistic]))
-
-
-def _pilot_choices(
-    settings: list[tuple[int, tuple[Neighbours, NeighbourRun]]],
-    pilot: int,
-    runs: int,
-    statistic: str,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> Iterator[_Choice]:
-    """Scorers of each pair, learned on ``pilot`` runs of a stream of their own, with what they promise of ``runs``."""
-    for stream, (pair, setting) in settings:
-        for scorer, scores in _learned(setting, statistic, stream, pilot, seed, mechanism):
-            choice = _Choice(pair, setting, scorer, 0.0, scores)
-            yield replace(choice, promise=max(expected_bound(found, runs, *target) for found in choice.events))
-
-
-def _is_density_ratio(scorer: Scorer, pair: Neighbours, setting: NeighbourRun) -> bool:
-    """Whether scores are log density ratios: hidden batches hide the others' contributions, if they have any."""
-    return scorer.label == "transcript" and (pair.alone or not setting.hides_batches)
-
-
-def _learned(
-    setting: NeighbourRun, statistic: str, stream: int, runs: int, seed: int, mechanism: MechanismFactory
-) -> Iterator[tuple[Scorer, tuple[np.ndarray, np.ndarray]]]:
-    """Scorers learned on one half of some runs, each with the scores of the other half; of both data sets."""
-    sides = [_pilot_runs(setting, statistic, side, stream, runs, seed, mechanism) for side in (0, 1)]
-    half = runs // 2
-    (f, o, s), (g, p, t) = sides
-    for scorer in candidate_scorers(statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))):
-        yield scorer, (scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:]))
-
-
-def _pilot_runs(
-    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
-) -> Runs:
-    """Features and outputs of some runs, and which of these no replay explains."""
-    parts = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)
-    features, outputs, strays = map(np.concatenate, parts)
-    return features, outputs, strays
-
-
-def _power(
-    choice: _Choice,
-    calibrated: CalibratedCell,
-    statistic: str,
-    runs: int,
-    cell: Cell,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> tuple[float, str]:
-    """Predicted power, and against what: see `AuditResult`."""
-    against = "this noise"
-    if calibrated.privacy_status == "proven":
-        weaker = _weaker(choice.setting, FAULT)
-        # a stream of its own, which neither the choice nor the test has seen
-        learned = list(_learned(weaker, statistic, WEAKENED, 2 * len(choice.scores[0]), seed, mechanism))
-        scorer, scores = next((own for own in learned if own[0].label == choice.scorer.label), learned[0])
-        choice, against = replace(choice, scorer=scorer, scores=scores), f"{FAULT:g} of this noise"
-    there, back = (predicted_power(found, runs, float(cell.epsilon), *target, seed=seed) for found in choice.events)
-    return 1.0 - (1.0 - there) * (1.0 - back), against  # events at either end: their counts are nearly independent
-
-
-def _scores(
-    choice: _Choice,
-    statistic: str,
-    side: int,
-    runs: int,
-    seed: int,
-    mechanism: MechanismFactory,
-    progress: Progress,
-) -> tuple[np.ndarray, int]:
-    """Score the runs that count, from a stream that the pilot did not see; with how many outputs no replay explains."""
-    scores, done, unexplained = np.empty(runs), 0, 0
-    for features, outputs, strays in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
-        scores[done : done + len(features)] = choice.scorer(features, outputs, strays)
-        done += len(features)
-        unexplained += int(strays.sum())
-        progress(side * runs + done, 2 * runs)
-    return scores, unexplained

@@ -39,18 +39,13 @@ class Events:
 
     Attributes
     ----------
-    thresholds : array (T,)
-        The t.
+    thresholds : array (T,), the t
     likely, unlikely : array (T,)
         Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
-    ordered : array (N,)
-        Scores behind the estimates, ascending.
+    ordered : array (N,), scores behind the estimates, ascending
     weights : array (N, 2)
-        What each adds to the two probabilities of an event that it meets; none for events that are counted.
-    counts : array (T, 2)
-        Runs on either data set that met an event.
-    totals : tuple of int
-        Runs on either.
+        What each adds to the two probabilities of an event that it meets; None for events that are counted.
+    counts, totals : array (T, 2), tuple of int, runs on either data set that met an event, and all of them
     """
 
     thresholds: Array
@@ -62,7 +57,7 @@ class Events:
     totals: tuple[int, int]
 
     def draw(self, event: int, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Pairs of probabilities of an event that the pilot leaves possible, ``(size,)`` each.
+        """Draw pairs of probabilities of an event that the pilot leaves possible, ``(size,)`` each.
 
         By the Bayesian bootstrap of scores that are densities, so that errors of both go together; else by the
         posterior of the counts.
@@ -80,15 +75,10 @@ class Events:
 
 
 def events(likely: Any, unlikely: Any, exact: bool) -> Events:
-    """Events of the scores of some runs, and what they say of both probabilities.
+    """Estimate both probabilities of events of the scores ``(N,)`` and ``(M,)`` of some runs on the two data sets.
 
-    Parameters
-    ----------
-    likely, unlikely : array (N,), (M,)
-        Scores of runs on the two data sets that the audit does not use.
-    exact : bool
-        Whether scores are log density ratios L, so that every run on either data set tells of both: by ``1/(1 + e^-L)``
-        of the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
+    Where scores are log density ratios L (``exact``) every run on either data set tells of both: by ``1/(1 + e^-L)`` of
+    the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
     """
     ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
@@ -109,7 +99,7 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
 
 
 def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -> Array:
-    """Lower bound on epsilon that an audit of so many runs would have by each event at its expected counts."""
+    """Predict the lower bound on epsilon of an audit of so many runs, by each event at its expected counts."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
     low = clopper_pearson_lower(found.likely * tested, tested, error)
     high = clopper_pearson_upper(found.unlikely * tested, tested, error)
@@ -117,20 +107,14 @@ def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -
 
 
 def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
-    """The largest of them."""
     return float(np.max(expected_bounds(found, runs, delta, confidence), initial=-np.inf))
 
 
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
-    """Lower bound that so many runs would show, at their expected counts, of normal noise that attains an epsilon.
+    """Predict the lower bound that so many runs would show of normal noise that attains an epsilon at ``delta``.
 
     What a pair of data sets, or a bound of an accountant, gives away is seen by the distance of a prediction from it.
-    0 for what such runs do not show, NaN where epsilon is none.
-
-    Parameters
-    ----------
-    epsilon : float
-        At ``delta``; infinite for no noise.
+    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none.
     """
     if not epsilon > 0.0:
         return math.nan
@@ -138,18 +122,16 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
         return math.inf
     mu, cuts = gdp_mu(epsilon, delta), np.linspace(-REACH, REACH, THRESHOLDS)
     likely, unlikely = standard_normal.sf(cuts - mu), standard_normal.sf(cuts)
-    nothing = np.empty(0)
-    pair = Events(cuts, likely, unlikely, nothing, None, nothing, (0, 0))
+    pair = Events(cuts, likely, unlikely, cuts, None, cuts, (0, 0))
     return max(0.0, expected_bound(pair, runs, delta, confidence))
 
 
 def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
-    """That of `best_event`."""
     return float(found.thresholds[best_event(found, runs, claim, delta, confidence)])
 
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
-    """The event by which an audit most probably refutes a claim; where none may, the one that promises most.
+    """Choose the event by which an audit most probably refutes a claim; where none may, the one that promises most.
 
     By how many standard deviations of the tested counts its expected bound is above the claim.
     """
@@ -160,10 +142,7 @@ def best_event(found: Events, runs: int, claim: float, delta: float, confidence:
 
 
 def predicted_power(found: Events, runs: int, claim: float, delta: float, confidence: float, *, seed: int = 0) -> float:
-    """Probability that an audit of ``runs`` runs on each data set finds a lower bound above a claim.
-
-    By `best_event`: its counts are simulated, with probabilities that the pilot leaves possible.
-    """
+    """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
     likely, unlikely = (np.repeat(p, REPEATS // POSSIBLE) for p in found.draw(best, POSSIBLE, rng))
@@ -173,11 +152,11 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
 
 
 def tested_runs(runs: int) -> int:
-    """Runs on each data set on which the chosen event is tested."""
+    """Count the runs on each data set on which the chosen event is tested."""
     return max(1, round((1.0 - TRAINING) * runs))
 
 
 def both_directions(scores: tuple[Array, Array], exact: bool) -> tuple[Events, Events]:
-    """Events that are likelier on the first data set, and those that are likelier on the second."""
+    """Estimate events that are likelier on the first data set, and those that are likelier on the second."""
     first, second = scores
     return events(first, second, exact), events(-second, -first, exact)
