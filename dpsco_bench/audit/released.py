@@ -97,6 +97,8 @@ def _compare(query: Query, subject: Subject, mechanism: Comparing) -> tuple[str,
     wrong = mechanism.wrong.get(name, "")
     if query.contribution < 0.5 * query.sensitivity * (1.0 - ROUNDING):
         wrong = wrong or f"contribution is {query.contribution:.4g}, less than half of the sensitivity"
+    if query.is_normal and SHAPES[query.law](*query.law_parameters) != (2.0, 2):
+        wrong = wrong or f"is_normal is True, and the law is {query.law}"
     if wrong or name in mechanism.unseen:
         return wrong, ""
     if not transcript.noises[name]:

@@ -76,8 +76,7 @@ class Subject:
     def many(self) -> int:
         """Number of replicates of the runs whose noise is measured."""
         slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in self.plan.queries)
-        releases = sum(query.releases for query in self.plan.queries)
-        work = self.plan.gradient_evaluations + releases * self.problem.dimension
+        work = self.plan.gradient_evaluations + sum(q.releases for q in self.plan.queries) * self.problem.dimension
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))
 
     def mechanism(

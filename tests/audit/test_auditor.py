@@ -1,15 +1,11 @@
 """Audits end to end: what is private survives, what is not is caught."""
 
 import json
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.power import Events
+from dpsco_bench.audit.auditor import audit_cell, default_runs, make_audit_cell
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -150,19 +146,9 @@ def test_json_has_the_documented_fields():
     assert found["epsilon_claimed"] == 1 and found["confidence"] == 0.95
 
 
-def test_default_runs_are_fewer_for_longer_plans(monkeypatch):
-    seen = []
-    half, counts = np.array([0.5]), np.array([[1, 1]])
-    never = Events(np.array([0.0]), half, half, np.array([-1.0, 0.0]), None, counts, (2, 2))
-    choice = SimpleNamespace(
-        scorer=SimpleNamespace(label=""), pair=SimpleNamespace(name=""), events=(never, never), promise=0.0
-    )
-    monkeypatch.setattr(auditor, "_pilot", lambda *args: choice)
-    monkeypatch.setattr(auditor, "_power", lambda *args: (0.0, ""))
-    monkeypatch.setattr(auditor, "_scores", lambda c, s, side, runs, *rest: seen.append(runs) or (np.arange(9.0), 0))
-    audit("wang2017.dp_gd_pl")
-    audit("wang2017.dp_svrg")
-    assert seen[0] == 100_000 and 9_000 <= seen[2] < 20_000
+def test_default_runs_are_fewer_for_longer_plans():
+    short, long = (make_audit_cell(id).plan("accounted", 0)[1] for id in ("wang2017.dp_gd_pl", "wang2017.dp_svrg"))
+    assert default_runs(short) == 100_000 and 9_000 <= default_runs(long) < 20_000
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,6 @@ def test_unequal_numbers_of_runs():
         ({"delta": math.nan}, "^delta = nan"),
         ({"confidence": 1.0}, r"^confidence = 1.0: must be in \(0, 1\)$"),
         ({"confidence": 0.0}, "^confidence = 0.0"),
-        ({"training": 1.0}, "^training = 1.0"),
     ],
 )
 def test_refuses_what_it_cannot_judge(changes, message):

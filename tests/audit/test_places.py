@@ -5,8 +5,7 @@ import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.neighbours import TRAJECTORIES, candidate_pairs, moved
-from dpsco_bench.audit.replay import Recording
-from dpsco_bench.audit.transcript import NeighbourRun, replayed
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, replayed
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 

@@ -6,9 +6,8 @@ from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.replay import ForcedReplay, Recording
 from dpsco_bench.audit.scorers import candidate_weights, run_pairs
-from dpsco_bench.audit.transcript import BINS, NeighbourRun, log_ratio
+from dpsco_bench.audit.transcript import BINS, ForcedReplay, NeighbourRun, Recording, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import Poisson, SingleIndex

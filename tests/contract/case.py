@@ -67,7 +67,7 @@ class Case:
         """Its noise; on a machine without an accountant the one that ``DPSCO_SCALES`` names."""
         if os.environ.get("DPSCO_SCALES") and Path(os.environ["DPSCO_SCALES"]).is_file():
             scales = json.loads(Path(os.environ["DPSCO_SCALES"]).read_text())[self.id]
-            return SimpleNamespace(scales=scales, charge=None, privacy_status="")
+            return SimpleNamespace(scales=scales, charge=None)
         attained = attaining_pair(self.problem, self.plan, self.n) is not None
         return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status, attained)
 
@@ -80,7 +80,7 @@ class Case:
         c = self.calibrated
         status = self.problem.constants.status
         return Subject(
-            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, c.privacy_status, status,
+            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, status,
             self.data, self.id, self.streams, SEED,
         )  # fmt: skip
 
