@@ -11,19 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpsco_bench.audit import power
 from dpsco_bench.audit.bounds import LowerBound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
-from dpsco_bench.audit.power import (
-    Events,
-    attainable_bound,
-    best_threshold,
-    both_directions,
-    expected_bound,
-    predicted_power,
-)
-from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.scorers import STATISTICS, Runs, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import NeighbourRun
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -120,7 +114,7 @@ def audit_cell(
     confidence: float = 0.95,
     statistic: str | None = None,
     seed: int = 2017,
-    mechanism: MechanismFactory = Mechanism,
+    mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
 ) -> AuditResult:
     """Bound the epsilon of a cell's algorithm from below.
@@ -164,7 +158,7 @@ def audit_calibrated(
     statistic: str | None = None,
     *,
     seed: int,
-    mechanism: MechanismFactory = Mechanism,
+    mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
 ) -> AuditResult:
     """Audit a cell whose noise is fixed: see `audit_cell`."""
@@ -182,7 +176,6 @@ def audit_calibrated(
     ]
     proven = calibrated.privacy_status == "proven"
     choice = audit.pilot(settings, FAULT if proven else 1.0)
-    power = audit.power(audit.weakened(choice) if proven else choice)
     scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
     bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
     return AuditResult(
@@ -195,10 +188,10 @@ def audit_calibrated(
         neighbours=choice.pair.name,
         statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
-        power=power,
+        power=audit.predicted(audit.weakened(choice) if proven else choice),
         against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, choice.promise),
-        attainable=attainable_bound(runs, calibrated.epsilon_real, *audit.target),
+        attainable=power.attainable_bound(runs, calibrated.epsilon_real, *audit.target),
         delta=float(cell.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
@@ -232,10 +225,10 @@ class _Choice:
     promise: float = 0.0
 
     @property
-    def events(self) -> tuple[Events, Events]:
+    def events(self) -> tuple[power.Events, power.Events]:
         """Events in both directions: hidden batches hide the others' contributions, if they have any."""
         exact = self.scorer.label == "transcript" and (self.pair.alone or not self.setting.hides_batches)
-        return both_directions(self.scores, exact)
+        return power.both_directions(self.scores, exact)
 
 
 @dataclass(frozen=True)
@@ -248,7 +241,7 @@ class _Audit:
     confidence: float
     claim: float
     seed: int
-    mechanism: MechanismFactory
+    mechanism: Factory
 
     @property
     def target(self) -> tuple[float, float]:
@@ -281,7 +274,7 @@ class _Audit:
         ):
             scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
             choice = _Choice(pair, setting, scorer, scores)
-            yield replace(choice, promise=max(expected_bound(e, self.runs, *self.target) for e in choice.events))
+            yield replace(choice, promise=max(power.expected_bound(e, self.runs, *self.target) for e in choice.events))
 
     def weakened(self, choice: _Choice) -> _Choice:
         """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
@@ -289,14 +282,14 @@ class _Audit:
         learned = list(self.learned(choice.pair, _weaker(choice.setting, FAULT), WEAKENED, size))
         return next((own for own in learned if own.scorer.label == choice.scorer.label), learned[0])
 
-    def power(self, choice: _Choice) -> float:
+    def predicted(self, choice: _Choice) -> float:
         """Predict the power, by events at either end: their counts are nearly independent."""
         given = self.runs, self.claim, *self.target
-        there, back = (predicted_power(found, *given, seed=self.seed) for found in choice.events)
+        there, back = (power.predicted_power(found, *given, seed=self.seed) for found in choice.events)
         return 1.0 - (1.0 - there) * (1.0 - back)
 
     def thresholds(self, choice: _Choice) -> tuple[float, float]:
-        there, back = (best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
+        there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
         return there, -back
 
     def scores(self, choice: _Choice, side: int, progress: Progress) -> tuple[np.ndarray, int]:

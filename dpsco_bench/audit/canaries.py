@@ -14,12 +14,11 @@ from itertools import product
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.request import CELL_KEYS, PROBLEM, make_cell, place_of
+from dpsco_bench.execution.request import PROBLEM, make_cell
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.registry import problem_class
 
 RECORDS = (200, 60, 20)
 """Numbers of records, unless one is given: fewer for methods whose schedules are long."""
@@ -122,18 +121,14 @@ def _cell(algorithm: str, calibration: str, canary: Canary, keys: Options) -> tu
 
 def _why_none(algorithm: str, keys: Options, failures: list[DpscoError]) -> DpscoError:
     """Return the user's own mistake if there is one, else that the algorithm takes no canary."""
-    entry = get_algorithm(algorithm)
     wrong = [f for f in failures if isinstance(f, InputError)]
-    for key in keys:
-        own = [f for f in wrong if f.key in (key, key.rpartition(".")[2])]
-        known = key in (*CELL_KEYS, "variant", *entry.options)
-        taken = known or any(place_of(key, entry, problem_class(canary.problem)) for canary in CANARIES)
-        if own and (not taken or len(own) == len(wrong)):
-            return own[0]
+    for key in keys if wrong else ():
+        if all(f.key in (key, key.rpartition(".")[2]) for f in wrong):
+            return wrong[0]
     refused = [f for f in failures if isinstance(f, Refusal) and "lacks" not in str(f)]
     other = [f for f in wrong if f.key not in ("domain", "norm", "p", "d", "option")]
     why = next((str(f) for f in (*other, *refused)), "none is of the class that it asks for")
-    return Refusal(f"audit of {entry.id}", f"it takes none of the canaries: {why}")
+    return Refusal(f"audit of {get_algorithm(algorithm).id}", f"it takes none of the canaries: {why}")
 
 
 @dataclass(frozen=True)

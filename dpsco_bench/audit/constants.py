@@ -146,11 +146,10 @@ def shortfall(subject: Subject) -> str:
     pair, constants = attaining_pair(subject.problem, subject.plan, subject.data.n), subject.problem.constants
     if pair is None:
         return f"no two records of {subject.problem.name} are known to attain what is declared"
-    first, second = (_gradients(subject, pair, which) for which in (0, 1))
-    query = subject.plan.queries[0]
+    gradients, query = _gradients(subject, pair), subject.plan.queries[0]
     size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
-    shares = np.linalg.norm(first - second, ord=query.norm, axis=-1) / (query.sensitivity * size)
-    steep = float(lp_norm(np.stack([first, second]), dual_exponent(constants.norm)).max()) / constants.lipschitz
+    shares = np.linalg.norm(gradients[0] - gradients[1], ord=query.norm, axis=-1) / (query.sensitivity * size)
+    steep = float(lp_norm(gradients, dual_exponent(constants.norm)).max()) / constants.lipschitz
     if constants.status != "nominal" and steep > 1.0 + ATTAINED_TOLERANCE:
         return f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
     if shares.min() < 1.0 - ATTAINED_TOLERANCE:
@@ -162,12 +161,15 @@ def shortfall(subject: Subject) -> str:
     return f"the two records change a release by {ratio:.3g} of what is declared" if wrong else ""
 
 
-def _gradients(subject: Subject, pair: Data, which: int) -> np.ndarray:
-    """Gradients of one of two records at points of the domain, ``(points, d)``."""
-    points = points_of(subject)
-    rows = (None if own is None else np.asarray(own[which]) for own in (pair.features, pair.labels))
-    tiled = (None if row is None else np.tile(row[None, None], (len(points), 1) + (1,) * row.ndim) for row in rows)
-    return to_numpy(subject.problem.batch_gradient(points, Data(2, *tiled), np.ones((len(points), 1))))
+def _gradients(subject: Subject, pair: Data) -> np.ndarray:
+    """Gradients of two records at points of the domain, ``(2, points, d)``."""
+    points = np.concatenate([points_of(subject)] * 2)
+    rows = (
+        None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]
+        for own in (pair.features, pair.labels)
+    )
+    found = subject.problem.batch_gradient(points, Data(2, *rows), np.ones((len(points), 1)))
+    return to_numpy(found).reshape(2, -1, points.shape[1])
 
 
 def _least_ratio(subject: Subject, pair: Data) -> float:

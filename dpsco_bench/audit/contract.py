@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import constants, hidden, long_run, released
+from dpsco_bench.audit import constants, long_run, released
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
-from dpsco_bench.audit.search import Found, search
+from dpsco_bench.audit.search import Found, leaking, search, told
 from dpsco_bench.audit.subject import REPLICATES, Subject, SubjectRun, subject_of
 from dpsco_bench.audit.transcript import hides_batches
 from dpsco_bench.backend.namespace import to_numpy
@@ -121,19 +121,14 @@ class Checks:
     plan_at : callable, what the long run is made of, of some length
     canary : Subject or None
         On a problem of which one record has a gradient; sensitivities are searched there too.
-    **searching : what is passed to `search`
+    **searching : `long_run.Length` of the long run as ``length``, and what is passed to `search`
     """
 
     def __init__(
-        self,
-        subject: Subject,
-        plan_at: long_run.PlanAt,
-        length: long_run.Length = long_run.Length(),  # noqa: B008 - it is frozen
-        canary: Subject | None = None,
-        **searching: Any,
+        self, subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None = None, **searching: Any
     ) -> None:
-        self.subject, self.plan_at, self.length, self.searching = subject, plan_at, length, searching
-        self.canary = canary
+        self.subject, self.plan_at, self.canary = subject, plan_at, canary
+        self.length, self.searching = searching.pop("length", long_run.Length()), searching
 
     def all(self) -> list[CheckResult]:
         """Make all of them; what a run does against its plan is what the check says that finds it."""
@@ -269,12 +264,12 @@ class Checks:
         if leak := self.found.leak:
             return self._differs(f"outputs on neighbours differ by {leak:.1e}: the data are used without noise")
         of = f"of {self.subject.many} runs"
-        if leaking := hidden.leaking(self.subject, self.recorded_often):
-            return self._differs(f"outputs differ on others, in {leaking} {of}: the data are used without noise")
+        if count := leaking(self.subject, self.recorded_often):
+            return self._differs(f"outputs differ on others, in {count} {of}: the data are used without noise")
         if not hides_batches(self.subject.plan):
             return True, "equal on all neighbours tried"
-        if told := hidden.told(self.subject, self.recorded_often):
-            return self._differs(f"outputs tell which records were drawn, in {told} {of}: hidden ones are charged")
+        if count := told(self.subject, self.recorded_often):
+            return self._differs(f"outputs tell which records were drawn, in {count} {of}: hidden ones are charged")
         return True, "equal on all neighbours tried, and with other records drawn"
 
     def check_loss_class(self) -> Finding:

@@ -40,7 +40,7 @@ def execute(
 ) -> pa.Table:
     """Audit the cells of a job with as many runs on each data set as it has replicates; an audit is a single ``block``.
 
-    In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon, and the
+    In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon. The
     warnings name pair and statistic.
     """
     tables = []

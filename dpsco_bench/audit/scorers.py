@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, log_ratio
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -15,8 +15,8 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery
 
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
+"""Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
 Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
-MechanismFactory = Callable[..., Any]
 BLOCK_BYTES = 1 << 26
 """Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
 RIDGE = 1e-9
@@ -28,27 +28,13 @@ ROWS, STRAY_ROWS = 10, 4
 
 
 def run_pairs(
-    setting: NeighbourRun,
-    statistic: str,
-    side: int,
-    stream: int,
-    runs: int,
-    seed: int,
-    mechanism: MechanismFactory = Mechanism,
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Make independent runs on one data set of the pair, block by block.
+    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: Factory = Mechanism
+) -> Iterator[Runs]:
+    """Make runs on one data set of the pair, block by block; those of different streams, and sides, are independent.
 
-    Nothing is recorded for the statistic ``output``: a fused run stands in for a listing that has one.
+    Nothing is recorded for the statistic ``output``: a compiled run stands in for a reference that has one.
 
     Raises NumericalFailure on non-finite outputs.
-
-    Parameters
-    ----------
-    stream : int, runs of different streams, and of the two sides, are independent
-
-    Yields
-    ------
-    arrays (R, K) of features, (R, d) of outputs, and (R,) of bool: no replay of the transcript explains the output
     """
     what = setting.cell.run_key(2 * stream + side)
     for first, count in blocks_of(setting, statistic, runs):

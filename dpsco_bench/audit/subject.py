@@ -30,6 +30,8 @@ MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
 and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)
 """Distances of points from the start, in units of the domain's radius, or of 1."""
+Factory = Callable[..., Mechanism]
+FLOAT = "float64"
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,11 @@ class Subject:
 
     def mechanism(
         self,
-        factory: Callable[..., Mechanism] = Mechanism,
+        factory: Factory = Mechanism,
         first: int = 0,
         replicates: int = REPLICATES,
         xp: Any = np,
-        dtype: str = "float64",
+        dtype: str = FLOAT,
     ) -> Mechanism:
         """Make a mechanism with the calibrated noise."""
         return factory(self.plan, self.scales, self.what, self.seed, first, replicates, xp, dtype)
@@ -101,19 +103,17 @@ class Subject:
 
     def run(
         self,
-        factory: Callable[..., Mechanism] = Mechanism,
+        factory: Factory = Mechanism,
         *,
         data: Data | None = None,
-        first: int = 0,
-        replicates: int = REPLICATES,
-        xp: Any = np,
-        dtype: str = "float64",
         fused: bool = True,
+        dtype: str = FLOAT,
         **keys: Any,
     ) -> SubjectRun:
-        """Run replicates ``first ..``; what goes wrong in the run is one line."""
-        source = self.mechanism(factory, first, replicates, xp, dtype)
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
+        """Run replicates; what goes wrong in the run is one line."""
+        where = {key: keys.pop(key) for key in ("first", "replicates", "xp") if key in keys}
+        source = self.mechanism(factory, **where, dtype=dtype)
+        objective = self.objective(data, **where, dtype=dtype, **keys)
         raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return SubjectRun(to_numpy(raw), raw, source, objective)
 

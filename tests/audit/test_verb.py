@@ -6,8 +6,8 @@ import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.canaries import trials
-from dpsco_bench.cli.audits import AuditPace
 from dpsco_bench.cli.main import main
+from dpsco_bench.cli.verbs.audit import AuditPace
 
 
 def test_screen(capsys):

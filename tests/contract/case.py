@@ -91,7 +91,7 @@ class Case:
 
     def checks_of(self, length):
         """The same with long runs of a given length."""
-        return Checks(self.subject, self.without_noise, length, neighbours=6, rounds=2, everywhere=False)
+        return Checks(self.subject, self.without_noise, length=length, neighbours=6, rounds=2, everywhere=False)
 
     def without_noise(self, n, steps=None):
         """The same with ``n`` records and the schedule of the theorem, or so many steps, for a long run."""

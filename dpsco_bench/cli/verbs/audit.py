@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
+from dpsco_bench.execution.progress import Pace, duration
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
 EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
@@ -15,6 +17,39 @@ problem (a worst case of the algorithm's own family, see `dpsco list audits`), a
 and problem constant by name. Examples:
   dpsco audit {algorithm} calibration=paper
   dpsco audit {algorithm} --runs 1000000 epsilon=2 delta=1e-3"""
+
+
+class AuditPace(Pace):
+    """Estimate how far an audit is, by the runs that count; a pilot as long as these comes before them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__([1.0], clock=clock)
+        self._counted, self._runs = 0, 1
+        self._first: tuple[int, float] | None = None
+
+    def progress(self, done: int, all: int) -> None:
+        """Note how many of the runs that count are done."""
+        self._counted, self._runs = done, all
+        self._first = self._first or (done, self.elapsed)
+
+    @property
+    def all(self) -> int:
+        """Runs that count."""
+        return self._runs
+
+    @property
+    def done(self) -> int:
+        """Those that are done."""
+        return self._counted
+
+    def __str__(self) -> str:
+        """``pilot, 12 s``, then ``400 of 9000 runs done, 12 s, about 3 min 10 s left``."""
+        if self._first is None:
+            return f"pilot, {duration(self.elapsed)}; the runs that count come after"
+        text, (done, began) = f"{self.done} of {self.all} runs done, {duration(self.elapsed)}", self._first
+        if self.done == done:
+            return text
+        return f"{text}, about {duration((self.elapsed - began) / (self.done - done) * (self.all - self.done))} left"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +65,6 @@ def execute(args: argparse.Namespace) -> int:
     import numpy as np
 
     from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-    from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
 
