@@ -15,7 +15,7 @@ from dpsco_bench.audit import power
 from dpsco_bench.audit.bounds import LowerBound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
 from dpsco_bench.audit.likelihood import supports
-from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
+from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import STATISTICS, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import NeighbourRun
@@ -36,8 +36,7 @@ PILOT_MOST = {"transcript": 4000, "output": 20_000}
 STEP = 0.05
 """Of promised bounds on epsilon that count as equal."""
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
-"""Streams of the runs that count, of those on which scorers of the chosen pair are learned, and of those with less
-noise; pairs have those between."""
+"""Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK
 """Of all runs together: about a day."""
@@ -58,14 +57,12 @@ class AuditResult:
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
     power, against : float, str
-        Chance, predicted by the pilot before the runs, that a claim is refuted, and for which noise: this one where
-        nothing proves it, else a quarter of it.
-    promised : float, the lower bound that the pilot predicted for these runs; 0 for none
-    attainable : float
-        The one that so many runs would show of normal noise that attains the accountant's epsilon: that it is small
-        says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
-        where the accountant has none.
-    epsilon_real, epsilon_real_kind : float, str, the accountant's value, for comparison
+        Chance, predicted before the runs, that a claim is refuted, and for which noise: this one where nothing proves
+        it, else a quarter of it.
+    promised, attainable : float
+        Lower bounds predicted for these runs (0 for none), and for as many of normal noise that attains the
+        accountant's epsilon (NaN where it has none). A small second one says that the runs are few; a far smaller
+        first one, that the pair or the accountant is not tight.
     remarks : tuple of str, a line where outputs are no function of the releases
     """
 
@@ -170,12 +167,8 @@ def audit_calibrated(
     statistic = chosen_statistic(statistic, supports(plan), cell)
     runs = default_runs(plan) if runs is None else int(runs)
     audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
-    settings = [
-        (pair, NeighbourRun(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
-        for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
-    ]
     proven = calibrated.privacy_status == "proven"
-    choice = audit.pilot(settings, FAULT if proven else 1.0)
+    choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
     scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
     bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
     return AuditResult(
@@ -185,7 +178,7 @@ def audit_calibrated(
         epsilon_lower=bound.epsilon,
         confidence=float(confidence),
         runs=runs,
-        neighbours=choice.pair.name,
+        neighbours=choice.setting.name,
         statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
         power=audit.predicted(audit.weakened(choice) if proven else choice),
@@ -218,7 +211,6 @@ def default_runs(plan: Plan) -> int:
 class _Choice:
     """A pair and a scorer, the pilot's scores of runs that chose neither, and the bound that they promise."""
 
-    pair: Neighbours
     setting: NeighbourRun
     scorer: Scorer
     scores: tuple[np.ndarray, np.ndarray]
@@ -227,7 +219,7 @@ class _Choice:
     @property
     def events(self) -> tuple[power.Events, power.Events]:
         """Events in both directions: hidden batches hide the others' contributions, if they have any."""
-        exact = self.scorer.label == "transcript" and (self.pair.alone or not self.setting.hides_batches)
+        exact = self.scorer.label == "transcript" and (self.setting.alone or not self.setting.hides_batches)
         return power.both_directions(self.scores, exact)
 
 
@@ -247,24 +239,23 @@ class _Audit:
     def target(self) -> tuple[float, float]:
         return self.delta, self.confidence
 
-    def pilot(self, settings: list[tuple[Neighbours, NeighbourRun]], factor: float) -> _Choice:
+    def pilot(self, settings: list[NeighbourRun], factor: float) -> _Choice:
         """Choose the pair that promises most, then on more runs the scorer.
 
         Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the
         noise: with noise that is proven, pairs differ in what they would show of a fault.
         """
-        each = self.pilot_size(PILOT_PART / len(settings), PILOT_FEWEST)
-        weaker = ((pair, _weaker(setting, factor)) for pair, setting in settings)
-        found = (own for k, one in enumerate(weaker, start=1) for own in self.learned(*one, stream=k, runs=each))
-        pair = max(found, key=_promise).pair
-        setting = next(own for one, own in settings if one is pair)
-        again = self.learned(pair, setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
+        runs = self.pilot_size(PILOT_PART / len(settings), PILOT_FEWEST)
+        found = (own for k, one in enumerate(settings, start=1) for own in self.learned(_weaker(one, factor), k, runs))
+        name = max(found, key=_promise).setting.name
+        setting = next(own for own in settings if own.name == name)
+        again = self.learned(setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
         return max(again, key=_promise)
 
     def pilot_size(self, part: float, fewest: int) -> int:
         return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.statistic]))
 
-    def learned(self, pair: Neighbours, setting: NeighbourRun, stream: int, runs: int) -> Iterator[_Choice]:
+    def learned(self, setting: NeighbourRun, stream: int, runs: int) -> Iterator[_Choice]:
         """Learn scorers on one half of some runs, and score the other half, on both data sets."""
         both = [zip(*self.blocks(setting, side, stream, runs), strict=True) for side in (0, 1)]
         (f, o, s), (g, p, t) = (map(np.concatenate, parts) for parts in both)
@@ -273,13 +264,13 @@ class _Audit:
             self.statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))
         ):
             scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
-            choice = _Choice(pair, setting, scorer, scores)
+            choice = _Choice(setting, scorer, scores)
             yield replace(choice, promise=max(power.expected_bound(e, self.runs, *self.target) for e in choice.events))
 
     def weakened(self, choice: _Choice) -> _Choice:
         """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
         size = 2 * len(choice.scores[0])
-        learned = list(self.learned(choice.pair, _weaker(choice.setting, FAULT), WEAKENED, size))
+        learned = list(self.learned(_weaker(choice.setting, FAULT), WEAKENED, size))
         return next((own for own in learned if own.scorer.label == choice.scorer.label), learned[0])
 
     def predicted(self, choice: _Choice) -> float:

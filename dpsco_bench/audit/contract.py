@@ -121,14 +121,14 @@ class Checks:
     plan_at : callable, what the long run is made of, of some length
     canary : Subject or None
         On a problem of which one record has a gradient; sensitivities are searched there too.
-    **searching : `long_run.Length` of the long run as ``length``, and what is passed to `search`
+    **searching : ``length``, by default `long_run.LENGTH`, and what is passed to `search`
     """
 
     def __init__(
         self, subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None = None, **searching: Any
     ) -> None:
         self.subject, self.plan_at, self.canary = subject, plan_at, canary
-        self.length, self.searching = searching.pop("length", long_run.Length()), searching
+        self.length, self.searching = searching.pop("length", long_run.LENGTH), searching
 
     def all(self) -> list[CheckResult]:
         """Make all of them; what a run does against its plan is what the check says that finds it."""

@@ -24,6 +24,8 @@ PlanAt = Callable[[int, int | None], Subject]
 SIZES = tuple(1 << k for k in range(14, 4, -1))
 HUGE = (1 << 17, 1 << 20)
 """Numbers of records, and those for methods that ask for very many."""
+LENGTH = 1 << 14, 1 << 13
+"""The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
 MOST_GRADIENTS, VECTOR = 1 << 23, 16
 """Gradients of single records that a run may plan, and how many of them cost as much as a release."""
 REPLICATES = 4
@@ -34,21 +36,14 @@ LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
 one that starts as far away within that factor, beyond so many standard errors of four replicates."""
 
 
-@dataclass(frozen=True)
-class Length:
-    """The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
-
-    records: int = 1 << 14
-    steps: int = 1 << 13
-
-
-def longest(plan_at: PlanAt, length: Length) -> tuple[Subject, int | None]:
+def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject, int | None]:
     """Find the subject with the most records whose schedule fits; if none does, one that is cut to so many steps.
 
     Raises Refusal where there is neither.
     """
-    sizes, reason = [n for n in SIZES if n <= length.records], ""
-    for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, length.steps // 4) for n in sizes]:
+    (records, most), reason = length, ""
+    sizes = [n for n in SIZES if n <= records]
+    for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, most // 4) for n in sizes]:
         try:
             subject = plan_at(n, steps)
         except (InputError, Refusal) as error:  # too few records, or more than there are
@@ -57,7 +52,7 @@ def longest(plan_at: PlanAt, length: Length) -> tuple[Subject, int | None]:
         plan, oracle = subject.plan, subject.problem.shares_records
         gradients = 0.0 if oracle and plan.queries else plan.gradient_evaluations
         work = sum(query.releases for query in plan.queries) + gradients / VECTOR
-        if gradients <= MOST_GRADIENTS and work <= length.steps:
+        if gradients <= MOST_GRADIENTS and work <= most:
             return subject, steps
         reason = f"the schedule takes {plan.gradient_evaluations:.3g} gradients at n = {n}"
     raise Refusal("a long run", reason)
@@ -122,7 +117,7 @@ def starts_near_a_minimiser(subject: Subject) -> bool:
     return float(np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1).max()) <= FLAT * c.lipschitz
 
 
-def outcome(plan_at: PlanAt, length: Length) -> tuple[bool | None, str]:
+def outcome(plan_at: PlanAt, length: tuple[int, int]) -> tuple[bool | None, str]:
     """Compare the end of a long run with its start, and where too much of the gap is left with a shorter run."""
     try:
         subject, steps = longest(plan_at, length)

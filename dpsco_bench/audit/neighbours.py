@@ -9,7 +9,7 @@ exchange changes the releases of noisy runs most, in the norm of each query and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,19 +38,7 @@ MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic
 """Canaries whose mirror image has the negative features; that of ``canary_heavy`` depends on the method's levels."""
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Two data sets that differ in one record; ``alone``: that is the only one that contributes anything."""
-
-    name: str
-    cell: Cell
-    data: Data
-    other: Data
-    record: int = 0
-    alone: bool = False
-
-
-def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[Neighbours]:
+def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[NeighbourRun]:
     """List the pairs to choose from for a cell: see above.
 
     Raises Refusal on a problem that has no neighbouring data sets.
@@ -71,7 +59,9 @@ def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, floa
         yield along_trajectories(cell, seed, plan, scales)
 
 
-def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[Neighbours]:
+def _canary_pairs(
+    cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]
+) -> Iterator[NeighbourRun]:
     """Replacement, removal, and replacement among copies, where they tell most; beside weak ones a searched pair."""
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     own = np.asarray(data.features)[0]
@@ -82,9 +72,9 @@ def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mappin
         place, share = worst_place(tried, seed)
     canary = f"{canary} in place {place}" if place else canary
 
-    def pair(name: str, one: Data, two: Data, alone: bool = True) -> Neighbours:
+    def pair(name: str, one: Data, two: Data, alone: bool = True) -> NeighbourRun:
         name = f"{cell.problem} n={cell.n} d={problem.dimension}: {name}"
-        return Neighbours(name, cell, moved(one, place), moved(two, place), place, alone)
+        return NeighbourRun(cell, plan, scales, (moved(one, place), moved(two, place)), place, name, alone)
 
     yield pair(f"{canary} and its mirror image", data, mirrored)
     yield pair(f"{canary} and its removal", data, _with_row(data, np.zeros_like(own)))
@@ -107,15 +97,10 @@ def _with_row(data: Data, row: np.ndarray) -> Data:
 
 
 def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
-    """Find the place of the data set in which record 0 of a pair changes the releases most.
+    """Find the place in which record 0 of a pair changes the releases most, and its largest share of a sensitivity.
 
-    Which place that is matters where records enter in an order: the nodes above a leaf, the later batches of a pass.
-    The sum over releases of the squared changes in units of the noise decides; of equal places the first is taken.
-
-    Returns
-    -------
-    int, float
-        The place; the largest change of a release there, in units of the declared sensitivity.
+    It matters where records enter in an order: the nodes above a leaf, the later batches of a pass. The sum over
+    releases of the squared changes in units of the noise decides; of equal places the first is taken.
     """
     n, recorder = tried.cell.n, _recorded(tried, seed)
     powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
@@ -151,7 +136,7 @@ def moved(data: Data, place: int) -> Data:
     return Data(data.n, *rows)
 
 
-def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> Neighbours:
+def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> NeighbourRun:
     """Find the pair of domain records whose exchange in a place changes the releases of a few runs most.
 
     The sum over releases of the squared changes in units of the noise decides, each in the norm of its query; of hidden
@@ -175,7 +160,7 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
     if one == two:  # nothing changes a release: any two records
         two = (one + 1) % len(sets)
     name = f"{cell.problem} n={cell.n} d={problem.dimension}: the two domain records that differ most along runs"
-    return Neighbours(name, cell, sets[one], sets[two], place)
+    return replace(own, pair=(sets[one], sets[two]), name=name)
 
 
 def _squares(query: Query, exposed: np.ndarray) -> np.ndarray:

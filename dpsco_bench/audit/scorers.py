@@ -66,12 +66,10 @@ class Scorer:
 
     Attributes
     ----------
-    label : str, what it looks at
-    weights : array (K,), of the features; infinite features decide alone, and by their signs
-    curved : pair of (mean, inverse covariance), or None
-        Of the two sides: the log ratio of two normal densities in place of the weighted sum.
-    strays : pair as `curved`, or None
-        The same of outputs that no replay explains, which their log ratio decides.
+    label, weights : str, array (K,), what it looks at, and weights of the features; infinite ones decide by their signs
+    curved, strays : pair of (mean, inverse covariance), or None
+        Of the two sides: a log ratio of two normal densities in place of the weighted sum, of all outputs or of those
+        that no replay explains.
     """
 
     label: str

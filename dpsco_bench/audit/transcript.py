@@ -167,13 +167,18 @@ def hides_batches(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class NeighbourRun:
-    """A calibrated algorithm on a pair of neighbouring data sets that differ in one record."""
+    """A calibrated algorithm on a pair of neighbouring data sets that differ in one record.
+
+    Where that is ``alone``, no other record contributes anything.
+    """
 
     cell: Cell
     plan: Plan
     scales: Mapping[str, float]
     pair: tuple[Data, Data]
     record: int
+    name: str = ""
+    alone: bool = False
 
     def execute(self, data: Data, mechanism: Any, replicates: int) -> Array:
         """Run the algorithm; returns the outputs ``(R, d)``."""

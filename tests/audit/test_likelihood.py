@@ -10,7 +10,6 @@ from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.likelihood import allocated, mean_deviation, mixed, noisy_minimum
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import run_pairs
-from dpsco_bench.audit.transcript import NeighbourRun
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.laws import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
@@ -47,8 +46,7 @@ def setting_of(algorithm, keys, factor=0.5):
     cell = make_audit_cell(algorithm, None, keys)
     calibrated = calibrate_cell(cell, "accounted", SEED)
     plan, scales = calibrated.plan_for(cell), {k: factor * s for k, s in calibrated.scales.items()}
-    pair = next(candidate_pairs(cell, SEED, plan, scales))
-    return NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
+    return next(candidate_pairs(cell, SEED, plan, scales))
 
 
 @pytest.mark.parametrize(

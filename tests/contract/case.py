@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpsco_bench.audit.contract import Checks
-from dpsco_bench.audit.long_run import Length
 from dpsco_bench.audit.subject import Subject
 from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import calibrate
@@ -87,7 +86,7 @@ class Case:
     @cached_property
     def checks(self):
         """The package's own checks, with a search that fits a suite of many cases."""
-        return self.checks_of(Length(records=1 << 10, steps=1 << 10))
+        return self.checks_of((1 << 10, 1 << 10))
 
     def checks_of(self, length):
         """The same with long runs of a given length."""

@@ -3,7 +3,7 @@
 from math import log, sqrt
 
 from dpsco_bench.audit.constants import CLASS_TOLERANCE, declared_classes, deviation
-from dpsco_bench.audit.long_run import Length, ends, longest
+from dpsco_bench.audit.long_run import LENGTH, ends, longest
 
 from .records import PseudoHuberOnBall
 
@@ -47,7 +47,7 @@ def test_a_long_run_without_noise_goes_towards_the_minimum(pair):
     """
     passed, detail = pair.checks.check_long_run()
     if passed is False:  # few records can mislead: a finding has to stand at the length of the package's check
-        checks = pair.checks_of(Length())
+        checks = pair.checks_of(LENGTH)
         passed, detail = checks.check_long_run()
         if passed is False and isinstance(pair.problem, PseudoHuberOnBall):
             subject, _ = longest(checks.plan_at, checks.length)
