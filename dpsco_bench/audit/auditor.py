@@ -169,6 +169,7 @@ def audit_calibrated(
     audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
     proven = calibrated.privacy_status == "proven"
     choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
+    predicted = audit.predicted(audit.weakened(choice) if proven else choice)
     scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
     bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
     return AuditResult(
@@ -181,7 +182,7 @@ def audit_calibrated(
         neighbours=choice.setting.name,
         statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
-        power=audit.predicted(audit.weakened(choice) if proven else choice),
+        power=predicted,
         against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, choice.promise),
         attainable=power.attainable_bound(runs, calibrated.epsilon_real, *audit.target),
@@ -260,9 +261,8 @@ class _Audit:
         both = [zip(*self.blocks(setting, side, stream, runs), strict=True) for side in (0, 1)]
         (f, o, s), (g, p, t) = (map(np.concatenate, parts) for parts in both)
         half = runs // 2
-        for scorer in candidate_scorers(
-            self.statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))
-        ):
+        first, second = (f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half])
+        for scorer in candidate_scorers(self.statistic, (first, second)):
             scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
             choice = _Choice(setting, scorer, scores)
             yield replace(choice, promise=max(power.expected_bound(e, self.runs, *self.target) for e in choice.events))

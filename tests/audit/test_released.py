@@ -89,7 +89,10 @@ MISTAKEN = {
         TreeQuery,
         {"factors": lambda self, first, steps: np.full(steps, 0.5)},
     ),
-    "scores without noise": (NoisyMinimumQuery, {"answer": lambda self, value, noise: value.argmin(axis=-1)}),
+    "scores without noise": (
+        NoisyMinimumQuery,
+        {"answer": lambda self, value, noise: value.argmin(axis=-1), "norm_kappa": always(1.0)},
+    ),
     "an exact minimiser": (PerturbedObjectiveQuery, {"answer": lambda self, value, noise: value.solve(None)}),
     "a minimum in place of a draw": (DrawQuery, {"answer": lambda self, value, noise: value.minimiser(1.0)}),
 }
@@ -111,7 +114,6 @@ HONEST = {
     "noise that halves, and is charged so": {
         "factors": lambda self, first, steps: 0.5 ** np.arange(first, first + steps)
     },
-    "a larger kappa": {"norm_kappa": always(2.0), "is_normal": always(False)},
     "a value that it changes": {"answer": moved},
 }
 
