@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,36 +44,14 @@ class Events:
     thresholds : array (T,), the t
     likely, unlikely : array (T,)
         Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
-    ordered : array (N,), scores behind the estimates, ascending
-    weights : array (N, 2)
-        What each adds to the two probabilities of an event that it meets; None for events that are counted.
-    counts, totals : array (T, 2), tuple of int, runs on either data set that met an event, and all of them
+    possible : callable
+        A threshold, a number and a generator -> so many pairs of probabilities that the pilot leaves possible.
     """
 
     thresholds: Array
     likely: Array
     unlikely: Array
-    ordered: Array
-    weights: Array | None
-    counts: Array
-    totals: tuple[int, int]
-
-    def draw(self, event: int, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw pairs of probabilities of an event that the pilot leaves possible, ``(size,)`` each.
-
-        By the Bayesian bootstrap of scores that are densities, so that errors of both go together; else by the
-        posterior of the counts.
-        """
-        if self.weights is None:
-            first, second = (
-                rng.beta(met + 0.5, total - met + 0.5, size)
-                for met, total in zip(self.counts[event], self.totals, strict=True)
-            )
-            return first, second
-        inside = np.searchsorted(self.ordered, self.thresholds[event], side="left")
-        shares = rng.standard_exponential((size, len(self.ordered)))
-        met = shares[:, inside:] @ self.weights[inside:] / (shares @ self.weights)
-        return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
+    possible: Callable[[float, int, np.random.Generator], tuple[Array, Array]]
 
 
 def events(likely: Any, unlikely: Any, exact: bool) -> Events:
@@ -83,8 +63,6 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
     ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
     thresholds = np.unique(ordered[np.unique(np.linspace(0, total - min(COUNTED, total), THRESHOLDS).astype(int))])
-    counts = np.stack([len(own) - np.searchsorted(own, thresholds, side="left") for own in (ordered, others)], axis=-1)
-    totals = total, len(others)
     with np.errstate(over="ignore"):
         norm = float(np.mean(np.exp(-np.clip(ordered, -700.0, 700.0))))
     if exact and 1.0 / NORMALISED < norm < NORMALISED:
@@ -92,22 +70,41 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
         weights = np.stack([expit(pooled), expit(-pooled)], axis=-1)
         inside = np.searchsorted(pooled, thresholds, side="left")
         met = np.minimum(np.cumsum(weights[::-1], axis=0)[::-1][inside] / weights.sum(axis=0), 1.0)
-        return Events(thresholds, met[:, 0], met[:, 1], pooled, weights, counts, totals)
-    low = clopper_pearson_lower(counts[:, 0], total, LESS)
-    high = clopper_pearson_upper(counts[:, 1], totals[1], DOUBT)
-    return Events(thresholds, low, high, ordered, None, counts, totals)
+        return Events(thresholds, met[:, 0], met[:, 1], partial(_bootstrap, pooled, weights))
+    low = clopper_pearson_lower(total - np.searchsorted(ordered, thresholds, side="left"), total, LESS)
+    high = clopper_pearson_upper(len(others) - np.searchsorted(others, thresholds, side="left"), len(others), DOUBT)
+    return Events(thresholds, low, high, partial(_posterior, (ordered, others)))
 
 
-def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -> Array:
+def _bootstrap(
+    pooled: Array, weights: Array, threshold: float, size: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw by the Bayesian bootstrap of scores that are densities, so that errors of both go together."""
+    inside = np.searchsorted(pooled, threshold, side="left")
+    shares = rng.standard_exponential((size, len(pooled)))
+    met = shares[:, inside:] @ weights[inside:] / (shares @ weights)
+    return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
+
+
+def _posterior(
+    sides: tuple[Array, Array], threshold: float, size: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw by the posterior of the counts."""
+    missed = [np.searchsorted(own, threshold, side="left") for own in sides]
+    first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
+    return first, second
+
+
+def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, confidence: float) -> Array:
     """Predict the lower bound on epsilon of an audit of so many runs, by each event at its expected counts."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
-    low = clopper_pearson_lower(found.likely * tested, tested, error)
-    high = clopper_pearson_upper(found.unlikely * tested, tested, error)
+    low = clopper_pearson_lower(likely * tested, tested, error)
+    high = clopper_pearson_upper(unlikely * tested, tested, error)
     return np.asarray(np.log(np.maximum((low - delta) / np.maximum(high, 1e-300), 1e-300)))
 
 
 def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
-    return float(np.max(expected_bounds(found, runs, delta, confidence), initial=-np.inf))
+    return float(np.max(expected_bounds(found.likely, found.unlikely, runs, delta, confidence), initial=-np.inf))
 
 
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
@@ -122,8 +119,7 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
         return math.inf
     mu, cuts = gdp_mu(epsilon, delta), np.linspace(-REACH, REACH, THRESHOLDS)
     likely, unlikely = standard_normal.sf(cuts - mu), standard_normal.sf(cuts)
-    pair = Events(cuts, likely, unlikely, cuts, None, cuts, (0, 0))
-    return max(0.0, expected_bound(pair, runs, delta, confidence))
+    return max(0.0, float(expected_bounds(likely, unlikely, runs, delta, confidence).max()))
 
 
 def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
@@ -135,7 +131,7 @@ def best_event(found: Events, runs: int, claim: float, delta: float, confidence:
 
     By how many standard deviations of the tested counts its expected bound is above the claim.
     """
-    bounds, tested = expected_bounds(found, runs, delta, confidence), tested_runs(runs)
+    bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
     above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
     return int(np.argmax(above if above.max() > HOPELESS else bounds))
@@ -145,7 +141,9 @@ def predicted_power(found: Events, runs: int, claim: float, delta: float, confid
     """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
-    likely, unlikely = (np.repeat(p, REPEATS // POSSIBLE) for p in found.draw(best, POSSIBLE, rng))
+    likely, unlikely = (
+        np.repeat(p, REPEATS // POSSIBLE) for p in found.possible(found.thresholds[best], POSSIBLE, rng)
+    )
     low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
     high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))

@@ -194,7 +194,10 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
     for query in plan.queries:
         if query.name not in own:
             continue
-        sizes = changes(query, own[query.name], other[query.name])
+        one, two = own[query.name], other[query.name]
+        sizes = np.linalg.norm(one - two, ord=query.norm, axis=-1)
+        size = np.minimum(np.abs(one).max(axis=-1), OFFSET * query.sensitivity)  # a constant added hides nothing
+        sizes = np.where(sizes > ROUNDING * (query.sensitivity + size), sizes, 0.0)
         if isinstance(query.records, Disjoint):
             blocks[query.name] = np.sum(sizes > 0.0, axis=0)
         elif isinstance(query.records, RandomAllocation) and np.sum(sizes > 0.0, axis=0).max() > 1:
@@ -211,14 +214,6 @@ def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: 
     if blocks and np.sum(list(blocks.values()), axis=0).max() > 1:
         found[", ".join(blocks)] = "one record changes several releases, whose blocks are said to be disjoint"
     return found
-
-
-def changes(query: Query, own: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Measure changes ``(steps, R)`` in the norm of a query, 0 for what is rounding."""
-    sizes = np.linalg.norm(own - other, ord=query.norm, axis=-1)
-    size = np.minimum(np.abs(own).max(axis=-1), OFFSET * query.sensitivity)  # a constant added hides nothing
-    least = ROUNDING * (query.sensitivity + size)
-    return np.where(sizes > least, sizes, 0.0)
 
 
 def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: int) -> str:

@@ -121,7 +121,7 @@ def test_the_event_is_chosen_against_the_claim():
     """The largest expected bound may be too unsure; where no event has a chance, it is the choice all the same."""
     found = events(*gaussian_scores(np.random.default_rng(5), 0.59, 2000), exact=True)
     args = 100_000, 1e-5, FAMILY
-    bounds = expected_bounds(found, *args)
+    bounds = expected_bounds(found.likely, found.unlikely, *args)
     hopeless = best_event(found, args[0], 50.0, *args[1:])
     assert hopeless == np.argmax(bounds)
     assert found.likely[best_event(found, args[0], 1.0, *args[1:])] >= found.likely[hopeless]
