@@ -182,11 +182,11 @@ def test_a_draw_whose_bound_is_called_exact():
 
 
 def test_an_epsilon_that_no_pair_attains_is_not_exact():
-    found = failed("wang2017.dp_gd_pl", "called_attained", d=3, steps=4)
+    found = failed("wang2017.dp_gd_nonconvex", "called_attained", d=3, steps=4)
     assert found.keys() == {ATTAINED} and "0.5 of what is declared" in found[ATTAINED]
     CalledAttained.length = 4.0
     try:
-        found = failed("wang2017.dp_gd_pl", "called_attained", d=3, steps=4)
+        found = failed("wang2017.dp_gd_nonconvex", "called_attained", d=3, steps=4)
     finally:
         CalledAttained.length = 1.0
     assert "times the Lipschitz constant: they are not admissible" in found[ATTAINED]
