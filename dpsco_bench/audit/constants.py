@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dpsco_bench.audit.subject import Subject, points_of, record_gradients, replaced
+from dpsco_bench.audit.subject import Finding, Subject, points_of, record_gradients, replaced
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
@@ -51,6 +51,17 @@ def declared_classes(subject: Subject) -> list[str]:
     return [name for name in found if name in CLASSES]
 
 
+def loss_class(subject: Subject) -> Finding:
+    """Compare gradients of a few records at a few points."""
+    declared = declared_classes(subject)
+    if reason := not_projected(subject) or ("" if declared else "none is declared"):
+        return None, reason
+    for name in declared:
+        if (gap := deviation(subject, name)) > CLASS_TOLERANCE:
+            return False, f"declared: {CLASSES[name]}; off by {gap:.1e} of a gradient"
+    return True, "; ".join(CLASSES[name] for name in declared)
+
+
 def deviation(subject: Subject, name: str) -> float:
     """Measure how far gradients are from a class, as a share of their size: rounding where they belong to it."""
     gradients = record_gradients(subject, CLASS_RECORDS)
@@ -65,12 +76,16 @@ def deviation(subject: Subject, name: str) -> float:
     return float(singular[:, rank].max()) / size
 
 
-def nothing_declared(subject: Subject) -> str:
-    """Say why there are no constants to hold records against; empty where there are."""
+def drawn(subject: Subject) -> Finding:
+    """Compare gradients of drawn records at a few points with the constants."""
+    if reason := not_projected(subject):
+        return None, reason
     if subject.problem.data_dependent_constants:
-        return not_projected(subject) or "constants are computed from the data"
-    nominal = subject.problem.constants.status == "nominal"
-    return not_projected(subject) or ("constants are nominal" if nominal else "")
+        return None, "constants are computed from the data"
+    if subject.problem.constants.status == "nominal":
+        return None, "constants are nominal"
+    found = exceeded(subject)
+    return not found, found or "their gradients are within them at the points tried"
 
 
 def exceeded(subject: Subject) -> str:
@@ -126,13 +141,16 @@ def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
         yield "gauge_convexity", c.gauge_convexity, least[1]
 
 
-def nothing_to_attain(subject: Subject) -> str:
-    """Say why no pair of records is asked for; empty where one is."""
-    charge, plan = subject.charge, subject.plan
-    if charge.kind != "exact":
-        return f"its epsilon is called {charge.kind}"
-    draws = any(isinstance(query, DrawQuery) for query in plan.queries)
-    return "" if draws or rests_on_sensitivities(plan, charge.epsilon) else "no pair is asked for"
+def attained(subject: Subject) -> Finding:
+    """Compute a pair of records, its gradients and what it changes."""
+    epsilon, kind, queries = subject.charge.epsilon, subject.charge.kind, subject.plan.queries
+    if kind != "exact":
+        return None, f"its epsilon is called {kind}"
+    if not (any(isinstance(q, DrawQuery) for q in queries) or rests_on_sensitivities(subject.plan, epsilon)):
+        return None, "no pair is asked for"
+    missing = shortfall(subject)
+    said = f"epsilon = {epsilon:.4g} is called exact, but {missing}" if missing else "by two opposed records"
+    return not missing, said
 
 
 def shortfall(subject: Subject) -> str:

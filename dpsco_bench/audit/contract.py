@@ -17,7 +17,7 @@ from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.audit import constants, long_run, released
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
 from dpsco_bench.audit.search import Found, leaking, search, told
-from dpsco_bench.audit.subject import REPLICATES, Subject, SubjectRun, subject_of
+from dpsco_bench.audit.subject import REPLICATES, Finding, Subject, SubjectRun, subject_of
 from dpsco_bench.audit.transcript import hides_batches
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import DpscoError, InputError
@@ -42,10 +42,6 @@ class CheckResult:
     check: str
     passed: bool | None
     detail: str
-
-
-Finding = tuple[bool | None, str]
-"""``passed`` and ``detail`` of one."""
 
 
 def check_algorithm(
@@ -273,30 +269,13 @@ class Checks:
         return True, "equal on all neighbours tried, and with other records drawn"
 
     def check_loss_class(self) -> Finding:
-        """Compare gradients of a few records at a few points."""
-        declared = constants.declared_classes(self.subject)
-        if reason := constants.not_projected(self.subject) or ("" if declared else "none is declared"):
-            return None, reason
-        for name in declared:
-            gap = constants.deviation(self.subject, name)
-            if gap > constants.CLASS_TOLERANCE:
-                return False, f"declared: {constants.CLASSES[name]}; off by {gap:.1e} of a gradient"
-        return True, "; ".join(constants.CLASSES[name] for name in declared)
+        return constants.loss_class(self.subject)
 
     def check_constants(self) -> Finding:
-        """Compare gradients of drawn records at a few points."""
-        if reason := constants.nothing_declared(self.subject):
-            return None, reason
-        found = constants.exceeded(self.subject)
-        return not found, found or "their gradients are within them at the points tried"
+        return constants.drawn(self.subject)
 
     def check_attained(self) -> Finding:
-        """Compute a pair of records, its gradients and what it changes."""
-        if reason := constants.nothing_to_attain(self.subject):
-            return None, reason
-        missing = constants.shortfall(self.subject)
-        value = f"epsilon = {self.subject.charge.epsilon:.4g} is called exact"
-        return not missing, f"{value}, but {missing}" if missing else "by two opposed records"
+        return constants.attained(self.subject)
 
     def check_long_run(self) -> Finding:
         return long_run.outcome(self.plan_at, self.length)

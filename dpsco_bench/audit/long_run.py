@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_bench.audit.subject import Subject
+from dpsco_bench.audit.subject import Finding, Subject
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import dual_exponent
@@ -117,7 +117,7 @@ def starts_near_a_minimiser(subject: Subject) -> bool:
     return float(np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1).max()) <= FLAT * c.lipschitz
 
 
-def outcome(plan_at: PlanAt, length: tuple[int, int]) -> tuple[bool | None, str]:
+def outcome(plan_at: PlanAt, length: tuple[int, int]) -> Finding:
     """Compare the end of a long run with its start, and where too much of the gap is left with a shorter run."""
     try:
         subject, steps = longest(plan_at, length)

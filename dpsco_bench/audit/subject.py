@@ -30,6 +30,8 @@ MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
 and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)
 """Distances of points from the start, in units of the domain's radius, or of 1."""
+Finding = tuple[bool | None, str]
+"""Outcome of a check, None where it has nothing to say, and what it saw."""
 Factory = Callable[..., Mechanism]
 FLOAT = "float64"
 
