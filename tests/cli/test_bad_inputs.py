@@ -45,7 +45,7 @@ BAD = [
     ("run n=1.5", "n = 1.5", "integer >= 1"),
     ("run n=8 n=9", "n = '9'", "given once"),
     ("run steps=3 algorithm.options.steps=4", "steps = '4'", "given once"),
-    ("audit wang2017.dp_gd_pl --runs 1000000000000000000000000000000", "runs = 1000", "<= 100000000"),
+    ("audit wang2017.dp_gd_pl --runs 1000000000000000000000000000000", "000 runs on each data set", "would take about"),
     ("check wang2017.dp_gd_pl seed=x", "seed = 'x'", "integer >= 0"),
     ("run steps=1.5", "steps = 1.5", "int or null"),
     (f"{SVRG} n=9 kappa=3", "kappa = 3", "`dpsco show wang2017.dp_svrg` and `dpsco show ridge_logistic`"),
