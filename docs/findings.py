@@ -14,7 +14,7 @@ from pathlib import Path
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.findings import all_findings
 from dpsco_bench.report.inputs import read_inputs
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import Supported, findings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,7 +86,7 @@ def write(base: Path = Path(), readme: Path = ROOT / "README.md") -> None:
     found = {}
     for profile in PROFILES:
         files = Layout(profile, base)
-        found[profile], unsaid = findings(Content(read_inputs(files), files.figures))
+        found[profile], unsaid = findings(SiteContent(read_inputs(files), files.figures))
         for one in unsaid:
             print(f"{profile}: not said: {one.id}: {one.reason}")
     (ROOT / "docs" / "findings.md").write_text(page(found), encoding="utf-8")

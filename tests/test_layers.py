@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -81,6 +82,12 @@ def test_no_cycles():
     TopologicalSorter({a: [b for c, b in EDGES if c == a] for a in MODULES}).prepare()
 
 
+def test_no_class_name_stands_twice():
+    trees = (ast.walk(ast.parse(path.read_text())) for path in ROOT.rglob("*.py"))
+    names = Counter(node.name for tree in trees for node in tree if isinstance(node, ast.ClassDef))
+    assert not [name for name, count in names.items() if count > 1]
+
+
 def test_the_core_imports_no_paper_and_no_paper_another():
     assert not [(a, b) for a, b in EDGES if paper_of(b) not in ("", paper_of(a))]
 
@@ -133,6 +140,20 @@ def output_without(*packages):
 def test_the_worker_runs_without_the_heavy_packages():
     """Neither Hydra, Snakemake nor an accountant is needed to run a job, and Numba changes no bit of a listing."""
     assert output_without(*HEAVY) == output_without()
+
+
+ACCOUNT = """
+import sys
+from dpsco_bench.cli.main import main
+
+assert main("account wang2017.dp_svrg problem=ridge_logistic n=1024 d=10 epsilon=1".split()) == 0
+print(sum(name.split(".")[0] == "dpsco_bench" for name in sys.modules))
+"""
+
+
+def test_an_account_loads_little_of_the_package():
+    done = subprocess.run([sys.executable, "-c", ACCOUNT], capture_output=True, text=True)
+    assert int(done.stdout.splitlines()[-1]) <= 100
 
 
 def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():

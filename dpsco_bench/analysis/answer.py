@@ -38,8 +38,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpsco_bench.analysis.noise import Noise, number
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, get_kind
+from dpsco_bench.claims.parsing import expected_words
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import ROUNDING
 
@@ -62,7 +64,7 @@ PLACES = ("n", "d", "eps", "kappa")
 """Parameters in the order in which they are named; others follow by name."""
 
 
-class Said(NamedTuple):
+class RowWord(NamedTuple):
     """One row's word, `YES`, `NO` or `OPEN`, and what it is about: a ``rate`` in a place, or a ``bound``."""
 
     word: str
@@ -73,7 +75,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cell:
+class AnswerCell:
     """The answer to one question.
 
     Attributes
@@ -106,12 +108,12 @@ class Answer:
     Attributes
     ----------
     subject : str, one of `claims.model.SUBJECTS`, or ``audit``
-    cells : mapping, key of `QUESTIONS` -> `Cell`; those that its subject has
+    cells : mapping, key of `QUESTIONS` -> `AnswerCell`; those that its subject has
     remarks : sequence of str, sentences beside them
     """
 
     subject: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, AnswerCell]
     remarks: Sequence[str] = ()
 
     @property
@@ -133,7 +135,7 @@ def question_of(subject: str, key: str) -> str:
     return QUESTIONS[key] if subject == "risk" else "Is the printed noise private"
 
 
-def says(row: Verdict, law: bool = False) -> Said | None:
+def says(row: Verdict, law: bool = False) -> RowWord | None:
     """Read one row; None where it says nothing of its claim.
 
     Parameters
@@ -149,19 +151,19 @@ def says(row: Verdict, law: bool = False) -> Said | None:
         return _rate(row, law)
     word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
     word = OPEN if word == YES and row.scope else word
-    return Said(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
+    return RowWord(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
 
 
-def _rate(row: Verdict, law: bool) -> Said | None:
+def _rate(row: Verdict, law: bool) -> RowWord | None:
     """Read a slope: a law decides it, a growing ratio contradicts an O(), and far below the bound it says nothing."""
     word = {"match": YES, "faster": YES, "fails": NO if row.grows else OPEN}.get(row.word, OPEN)
     if row.law_limit is not None and law:
-        return Said(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
+        return RowWord(YES if math.isfinite(row.law_limit) else NO, RATE, place_of(row), row)
     allowed = max(2.0 * row.tolerance, 0.5 * abs(row.bound_slope))
     too_far = row.word == "faster" and abs(row.slope - row.bound_slope) > allowed and not row.loose
     if row.word == "not_observable" or too_far:
         return None
-    return Said(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
+    return RowWord(word, RATE, place_of(row), row, _schedule(row) if word == YES else None)
 
 
 def _schedule(row: Verdict) -> float | None:
@@ -177,7 +179,7 @@ def place_of(row: Verdict) -> str:
     return {"epsilon": "eps", "norm_kappa": "kappa_q"}.get(name, name)
 
 
-def together(said: Sequence[Said]) -> Cell:
+def together(said: Sequence[RowWord]) -> AnswerCell:
     """Answer one question from all rows under one noise."""
     stated = list(said)
     firm = [one for one in stated if one.about != BOUND]
@@ -191,10 +193,10 @@ def together(said: Sequence[Said]) -> Cell:
         marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
     if any(one.row.noise and one.row.noise.nominal for one in stated):
         marks["*"] = ""
-    return Cell(word, marks, _about(firm or stated, word))
+    return AnswerCell(word, marks, _about(firm or stated, word))
 
 
-def _about(said: Sequence[Said], word: str) -> str:
+def _about(said: Sequence[RowWord], word: str) -> str:
     """Say what an answer is about, the weightiest word first: ``open in d (-0.26, bound 1.09); yes in n``."""
     told: list[str] = []
     used: set[tuple[str, str]] = set()
@@ -211,7 +213,7 @@ def _about(said: Sequence[Said], word: str) -> str:
     return "; ".join(told)
 
 
-def _slopes(place: str, said: Sequence[Said]) -> str:
+def _slopes(place: str, said: Sequence[RowWord]) -> str:
     """Name a parameter, with the slopes of the row that is furthest from its bound where it does not match it."""
     rows = [one.row for one in said if one.about == RATE and one.place == place and one.row.word != "match"]
     if not rows or _by_law(rows[0]):
@@ -225,7 +227,7 @@ def _by_law(row: Verdict) -> bool:
     return row.law_limit is not None
 
 
-def _order(said: Said) -> tuple[int, str]:
+def _order(said: RowWord) -> tuple[int, str]:
     return PLACES.index(said.place) if said.place in PLACES else len(PLACES), said.place
 
 
@@ -244,7 +246,7 @@ def noise_says(noise: Noise) -> str:
     return NO if noise.status == "exceeds_claim" else OPEN
 
 
-def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
+def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> AnswerCell:
     """Answer whether the printed noise is private.
 
     Parameters
@@ -255,15 +257,16 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Cell:
     rows = [row for row in judging if row.noise and row.word not in COMMON_WORDS]
     tested = [row for row in rows if not row.outside]
     if rows and not tested:
-        return Cell(why=f"outside of {listed(list(dict.fromkeys(str(row.outside) for row in rows)))}")
+        return AnswerCell(why=f"outside of {listed(list(dict.fromkeys(str(row.outside) for row in rows)))}")
     tested = tested or [row for row in behind if row.noise and not row.outside]
     tested = [row for row in tested if not row.corrected] or tested
     if not tested:
-        return Cell()
+        return AnswerCell()
     constants = {row.open_value for row in tested if row.open_value is not None}
-    if constants:
+    fixed = [row for row in tested if row.open_value is None]
+    if constants and not any(row.noise and noise_says(row.noise) == NO for row in fixed):
         return _some_constant(tested, constants)
-    return Cell(*_worst_noise(tested))
+    return AnswerCell(*_worst_noise(fixed or tested))
 
 
 def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
@@ -275,13 +278,13 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     marks = {"r": ""} if all(row.recalled for row in rows) else {}
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
     if word == OPEN and worst.sequence_exceeds:
-        marks["q"] = number(worst.shown_epsilon)
+        marks["q"] = worst.shown
     elif worst.nominal:
         marks["*"] = ""
     return word, marks, worst.measured + f" ({of_class})" * bool(of_class)
 
 
-def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
+def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> AnswerCell:
     """Answer for a theorem that leaves a constant open: yes if one value serves every row."""
     found = {c: _worst_noise([row for row in rows if row.open_value == c]) for c in sorted(constants)}
     proven = [c for c, (word, *_) in found.items() if word == YES]
@@ -291,9 +294,9 @@ def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> Cell:
         if word != YES or c in proven[:1]
     ]
     if proven:
-        return Cell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
+        return AnswerCell(YES, {"c": f">= {number(proven[0])}", **found[proven[0]][1]}, "; ".join(told))
     worst = found[max(found)]
-    return Cell(OPEN, worst[1], "; ".join(told))
+    return AnswerCell(OPEN, worst[1], "; ".join(told))
 
 
 def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | None = None) -> Answer:
@@ -305,29 +308,44 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     others : mapping, id -> rows of claims that it may name (`noise_of`, `count_of`, `formula_of`)
     """
     if not rows:
-        return Answer("risk", dict.fromkeys(("printed", "noise", "private"), Cell()), ("It was not run.",))
+        return Answer("risk", dict.fromkeys(("printed", "noise", "private"), AnswerCell()), ("It was not run.",))
     known = others or {}
     subject, own = subject_of(rows), [row for row in rows if row.counted]
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
     said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {HOLDS}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
-    judging = [row for row in (*own, *named) if _on_printed_noise(row)]
+    judging = [row for row in (*own, *named) if on_printed_noise(row)]
     if subject == "audit":
         return Answer(subject, {}, (audits_text(rows),))
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
     if subject == "privacy":
-        return Answer(subject, {"noise": noise_answer(judging, ())}, _remarks(rows, known))
+        return Answer(
+            subject, {"noise": _with_audits(noise_answer(judging, ()), judging, known)}, _remarks(rows, known)
+        )
     risks = [one for one in said if one.about != COUNT]
+    printed = [row for row in own if row.calibration == "paper"]
     under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
     cells = {
         "printed": together(under["printed"]),
-        "noise": noise_answer(judging, [row for row in own if row.calibration == "paper"]),
+        "noise": _with_audits(noise_answer(judging, printed), judging, known),
         "private": together(under["private"]),
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
     return Answer(subject, cells, (*_untested(rows, said), *_counted(said, counts), *_remarks(rows, known)))
+
+
+def _with_audits(found: AnswerCell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> AnswerCell:
+    """Let an audit of the output that refutes the printed noise answer, with what is known of it besides."""
+    named = {place for row in judging for place in row.audited_by or ()}
+    for row in (row for place in sorted(named) for row in known.get(place.partition(" ")[0], ())):
+        if f"{row.id} {row.part}" in named and row.calibration == "paper" and row.meaning.outcome == "contradicts":
+            lower = outward(float(str(row.own["epsilon_lower"])), "lower")
+            claimed = row.noise.epsilon_claimed if row.noise else row.epsilon_claimed or math.nan
+            why = f"eps >= {number(lower)}, by an audit of the output, claimed {number(claimed)}"
+            return AnswerCell(NO, {}, f"{why}; {found.why}")
+    return found
 
 
 def noises_of(row: Verdict) -> tuple[str, ...]:
@@ -360,12 +378,13 @@ def subject_of(rows: Sequence[Verdict]) -> str:
     )
 
 
-def _on_printed_noise(row: Verdict) -> bool:
+def on_printed_noise(row: Verdict) -> bool:
+    """Check whether a row judges the privacy of noise as the paper prints it, and counts."""
     kind = get_kind(row.kind)
     return kind.judges_noise and not kind.aside and row.calibration == "paper" and row.counted
 
 
-def _as_stated(said: Sequence[Said]) -> dict[str, Cell]:
+def _as_stated(said: Sequence[RowWord]) -> dict[str, AnswerCell]:
     """Answer a count or a law for the printed schedule, and for private noise where that changes it."""
     ours = together([one for one in said if one.row.calibration == "accounted"])
     printed = together([one for one in said if one.row.calibration != "accounted"])
@@ -395,7 +414,7 @@ def _first(counted: tuple[str, int]) -> int:
     return [*AUDITS, counted[0]].index(counted[0])
 
 
-def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:
+def _untested(rows: Sequence[Verdict], said: Sequence[RowWord]) -> list[str]:
     """Name what was run and says nothing: exponents that no row answers, and why."""
     answered = {one.place for one in said if one.about == RATE}
     found: dict[str, str] = {}
@@ -412,7 +431,7 @@ def _untested(rows: Sequence[Verdict], said: Sequence[Said]) -> list[str]:
     return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
 
 
-def _counted(said: Sequence[Said], counts: Sequence[Said]) -> list[str]:
+def _counted(said: Sequence[RowWord], counts: Sequence[RowWord]) -> list[str]:
     """Answer a count that stands in the row of its risk."""
     cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
     return [f"Gradient count as stated: {cell.word}."] if cell.word != UNTESTED else []
@@ -423,7 +442,9 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
     told = [
         f"A control misbehaves: {row.part} ({row.said})."
         for row in rows
-        if row.control and row.meaning.outcome == "contradicts"
+        if row.control
+        and row.expected
+        and not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
     ]
     corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
     told += [
@@ -432,7 +453,7 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
         if row.noise and noise_says(row.noise) == YES
     ]
     for id in rows[0].formula_of or ():
-        own = [row for row in known.get(id, ()) if _on_printed_noise(row)]
+        own = [row for row in known.get(id, ()) if on_printed_noise(row)]
         cell = noise_answer(own, ())
         if cell.word == NO:
             told.append(f"The same formula is refuted in {id}: {cell.why}.")
@@ -504,7 +525,7 @@ TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")
 """What else is counted -> its subjects."""
 
 
-def _count(risks: Sequence[Mapping[str, Cell]], key: str, word: str) -> int:
+def _count(risks: Sequence[Mapping[str, AnswerCell]], key: str, word: str) -> int:
     return sum(cells[key].word == word for cells in risks)
 
 

@@ -12,15 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.model import RISK, THRESHOLD
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
-from dpsco_bench.privacy.ledger import EPSILON_VALUES, SEVERITY
+from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
 NO_REQUIREMENT: Mapping[str, float] = {}

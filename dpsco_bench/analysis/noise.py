@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.analysis.rounding import digits_beside, outward
+from dpsco_bench.execution.calibrated import CalibratedCell, epsilons
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
@@ -22,7 +22,6 @@ from dpsco_bench.privacy.ledger import (
     SOME_RECORDS,
     STATUS_CLAUSES,
     STATUS_WORDS,
-    epsilons,
 )
 
 NOT_SHOWN, NOT_PRIVATE = "not shown private", "not private"
@@ -44,7 +43,7 @@ class Noise(Record):
         The accountant's value for what the runs released, and ``upper``, ``exact`` or ``lower``; NaN and empty where
         no accountant covers them, as for a draw without a proof or a minimiser that is not exact enough.
     epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : str, float or None, ...
-        What that value is of, and both values, as in `privacy.ledger.EPSILONS`; empty and None where not known.
+        What that value is of, and both values, as in `execution.calibrated.EPSILONS`; empty and None where not known.
     attained : bool, whether records of the instance are known to attain a lower bound
     pair : str
         Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
@@ -113,8 +112,13 @@ class Noise(Record):
 
     @property
     def shown_epsilon(self) -> float:
-        """Round the bound to three digits, outward."""
-        return outward(*self.bound)
+        """Round the bound outward, to as many digits as its claim has."""
+        return outward(*self.bound, digits_beside(self.epsilon_claimed))
+
+    @property
+    def shown(self) -> str:
+        """Write the bound in ASCII."""
+        return number(self.shown_epsilon, digits_beside(self.epsilon_claimed))
 
     @property
     def whose(self) -> str:
@@ -151,8 +155,8 @@ class Noise(Record):
         bound, kind = self.bound
         if math.isnan(bound):
             return STATUS_CLAUSES[self.status]
-        value = f"eps {SIGNS.get(kind, '=')} {number(self.shown_epsilon)}" + f", {self.whose}" * bool(self.whose)
-        return f"{value}, claimed {number(self.epsilon_claimed)}{f', at {self.place}' * bool(self.place)}"
+        value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {self.whose}" * bool(self.whose)
+        return f"{value}, claimed {number(self.epsilon_claimed, 6)}{f', at {self.place}' * bool(self.place)}"
 
     @property
     def status_told(self) -> str:
@@ -167,7 +171,7 @@ class Noise(Record):
         if math.isnan(bound):
             return clause
         sign = SIGNS.get(kind, "=")
-        value = f"eps {sign} {number(self.shown_epsilon)}, claimed {number(self.epsilon_claimed)}"
+        value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, 6)}"
         value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (
@@ -195,13 +199,13 @@ class Noise(Record):
         if self.nominal:
             return "the constants are nominal"
         if self._law_exceeds:
-            return f"of the target law it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
+            return f"of the target law it is at most {self.shown}, {self.epsilon_claimed:g} is claimed"
         bound, kind = self.bound
         if self.sequence_exceeds:
-            return f"its query sequence has {PHRASES[kind]}{self.shown_epsilon:.3g}{self.elsewhere}; the output is open"
+            return f"its query sequence has {PHRASES[kind]}{self.shown}{self.elsewhere}; the output is open"
         if self.status != "unproven" or kind != "upper" or not math.isfinite(bound):
             return STATUS_WORDS[self.status]
-        return f"it is at most {self.shown_epsilon:.3g}, {self.epsilon_claimed:g} is claimed"
+        return f"it is at most {self.shown}, {self.epsilon_claimed:g} is claimed"
 
     @property
     def shortfall(self) -> str:
@@ -219,7 +223,7 @@ class Noise(Record):
         if math.isnan(bound):
             return (f"{NOT_PRIVATE}: the real eps is above the claim",)
         phrase = PHRASES.get(kind, "")
-        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.shown_epsilon:.3g}{self.elsewhere}",)
+        return (f"{NOT_PRIVATE}: the real eps is {phrase}{self.shown}{self.elsewhere}",)
 
 
 NOT_CHARGED = "not charged"
@@ -235,8 +239,8 @@ def noise_behind(cells: Iterable[tuple[CalibratedCell, Cell]]) -> Noise | None:
     return replace(worst, delta_large=any(noise.delta_large for noise in noises))
 
 
-def number(value: float) -> str:
-    """Show an epsilon: three digits, whole numbers from 1000 with commas."""
+def number(value: float, digits: int = 3) -> str:
+    """Show an epsilon: significant digits, whole numbers from 1000 with commas."""
     if 1000 <= value < 1e6:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
+        return f"{float(f'{value:.{digits}g}'):,.0f}"
+    return f"{value:.{digits}g}".replace("e+0", "e").replace("e+", "e")

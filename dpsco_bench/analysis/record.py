@@ -63,6 +63,7 @@ _KEPT = (
         "states",
         "noise_of",
         "count_of",
+        "audited_by",
         "formula_of",
         "replicates",
     ),

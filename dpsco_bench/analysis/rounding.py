@@ -7,6 +7,12 @@ import math
 from dpsco_bench.privacy.ledger import ROUNDING
 
 
+def digits_beside(claimed: float) -> int:
+    """Count the significant digits of a claim, from three to six, so that a bound beside it is shown with as many."""
+    shown = f"{claimed:.6g}".partition("e")[0].replace(".", "").strip("0")
+    return max(3, len(shown))
+
+
 def outward(value: float, kind: str, digits: int = 3) -> float:
     """A bound with so many significant digits that it still is one.
 

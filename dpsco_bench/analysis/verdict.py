@@ -51,7 +51,7 @@ class Verdict(Record):
     noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
     worst_ratio, worst_cell, worst_value : float, int, float or None
         Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
-    epsilon_of : str or None, of a row on privacy: what its real epsilon is of (`privacy.ledger.EPSILONS`)
+    epsilon_of : str or None, of a row on privacy: what its real epsilon is of (`execution.calibrated.EPSILONS`)
     beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
     scope : str or None
         Which values a profile has run of those of the statement, where they are fewer (`Part.scope`) and its kind
@@ -78,8 +78,8 @@ class Verdict(Record):
     ratio_ends, last_local_slope, grows
         Risk over bound at both ends of the fitted cells of a rate, its last local slope, and whether that ratio grows
         throughout and still does at the end.
-    states, noise_of, count_of, formula_of
-        What the claim states (`Claim.states`), and the claims on its noise, its count, and the same noise formula.
+    states, noise_of, count_of, audited_by, formula_of
+        What the claim states (`Claim.states`), and the claims that its file names.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -141,6 +141,7 @@ class Verdict(Record):
     states: str | None = None
     noise_of: tuple[str, ...] | None = None
     count_of: tuple[str, ...] | None = None
+    audited_by: tuple[str, ...] | None = None
     formula_of: tuple[str, ...] | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""

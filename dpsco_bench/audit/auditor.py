@@ -6,25 +6,30 @@ that it tries, and its power ends where the runs do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from dpsco_bench.audit import power
-from dpsco_bench.audit.bounds import LowerBound, lower_bound
+from dpsco_bench.audit.bounds import LowerBound, gdp_lower_bound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
+from dpsco_bench.audit.canaries import MOST_WORK as SHORT_WORK
 from dpsco_bench.audit.likelihood import supports
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import STATISTICS, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import NeighbourRun
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.plain import Plain
+from dpsco_bench.privacy.accountants.gaussian import gdp_mu
+from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
@@ -42,6 +47,8 @@ MOST_WORK = 1440 * DEFAULT_WORK
 """Of all runs together: about a day."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
+"""What an audit of outputs tries of a canary's ridge and start, and of a method's steps, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
 
 Progress = Callable[[int, int], None]
@@ -63,6 +70,11 @@ class AuditResult:
         Lower bounds predicted for these runs (0 for none), and for as many of normal noise that attains the
         accountant's epsilon (NaN where it has none). A small second one says that the runs are few; a far smaller
         first one, that the pair or the accountant is not tight.
+    of : str, what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
+    mu_lower, mu_charged : float
+        With the same confidence, no larger than the Gaussian-DP parameter; and the one that is charged, NaN where the
+        accountant has none.
+    epsilon_real, epsilon_real_kind : float, str, the accountant's value of what is audited, for comparison
     remarks : tuple of str, a line where outputs are no function of the releases
     """
 
@@ -80,6 +92,9 @@ class AuditResult:
     promised: float
     attainable: float
     delta: float
+    of: str
+    mu_lower: float
+    mu_charged: float
     epsilon_real: float
     epsilon_real_kind: str
     bound: LowerBound
@@ -87,7 +102,8 @@ class AuditResult:
 
     def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
-        return {key: getattr(self, key) for key in f"{keys} power against".split()} | {"remarks": list(self.remarks)}
+        keys += " power against of mu_lower mu_charged epsilon_real epsilon_real_kind"
+        return {key: getattr(self, key) for key in keys.split()} | {"remarks": list(self.remarks)}
 
 
 def make_audit_cell(
@@ -113,6 +129,7 @@ def audit_cell(
     seed: int = 2017,
     mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
+    searched: Iterable[str] = (),
 ) -> AuditResult:
     """Bound the epsilon of a cell's algorithm from below.
 
@@ -128,6 +145,8 @@ def audit_cell(
         ``transcript`` (an adversary who sees everything released), ``output`` (the final output only), or None:
         the transcript where its likelihood is known, else the output.
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
+    searched : names of `INSTANCES`
+        For an audit of outputs: what pilots may change in the cell, so that its output tells most.
     """
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
@@ -142,6 +161,9 @@ def audit_cell(
         what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
         raise Refusal(f"audit of {cell.algorithm}", what)
     calibrated = calibrate_cell(cell, calibration, seed)
+    if statistic == "output" and searched:
+        audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
+        cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
     return audit_calibrated(
         *(cell, calibrated, runs, confidence, statistic), seed=seed, mechanism=mechanism, progress=progress
     )
@@ -167,6 +189,7 @@ def audit_calibrated(
     statistic = chosen_statistic(statistic, supports(plan), cell)
     runs = default_runs(plan) if runs is None else int(runs)
     audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
+    calibrated = _as_seen(calibrated, statistic, audit.claim)
     proven = calibrated.privacy_status == "proven"
     choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
     predicted = audit.predicted(audit.weakened(choice) if proven else choice)
@@ -187,11 +210,44 @@ def audit_calibrated(
         promised=max(0.0, choice.promise),
         attainable=power.attainable_bound(runs, calibrated.epsilon_real, *audit.target),
         delta=float(cell.delta),
+        of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
+        mu_lower=gdp_lower_bound(scores[0], scores[1], audit.confidence),
+        mu_charged=_charged_mu(calibrated, audit.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
-        remarks=(OWN_NUMBERS,) if any(strays) else (),
+        remarks=(OWN_NUMBERS,) * any(strays),
     )
+
+
+def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:
+    """Charge the sequence where all answers are seen, and the output is charged apart from them."""
+    if statistic == "output" or calibrated.epsilon_of != OUTPUT or math.isnan(calibrated.epsilon_sequence):
+        return calibrated
+    kept = calibrated.epsilon_sequence <= claim * (1.0 + ROUNDING)
+    return replace(
+        calibrated,
+        epsilon_real=calibrated.epsilon_sequence,
+        epsilon_real_kind=calibrated.epsilon_sequence_kind,
+        epsilon_of=SEQUENCE,
+        privacy_status=calibrated.privacy_status if kept else "unproven",
+    )
+
+
+def _charged_mu(calibrated: CalibratedCell, delta: float) -> float:
+    """Return the Gaussian-DP parameter behind an epsilon of an accountant that has one; NaN of others."""
+    known = "Gaussian-DP" in calibrated.accountant and calibrated.epsilon_real_kind in ("upper", "exact")
+    return gdp_mu(calibrated.epsilon_real, delta) if known and 0.0 < calibrated.epsilon_real < math.inf else math.nan
+
+
+def _instances(cell: Cell, searched: frozenset[str]) -> Iterator[Cell]:
+    """List a cell and those with another ridge, start or number of steps, where it takes them."""
+    own, ours = cell.algorithm_entry.options, cell.problem_entry.options
+    tried = {k: v for k, v in INSTANCES.items() if k in searched and k in (own if k == "steps" else ours)}
+    for values in product(*((None, *several) for several in tried.values())):
+        given = {key: value for key, value in zip(tried, values, strict=True) if value is not None}
+        steps = {"steps": given.pop("steps")} if "steps" in given else {}
+        yield replace(cell, options={**cell.options, **steps}, problem_options={**cell.problem_options, **given})
 
 
 def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
@@ -252,6 +308,22 @@ class _Audit:
         setting = next(own for own in settings if own.name == name)
         again = self.learned(setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
         return max(again, key=_promise)
+
+    def telling(self, cell: Cell, calibrated: CalibratedCell, searched: frozenset[str]) -> tuple[Cell, CalibratedCell]:
+        """Choose the instance of which outputs promise most in a pilot; the cell's own among nearly equal ones."""
+        best, found = -math.inf, (cell, calibrated)
+        for own in _instances(cell, searched):
+            try:
+                if work_of(own.plan(calibrated.calibration, self.seed, twice=False)[1]) > SHORT_WORK:
+                    continue
+                fixed = calibrate_cell(own, calibrated.calibration, self.seed)
+            except DpscoError:
+                continue
+            pairs = candidate_pairs(own, self.seed, fixed.plan_for(own), fixed.scales)
+            choices = (one for k, pair in enumerate(pairs, start=1) for one in self.learned(pair, k, PILOT_FEWEST))
+            if (promise := max(choice.promise for choice in choices)) > best + STEP:
+                best, found = promise, (own, fixed)
+        return found
 
     def pilot_size(self, part: float, fewest: int) -> int:
         return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.statistic]))

@@ -8,15 +8,19 @@ probabilities bound epsilon from below, jointly valid by Bonferroni (two directi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
 from dpsco_bench.errors import InputError
 
 Array = np.ndarray
+Value = Callable[[Any, Any], Any]
+"""What bounds on the two probabilities of an event show."""
 
 TRAINING = 0.3
 """Part of the scores, taken from the front, on which the events are chosen."""
@@ -95,13 +99,36 @@ def lower_bound(
         _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
     )
     there, back = (test_p, test_q, "P over Q"), (test_q, test_p, "Q over P")
+    worth = partial(_epsilon, delta=delta)
     tried = [
-        (_choose(train_p, train_q, len(test_p), len(test_q), delta, error), there),
-        (_choose(train_q, train_p, len(test_q), len(test_p), delta, error), back),
+        (_choose(train_p, train_q, len(test_p), len(test_q), worth, error), there),
+        (_choose(train_q, train_p, len(test_q), len(test_p), worth, error), back),
     ]
     if thresholds is not None:
         tried += [(_Event(thresholds[0], True), there), (_Event(thresholds[1], False), back)]
     return max((_test(event, *sides, delta, error) for event, sides in tried), key=lambda bound: bound.epsilon)
+
+
+def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
+    """Bound the Gaussian-DP parameter from below, from scores as those of `lower_bound`.
+
+    A mu-GDP run has ``Phi^-1(P(E)) <= Phi^-1(Q(E)) + mu`` for every event E. Events in the middle of the scores tell
+    most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
+    """
+    error = (1.0 - confidence) / BOUNDS
+    (train_p, test_p), (train_q, test_q) = (
+        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
+    )
+    found = []
+    for likely, unlikely, train in ((test_p, test_q, (train_p, train_q)), (test_q, test_p, (train_q, train_p))):
+        event = _choose(*train, len(likely), len(unlikely), _mu, error)
+        tested = _test(event, likely, unlikely, "", 0.0, error)
+        found.append(float(_mu(tested.power_low, tested.false_alarm_high)))
+    return max(0.0, *found)
+
+
+def _mu(power: Any, false_alarm: Any) -> Any:
+    return np.maximum(ndtri(np.maximum(power, 1e-300)) - ndtri(np.minimum(false_alarm, 1.0 - 1e-16)), 0.0)
 
 
 def _split(key: str, given: Any) -> tuple[Array, Array]:
@@ -121,8 +148,8 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
     return np.log(np.maximum(gain, 1.0))
 
 
-def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, delta: float, error: float) -> _Event:
-    """Choose the event that promises most on a test part of the given sizes, judged by the training scores.
+def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
+    """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
 
     One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
     """
@@ -136,7 +163,7 @@ def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, delt
         hits, alarms = (_counts(values, thresholds, upper) for values in (ordered, other))
         power = clopper_pearson_lower(hits * (trials / len(ordered)), trials, error)
         expected = np.minimum((alarms + 1) * (other_trials / len(other)), other_trials)
-        promised = _epsilon(power, clopper_pearson_upper(expected, other_trials, error), delta)
+        promised = value(power, clopper_pearson_upper(expected, other_trials, error))
         i = int(np.argmax(promised))
         if promised[i] > best:
             best, chosen = float(promised[i]), _Event(float(thresholds[i]), upper)

@@ -26,7 +26,7 @@ from dpsco_bench.execution.calling import undrawn
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.privacy.records import Poisson
-from dpsco_bench.privacy.transcript import Recorder, Replay
+from dpsco_bench.privacy.transcript import Nudged, Recorder, Replay
 from dpsco_bench.problems.base import Data
 
 RECORDS, FEW, SPLIT = 24, 6, 3
@@ -142,6 +142,7 @@ class Checks:
             "drawn records keep to the constants that their problem declares": self.check_constants,
             "without noise and with a long schedule it goes half of the way to the minimum": self.check_long_run,
             "an epsilon that is called exact is attained on this problem": self.check_attained,
+            "the output is the last iterate of the steps that are declared": self.check_last_iterate,
         }
         found = []
         for name, check in checks.items():
@@ -267,6 +268,26 @@ class Checks:
         if count := told(self.subject, self.recorded_often):
             return self._differs(f"outputs tell which records were drawn, in {count} {of}: hidden ones are charged")
         return True, "equal on all neighbours tried, and with other records drawn"
+
+    def check_last_iterate(self) -> Finding:
+        """Move one answer, and see by how much the output moves: no average, no momentum, no larger step."""
+        plan = self.subject.plan
+        if plan.last_iterate is None:
+            return None, "not declared"
+        (query,), declared = plan.queries, plan.last_iterate
+        ones = np.ones(query.releases)
+        steps, c = declared.steps * ones, declared.contractions * ones
+        by = np.full(self.subject.problem.dimension, self.subject.scales[query.name] or 1.0)
+        for t in dict.fromkeys((query.releases - 1, max(0, query.releases - 2), 0)):
+            moved = self.subject.run(partial(Nudged, t, by)).output - self.recorded.output
+            most = steps[t] * float(np.linalg.norm(by)) * float(np.prod(c[t + 1 :]))
+            shares = np.linalg.norm(moved, axis=-1) / most if most > 0.0 else np.zeros(1)
+            least = 1.0 if declared.attainable and t == query.releases - 1 else 0.0
+            if shares.max() > 1.0 + ORDER_TOLERANCE or shares.min() < least - ORDER_TOLERANCE:
+                share = shares.max() if shares.max() > 1.0 else shares.min()
+                said = f"moving answer {t + 1} of {query.releases} moves the output by {share:.3g} of what is declared"
+                return False, said
+        return True, "an answer moves the output by what is declared, and by no more"
 
     def check_loss_class(self) -> Finding:
         return constants.loss_class(self.subject)

@@ -12,23 +12,26 @@ import pyarrow as pa
 from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.evaluations import AUDIT_FUSED, evaluation
+from dpsco_bench.execution.evaluations import AUDIT_OUTPUT, evaluation
 from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
+from dpsco_bench.privacy.ledger import SEQUENCE
 
-FAMILY = 200
-"""Most audits of a profile, over which the confidence is divided."""
+FAMILY = 400
+"""Most tests of a profile, two of each audit, over which the confidence is divided."""
 FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Of each audit, so that with `FAMILY_CONFIDENCE` none of the family refutes what is private (Bonferroni)."""
 POWER, REFUTED, RUNS = "audit_power", "audit_refuted", "audit_runs"
 PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
+OF_OUTPUT, MU, MU_CHARGED = "audit_of_output", "audit_mu", "audit_mu_charged"
 """Extras of a row: predicted power, 1 where the claim is refuted, runs on each data set, and the lower bounds predicted
-for the pair and for normal noise that attains what is charged."""
+for the pair and for normal noise that attains what is charged; whether the bound is of what is released; and the lower
+bound on the Gaussian-DP parameter beside the charged one."""
 
 
-@evaluation("audit", "audit_fused")  # in quotes: by these the module is found
+@evaluation("audit", "audit_output")  # in quotes: by these the module is found
 def execute(
     job: Job,
     calibrations: Calibrations,
@@ -54,13 +57,14 @@ def execute(
 
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
-    statistic = "output" if job.evaluation == AUDIT_FUSED else None  # a fused run has no transcript
+    statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
     result = audit_calibrated(
         cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, statistic=statistic, seed=job.seed
     )
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     extras |= {PROMISED: result.promised, ATTAINABLE: result.attainable}
+    extras |= {OF_OUTPUT: float(result.of != SEQUENCE), MU: result.mu_lower, MU_CHARGED: result.mu_charged}
     return {
         **cell_columns(job, cell, calibrated),
         **NO_LAW,  # the bound is of the run, not of the law of a draw

@@ -18,13 +18,7 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
 
 @cache
 def library(source: Path) -> ctypes.CDLL:
-    """Compile a C file and load it.
-
-    Raises
-    ------
-    NotMeasurable
-        Without a compiler, or where it refuses the file.
-    """
+    """Compile a C file and load it. Raises NotMeasurable without a compiler, or where it refuses the file."""
     compiler = shutil.which("cc")
     if compiler is None:
         raise NotMeasurable("there is no C compiler (cc)")

@@ -33,22 +33,16 @@ TITLES = {"G8": "a sequential step on the card", "crossover": "the card against 
 @goal("G8", TITLES["G8"])
 def on_a_core() -> Iterator[BenchCase]:
     """Its line where a core is measured: `card_rows` measures a card."""
+
+    def no_card() -> Pair:
+        raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
+
     told = f"most nanoseconds of a step, at R = 1,000 and d = {GOAL_WIDTH}"
-    yield BenchCase("G8", told, "the clock", "step", AT_MOST, GOAL_NS, _no_card, limit="no card has been measured")
-
-
-def _no_card() -> Pair:
-    raise NotMeasurable("this is of a card: dpsco bench --gpu measures it there")
+    yield BenchCase("G8", told, "the clock", "step", AT_MOST, GOAL_NS, no_card, limit="no card has been measured")
 
 
 class CardProbe(NamedTuple):
-    """What is timed on a card: a method that takes n^2 steps on one record each.
-
-    Attributes
-    ----------
-    algorithm, problem : ids
-    title : what it is called in rows
-    """
+    """What is timed on a card: a method that takes n^2 steps on one record each, and what rows call it."""
 
     algorithm: str
     problem: str
@@ -59,24 +53,12 @@ PROBES: Registry[CardProbe] = Registry("card probe", "bench", core="bench")
 
 
 def card_probe(name: str, probe: CardProbe, module: str) -> None:
-    """Register what `dpsco bench --gpu` times; papers do so in their ``bench``.
-
-    Parameters
-    ----------
-    name : str, ``<paper>.<name>``
-    module : str, ``__name__`` of the module that calls
-    """
+    """Register what `dpsco bench --gpu` times, as ``<paper>.<name>``; papers do so in their ``bench``."""
     PROBES.add(name, probe, module)
 
 
 def probes() -> list[CardProbe]:
-    """All that papers register.
-
-    Raises
-    ------
-    InputError
-        If no paper that is installed has any.
-    """
+    """All that papers register. Raises InputError if no paper that is installed has any."""
     found = [PROBES.get(name) for name in PROBES.names()]
     if not found:
         raise InputError("papers", ", ".join(papers()) or "none", "one that registers a probe for the card")
@@ -176,10 +158,8 @@ def card_rows(cupy: Any, work: Work, deadline: float = float("inf")) -> Iterator
     deadline : float, of `time.monotonic`
     """
     for probe in probes():
-        for replicates in work.goal_rows:
-            yield _row(probe, cupy, "G8", (replicates, GOAL_WIDTH), work, deadline)
-        for size in work.sizes:
-            yield _row(probe, cupy, "crossover", size, work, deadline)
+        sizes = [*(("G8", (rows, GOAL_WIDTH)) for rows in work.goal_rows), *(("crossover", s) for s in work.sizes)]
+        yield from (_row(probe, cupy, id, size, work, deadline) for id, size in sizes)
 
 
 def _row(probe: CardProbe, cupy: Any, id: str, size: tuple[int, int], work: Work, deadline: float) -> CardRow:

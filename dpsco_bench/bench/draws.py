@@ -25,16 +25,9 @@ def noise_cases() -> Iterator[BenchCase]:
     """Both kinds of noise in blocks of 64k."""
     for kind in ("normal", "laplace"):
         for shape in NOISE_SHAPES:
-            yield BenchCase(
-                id="G1",
-                case=f"{kind} noise, rows of {shape[2]}",
-                peer="standard_normal, float32, blocks of 64k",
-                unit="value",
-                sense=AT_MOST,
-                goal=NOISE_GOAL,
-                build=partial(_noise_pair, kind, shape),
-                limit=NOISE_LIMIT,
-            )
+            case, peer = f"{kind} noise, rows of {shape[2]}", "standard_normal, float32, blocks of 64k"
+            build = partial(_noise_pair, kind, shape)
+            yield BenchCase("G1", case, peer, "value", AT_MOST, NOISE_GOAL, build, NOISE_LIMIT)
 
 
 def _noise_pair(kind: str, shape: tuple[int, int, int]) -> Pair:
@@ -61,16 +54,9 @@ def generalised_cases() -> Iterator[BenchCase]:
     """In blocks of 64k, for exponents that p = 1.5 and p = 1 with large dimensions lead to."""
     for r in EXPONENTS:
         for shape in GENERALISED_SHAPES:
-            yield BenchCase(
-                id="G7",
-                case=f"GG draws, r = {r:g}, rows of {shape[2]}",
-                peer="gamma and power in NumPy",
-                unit="value",
-                sense=AT_LEAST,
-                goal=GENERALISED_GOAL,
-                build=partial(_generalised_pair, r, shape),
-                limit=GENERALISED_LIMIT,
-            )
+            case, peer = f"GG draws, r = {r:g}, rows of {shape[2]}", "gamma and power in NumPy"
+            build = partial(_generalised_pair, r, shape)
+            yield BenchCase("G7", case, peer, "value", AT_LEAST, GENERALISED_GOAL, build, GENERALISED_LIMIT)
 
 
 def _generalised_pair(r: float, shape: tuple[int, int, int]) -> Pair:
@@ -109,34 +95,23 @@ STEPS = 8
 def minimum_cases() -> Iterator[BenchCase]:
     """Shown without goals."""
     for replicates, d in SIZES:
-        for peer, build in (("eager", _eager), ("NumPy", _numpy)):
-            yield BenchCase(
-                id="noisy_max",
-                case=f"noisy max, {peer}, R/d = {replicates}/{d}",
-                peer="all 2d Laplace variates",
-                unit="score",
-                sense=AT_LEAST,
-                goal=None,
-                build=partial(_minimum_pair, replicates, d, build),
-            )
+        for name, peer in (("eager", partial(_released, lazy=False)), ("NumPy", _numpy)):
+            case, build = f"noisy max, {name}, R/d = {replicates}/{d}", partial(_minimum_pair, replicates, d, peer)
+            yield BenchCase("noisy_max", case, "all 2d Laplace variates", "score", AT_LEAST, None, build)
 
 
 def _minimum_pair(replicates: int, d: int, peer: Callable[[np.ndarray], None]) -> Pair:
     scores = RANGE * np.random.default_rng(0).random((replicates, 2 * d))
     work = STEPS * scores.size
-    return Pair(lambda: _released(scores, True), lambda: peer(scores), work, work)
+    return Pair(lambda: _released(scores), lambda: peer(scores), work, work)
 
 
-def _released(scores: np.ndarray, lazy: bool) -> None:
+def _released(scores: np.ndarray, lazy: bool = True) -> None:
     """Release the same scores in all steps of a fresh mechanism."""
     query = NoisyMinimumQuery("vertex", 1.0, STEPS, lazy=lazy)
     mechanism = Mechanism(make_plan(query, gradient_evaluations=0), {"vertex": 1.0}, "bench", 0, 0, len(scores))
     for step in range(STEPS):
         mechanism.release("vertex", scores, step)
-
-
-def _eager(scores: np.ndarray) -> None:
-    _released(scores, False)
 
 
 def _numpy(scores: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.registry import run_of
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.objective import Objective
 
 Size = tuple[int, int, float]
 SIZES: tuple[Size, ...] = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 128, 5.0))
@@ -47,10 +48,7 @@ def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, laz
     lazy : bool
         Whether its steps leave out noise that decides nothing. Drawing all of it is then not their work, and no goal.
     """
-    for size in SIZES:
-        yield _against_listing(id, method, cell_of, size, scale)
-        if size[1] >= WIDE:
-            yield _against_noise(id, method, cell_of, size, scale, lazy=lazy)
+    yield from _rows(id, method, cell_of, SIZES, scale, lazy=lazy)
 
 
 def other_methods(
@@ -71,49 +69,31 @@ def other_methods(
     noisy : collection of str, methods that draw noise in each step: they are set against that too
     """
     for method, cell_of in cells.items():
-        for size in sizes:
-            yield _against_listing(id, method, cell_of, size, SCALE, RUN, limits.get(method, SHARED))
-            if method in noisy and size[1] >= WIDE:
-                yield _against_noise(id, method, cell_of, size, SCALE, RUN, limits.get(method, BESIDE))
+        listed, beside = (limits.get(method, usual) for usual in (SHARED, BESIDE))
+        yield from _rows(id, method, cell_of, sizes, SCALE, RUN, listed, beside, method in noisy)
 
 
-def _against_listing(
-    id: str, method: str, cell_of: CellOf, size: Size, scale: float, unit: str = STEP, limit: str = LISTED
-) -> BenchCase:
-    replicates, d, least = size
-    return BenchCase(
-        id=id,
-        case=f"{method}, R/d = {replicates}/{d}",
-        peer="its listing",
-        unit=unit,
-        sense=AT_LEAST,
-        goal=least,
-        build=partial(_listing_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
-        limit=limit,
-    )
-
-
-def _against_noise(
+def _rows(
     id: str,
     method: str,
     cell_of: CellOf,
-    size: Size,
+    sizes: Sequence[Size],
     scale: float,
     unit: str = STEP,
-    limit: str = BESIDE,
+    listed: str = LISTED,
+    beside: str = BESIDE,
+    noisy: bool = True,
     lazy: bool = False,
-) -> BenchCase:
-    replicates, d, _ = size
-    return BenchCase(
-        id=id,
-        case=f"{method}, R/d = {replicates}/{d}{NOISE}",
-        peer="drawing all of its noise" + ", most of which it leaves out" * lazy,
-        unit=unit,
-        sense=AT_MOST,
-        goal=None if lazy else NOISE_GOAL,
-        build=partial(_noise_pair, partial(cell_of, d, _steps(replicates, d)), replicates, scale, unit),
-        limit=limit,
-    )
+) -> Iterator[BenchCase]:
+    """Set a method against its listing, and where it is ``noisy`` at the wide sizes against its noise too."""
+    for replicates, d, least in sizes:
+        steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
+        name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
+        yield BenchCase(id, name, "its listing", unit, AT_LEAST, least, partial(_listing_pair, *given), listed)
+        if noisy and d >= WIDE:
+            peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
+            goal = None if lazy else NOISE_GOAL
+            yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_noise_pair, *given), beside)
 
 
 def without_room(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -124,16 +104,10 @@ def without_room(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         alone = noise.get((row["id"], row["case"] + NOISE))
         left = row["peer_ns"] / row["goal"] if alone and row["met"] is False and row["peer_ns"] else None
         if alone and left is not None and left < alone:
-            limit = (
-                f"the goal leaves {left:.3g} ns, and its noise alone, which the listing draws too, takes {alone:.3g}"
-            )
-            row = {**row, "limit": limit}
+            told = f"{left:.3g} ns, and its noise alone, which the listing draws too, takes {alone:.3g}"
+            row = {**row, "limit": f"the goal leaves {told}"}
         found.append(row)
     return found
-
-
-def _steps(replicates: int, d: int) -> int:
-    return max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
 
 
 class TimedRun:
@@ -149,26 +123,26 @@ class TimedRun:
         self.data = cell.draw_data(0, 0)
         self.steps = max(query.releases for query in self.plan.queries)
 
-    def mechanism(self) -> Mechanism:
-        return Mechanism(self.plan, self.scales, "bench", 0, 0, self.replicates)
+    def mechanism(self, kind: type[Mechanism] = Mechanism) -> Any:
+        return kind(self.plan, self.scales, "bench", 0, 0, self.replicates)
+
+    def objective(self) -> Objective:
+        return make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
 
     def __call__(self, fused: bool) -> None:
-        objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
-        call_run(self.cell.algorithm_entry, objective, self.plan, self.mechanism(), fused=fused)
+        call_run(self.cell.algorithm_entry, self.objective(), self.plan, self.mechanism(), fused=fused)
 
     def is_fused(self) -> bool:
         """Whether compiled steps run where nobody asks for the listing."""
         algorithm = self.cell.algorithm_entry
-        objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
-        return run_of(algorithm, objective, self.plan, self.mechanism()) is not algorithm.run_function
+        return run_of(algorithm, self.objective(), self.plan, self.mechanism()) is not algorithm.run_function
 
     @cached_property
     def widths(self) -> dict[str, int]:
         """Numbers of a release of each query, from a run of the listing; Frank-Wolfe's has one for every vertex."""
-        objective = make_objective(self.cell, self.data, (0, 0, 0, self.replicates))
-        watching = _Widths(self.plan, self.scales, "bench", 0, 0, self.replicates)
-        call_run(self.cell.algorithm_entry, objective, self.plan, watching, fused=False)
-        return watching.widths
+        watching = self.mechanism(_Widths)
+        call_run(self.cell.algorithm_entry, self.objective(), self.plan, watching, fused=False)
+        return dict(watching.widths)
 
     def draw(self) -> None:
         """Draw the noise of the longest query, all of it, in the blocks of the listing."""
@@ -182,11 +156,9 @@ class TimedRun:
 class _Widths(Mechanism):
     """Notes how many numbers a release of each query has."""
 
-    widths: dict[str, int]
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.widths = {}
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        return {}
 
     def release(self, name: str, value: Any, step: int = 0) -> Any:
         self.widths[name] = value.shape[-1]

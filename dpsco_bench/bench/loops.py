@@ -1,18 +1,124 @@
-"""G2, G3 and G5: batched noisy SGD against its noise alone, against JAX, and against a run-at-a-time script."""
+"""G2, G3 and G5: batched noisy SGD against its noise alone, against JAX, and against a run-at-a-time script.
+
+Its gradient is an oracle's, so that the machinery is what is measured.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from dpsco_bench.backend.namespace import row_norm
 from dpsco_bench.bench import jax_peer
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, goal
-from dpsco_bench.bench.noisy_sgd import SgdTask, batched_run
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.objective import Objective
+from dpsco_bench.problems.quadratic import DiagQuadratic
 
+Array = Any
 Draw = Callable[[int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class SgdTask:
+    """One run of projected noisy SGD on `diag_quadratic`.
+
+    Attributes
+    ----------
+    replicates, d, steps : int, R, d, T
+    step, scale, radius : float, step size, noise standard deviation, radius of the ball projected on
+    """
+
+    replicates: int
+    d: int
+    steps: int
+    dtype: str = "float64"
+    n: int = 1000
+    step: float = 0.1
+    scale: float = 0.1
+    radius: float = 1.0
+
+    @property
+    def draws(self) -> int:
+        """Noise values of a whole run."""
+        return self.steps * self.replicates * self.d
+
+    def plan(self) -> Plan:
+        """One full-data Gaussian query per step."""
+        return make_plan(
+            GaussianQuery("gradient", 2.0 / self.n, self.steps, paper_scale=self.scale),
+            gradient_evaluations=self.n * self.steps,
+            steps=self.steps,
+            step=self.step,
+            radius=self.radius,
+        )
+
+    def problem(self) -> DiagQuadratic:
+        """The oracle: curvatures from 1/4 to 1, started on the sphere of radius 1."""
+        return DiagQuadratic(self.d)
+
+
+def batched_run(task: SgdTask) -> Array:
+    """Run all replicates at once through `Objective` and `Mechanism`; returns ``(R, d)``."""
+    plan = task.plan()
+    objective = Objective(task.problem(), Data(task.n), task.replicates, np, task.dtype)
+    mechanism = Mechanism(plan, {"gradient": task.scale}, "bench", 0, 0, task.replicates, np, task.dtype)
+    return noisy_sgd(objective, plan, mechanism)
+
+
+def noisy_sgd(objective: Objective, plan: Plan, mechanism: Mechanism) -> Array:
+    """Projected noisy gradient steps on iterates ``(R, d)``; returns the last iterate."""
+    x = objective.start
+    for t in range(plan.steps):
+        gradient = mechanism.release("gradient", objective.mean_gradient(x), t)
+        x = project(x - plan.step * gradient, plan.radius)
+        objective.observe(x)
+    return x
+
+
+def project(x: Array, radius: float) -> Array:
+    """Euclidean projection of the rows on the ball around the origin."""
+    return x * (radius / np.maximum(row_norm(x), radius))
+
+
+def compiled_run(task: SgdTask) -> Callable[[], Array]:
+    """Compile a whole run that draws its own noise; each call gives the last iterates ``(R, d)``.
+
+    Every replicate has its key and every step a key split from it, as JAX's own examples do.
+    """
+    jax = jax_peer.import_jax()
+    with jax_peer.double_precision(jax, task.dtype):
+
+        def draw(key: Array) -> Array:
+            return jax.random.normal(key, (task.d,), dtype=task.dtype)
+
+        def one(key: Array) -> Array:
+            return scanned(task, jax.random.split(key, task.steps), draw)
+
+        keys = jax.random.split(jax.random.key(0), task.replicates)
+        run = jax.jit(jax.vmap(one)).lower(keys).compile()
+    return lambda: run(keys).block_until_ready()
+
+
+def scanned(task: SgdTask, sources: Array, draw: Callable[[Array], Array]) -> Array:
+    """One replicate's steps; ``draw`` makes standard normals ``(d,)`` of each step's source."""
+    jax = jax_peer.import_jax()
+    jnp, problem = jax.numpy, task.problem()
+    curvature = jnp.asarray(problem.spectrum, dtype=task.dtype)
+
+    def body(x: Array, source: Array) -> tuple[Array, None]:
+        x = x - task.step * (curvature * x + task.scale * draw(source))
+        norm = jnp.sqrt(jnp.sum(x * x))
+        return x * (task.radius / jnp.maximum(norm, task.radius)), None
+
+    return jax.lax.scan(body, jnp.asarray(problem.start, dtype=task.dtype), sources)[0]
 
 
 def draw_only(task: SgdTask, generator: np.random.Generator) -> None:
@@ -55,16 +161,9 @@ def task(replicates: int, d: int, dtype: str = "float64") -> SgdTask:
 def draw_cases() -> Iterator[BenchCase]:
     """G2: float64 state; the goal holds from ``R d = 8192`` on."""
     for replicates, d in SIZES:
-        yield BenchCase(
-            id="G2",
-            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
-            peer="drawing its noise with standard_normal",
-            unit="draw",
-            sense=AT_MOST,
-            goal=DRAW_GOAL if replicates * d >= LEAST_BATCH else None,
-            build=partial(_draw_pair, task(replicates, d)),
-            limit=PASSES,
-        )
+        case, peer = f"noisy SGD, float64, R/d = {replicates}/{d}", "drawing its noise with standard_normal"
+        goal, build = DRAW_GOAL if replicates * d >= LEAST_BATCH else None, partial(_draw_pair, task(replicates, d))
+        yield BenchCase("G2", case, peer, "draw", AT_MOST, goal, build, PASSES)
 
 
 def _draw_pair(task: SgdTask) -> Pair:
@@ -77,36 +176,21 @@ def jax_cases() -> Iterator[BenchCase]:
     """G3: both precisions; the compilation is outside the clock."""
     for replicates, d in SIZES:
         for dtype, least in JAX_GOALS.items():
-            yield BenchCase(
-                id="G3",
-                case=f"noisy SGD, {dtype}, R/d = {replicates}/{d}",
-                peer="JAX vmap + scan",
-                unit="draw",
-                sense=AT_LEAST,
-                goal=least if replicates * d >= LEAST_BATCH else None,
-                build=partial(_jax_pair, task(replicates, d, dtype)),
-                limit=PASSES,
-            )
+            case, goal = f"noisy SGD, {dtype}, R/d = {replicates}/{d}", least if replicates * d >= LEAST_BATCH else None
+            build = partial(_jax_pair, task(replicates, d, dtype))
+            yield BenchCase("G3", case, "JAX vmap + scan", "draw", AT_LEAST, goal, build, PASSES)
 
 
 def _jax_pair(task: SgdTask) -> Pair:
-    return Pair(lambda: batched_run(task), jax_peer.compiled_run(task), task.draws, task.draws)
+    return Pair(lambda: batched_run(task), compiled_run(task), task.draws, task.draws)
 
 
 @goal("G5", "batched noisy SGD against a run-at-a-time script")
 def script_cases() -> Iterator[BenchCase]:
     """G5: float64; the script runs one replicate, which costs the same whatever their number."""
     for replicates, d, least in SCRIPT_GOALS:
-        yield BenchCase(
-            id="G5",
-            case=f"noisy SGD, float64, R/d = {replicates}/{d}",
-            peer="run-at-a-time script",
-            unit="draw",
-            sense=AT_LEAST,
-            goal=least,
-            build=partial(_script_pair, task(replicates, d)),
-            limit=SCRIPT,
-        )
+        case, build = f"noisy SGD, float64, R/d = {replicates}/{d}", partial(_script_pair, task(replicates, d))
+        yield BenchCase("G5", case, "run-at-a-time script", "draw", AT_LEAST, least, build, SCRIPT)
 
 
 def _script_pair(task: SgdTask) -> Pair:

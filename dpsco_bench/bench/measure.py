@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from dpsco_bench.registry import Registry
 
@@ -65,8 +66,7 @@ class BenchCase:
     untimed: str = ""
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """How long to measure: ``rounds`` of one sample of each task, a sample taking about ``seconds``."""
 
     rounds: int
@@ -118,7 +118,11 @@ def measure(case: BenchCase, effort: Effort) -> Row:
         pair = case.build()
     except NotMeasurable as reason:
         return replace(row, reason=str(reason), met=False if reason.missed and case.goal is not None else None)
-    ours, peer = _interleaved(pair, effort)
+    calls = [_calls(task, effort.seconds) for task in (pair.ours, pair.peer)]
+    ours, peer = [], []  # nanoseconds per unit of work
+    for _ in range(effort.rounds):
+        ours.append(1e9 * _seconds(pair.ours, calls[0]) / pair.ours_units)
+        peer.append(1e9 * _seconds(pair.peer, calls[1]) / pair.peer_units)
     ratio = _ratio(case, min(ours), min(peer))
     median = statistics.median(_ratio(case, a, b) for a, b in zip(ours, peer, strict=True))
     met = None if case.goal is None else ratio <= case.goal if case.sense == AT_MOST else ratio >= case.goal
@@ -128,16 +132,6 @@ def measure(case: BenchCase, effort: Effort) -> Row:
 
 def _ratio(case: BenchCase, ours: float, peer: float) -> float:
     return ours / peer if case.sense == AT_MOST else peer / ours
-
-
-def _interleaved(pair: Pair, effort: Effort) -> tuple[list[float], list[float]]:
-    """Nanoseconds per unit of both tasks, one entry per round."""
-    calls = [_calls(task, effort.seconds) for task in (pair.ours, pair.peer)]
-    ours, peer = [], []
-    for _ in range(effort.rounds):
-        ours.append(1e9 * _seconds(pair.ours, calls[0]) / pair.ours_units)
-        peer.append(1e9 * _seconds(pair.peer, calls[1]) / pair.peer_units)
-    return ours, peer
 
 
 def _calls(task: Task, seconds: float) -> int:

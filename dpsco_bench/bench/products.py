@@ -1,4 +1,4 @@
-"""G6 and P8: the mean gradient of full-batch methods against its two matrix products, and against two replicates'."""
+"""G6, P8, P10: mean gradients against their matrix products and two replicates', projections against plain NumPy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench.measure import AT_LEAST, BenchCase, NotMeasurable, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair, goal
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
+from dpsco_bench.geometry.lp import project_l2
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
@@ -26,16 +27,9 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 def cases() -> Iterator[BenchCase]:
     """The full-batch gradient of `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:
-        yield BenchCase(
-            id="G6",
-            case=f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}",
-            peer="its two matrix products",
-            unit="margin",
-            sense=AT_LEAST,
-            goal=GOAL,
-            limit="between the products all margins go through tanh, in a pass of its own",
-            build=partial(_pair, replicates, n, d),
-        )
+        case, build = f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}", partial(_pair, replicates, n, d)
+        limit = "between the products all margins go through tanh, in a pass of its own"
+        yield BenchCase("G6", case, "its two matrix products", "margin", AT_LEAST, GOAL, build, limit)
 
 
 def _pair(replicates: int, n: int, d: int) -> Pair:
@@ -62,18 +56,10 @@ Cells stacked on the axis of replicates would have as many. None are stacked.
 def part_cases() -> Iterator[BenchCase]:
     """The mean gradient as DP-GD takes it, against the listing's with two replicates; time of one replicate's."""
     for rows in PART_ROWS:
-        yield BenchCase(
-            id="P8",
-            case=f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}",
-            peer=f"its listing, R = {ALONE}"
-            if rows == ALONE
-            else f"listing: a step of {rows} against steps of {ALONE}",
-            unit="margin",
-            sense=AT_LEAST,
-            goal=PART_GOAL,
-            limit="two replicates share each fetched record between two only; more of them meet the goal",
-            build=partial(_part_pair, rows),
-        )
+        case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
+        peer = f"its listing, R = {ALONE}" if rows == ALONE else f"listing: a step of {rows} against steps of {ALONE}"
+        limit = "two replicates share each fetched record between two only; more of them meet the goal"
+        yield BenchCase("P8", case, peer, "margin", AT_LEAST, PART_GOAL, partial(_part_pair, rows), limit)
 
 
 def _part_pair(rows: int) -> Pair:
@@ -100,3 +86,29 @@ class Products:
     def __call__(self) -> None:
         np.matmul(self.x, self.features.T, out=self.margins)
         np.matmul(self.slopes, self.features, out=self.gradient)
+
+
+BALL_SIZES = ((12, 8), (64, 128), (512, 128))
+BALL_GOAL = 1.5
+RADIUS = 1.0
+
+
+def careless(x: np.ndarray) -> np.ndarray:
+    """Shrink what lies outside; squares may overflow and vanish."""
+    length = np.sqrt(np.einsum("ij,ij->i", x, x))
+    return x * (RADIUS / np.maximum(length, RADIUS))[:, None]
+
+
+@goal("P10", "the projection on an l2 ball against four calls of NumPy")
+def projection_cases() -> Iterator[BenchCase]:
+    """P10: rows inside and outside the ball, float64."""
+    for replicates, d in BALL_SIZES:
+        case, peer = f"project_l2, R/d = {replicates}/{d}", "einsum, sqrt, maximum, product"
+        limit = "of an array so small the calls are seen, and one more asks whether squares may overflow"
+        yield BenchCase("P10", case, peer, "entry", AT_MOST, BALL_GOAL, partial(_ball_pair, replicates, d), limit)
+
+
+def _ball_pair(replicates: int, d: int) -> Pair:
+    lengths = np.geomspace(0.1, 10.0, replicates)[:, None]
+    x = np.random.default_rng(0).standard_normal((replicates, d)) * lengths / d**0.5
+    return Pair(lambda: project_l2(x, RADIUS), lambda: careless(x), x.size, x.size)

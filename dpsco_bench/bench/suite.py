@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -30,12 +31,7 @@ def selected(only: Sequence[str]) -> list[str]:
 
 
 def run_suite(only: Sequence[str] = (), quick: bool = False) -> Iterator[Row]:
-    """Measure case after case.
-
-    Parameters
-    ----------
-    quick : bool, shorter samples: a look, not a measurement to quote
-    """
+    """Measure case after case; ``quick`` takes shorter samples: a look, not a measurement to quote."""
     for id in selected(only):
         for case in GOALS.get(id).cases():
             with tuned():
@@ -83,10 +79,8 @@ def environment(gpu: bool = False) -> Dated:
 
 def _versions() -> dict[str, str]:
     """Versions of those of `PEERS` that are installed, and of the C compiler."""
-    found = {"C compiler": compiler_version()}
+    found = {"C compiler": told} if (told := compiler_version()) else {}
     for name in PEERS:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = ""
-    return {name: told for name, told in found.items() if told}
+    return found

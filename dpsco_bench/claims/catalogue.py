@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from dpsco_bench.claims.erratum import Erratum, parse_erratum
 from dpsco_bench.claims.files import read_shipped
@@ -19,6 +20,8 @@ from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, paper_folders
 
+T = TypeVar("T", Claim, TableText)
+
 
 def conf_files(pattern: str) -> list[Path]:
     """Files of the configuration tree and of the folders ``conf`` of papers that bring their own."""
@@ -26,20 +29,18 @@ def conf_files(pattern: str) -> list[Path]:
     return [*sorted(conf_dir().glob(pattern)), *own]
 
 
-def claim_files() -> dict[str, Path]:
-    """Ids ``<paper>.<name>`` of all claims, sorted, and their files ``conf/claim/<paper>/<name>.yaml``."""
-    return dict(sorted(_of_papers("claim/*/*.yaml").items()))
+def claim_files(what: str = "claim") -> dict[str, Path]:
+    """Ids ``<paper>.<name>`` of all claims (or tables), sorted, and their files ``conf/claim/<paper>/<name>.yaml``.
 
-
-def _of_papers(pattern: str) -> dict[str, Path]:
-    """Ids and files. Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``."""
+    Raises InputError for two ids with one address on the site, such as ``a_b`` and ``a.b``.
+    """
     found, taken = dict[str, Path](), dict[str, Path]()
-    for path in conf_files(pattern):
+    for path in conf_files(f"{what}/*/*.yaml"):
         id = f"{path.parent.name}.{path.stem}"
         if (first := taken.setdefault(slug(id), path)) is not path:
             raise InputError(f"{path}: id", id, f"one that differs from that of {first} in letters or digits")
         found[id] = path
-    return found
+    return dict(sorted(found.items()))
 
 
 def claim_file(id: str) -> Path | None:
@@ -55,13 +56,7 @@ def claim_ids() -> list[str]:
 
 
 def read_claim(id: str) -> Claim:
-    """A claim that ships, uncomposed.
-
-    Raises
-    ------
-    InputError
-        For an unknown id, and a file that is no claim.
-    """
+    """A claim that ships, uncomposed. Raises InputError for an unknown id, and a file that is no claim."""
     path = claim_file(id)
     if path is None:
         raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
@@ -74,10 +69,15 @@ def _parsed(path: Path) -> Claim:
 
 @cache
 def _parsed_once(path: Path, changed: int, size: int) -> Claim:
+    return _named_as(path, parse_claim)
+
+
+def _named_as(path: Path, parse: Callable[[Any], T]) -> T:
+    """Read a claim or table that is called as its file is. Raises DpscoError, naming the file."""
     with naming(path):
-        claim = parse_claim(read_shipped(path))
-        check_id(claim.id, path)
-    return claim
+        found = parse(read_shipped(path))
+        check_id(found.id, path)
+    return found
 
 
 @contextmanager
@@ -92,13 +92,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def check_id(id: str, path: Path) -> None:
-    """A claim or table is called as its file is.
-
-    Raises
-    ------
-    InputError
-        Naming the file.
-    """
+    """Refuse a claim or table that is not called as its file is. Raises InputError, naming the file."""
     if id != (called := f"{path.parent.name}.{path.stem}"):
         raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
@@ -112,12 +106,8 @@ def profile_claims(profile: str) -> list[str]:
     """Ids of the claims that a profile measures: all, unless its files name them. Absent papers are left out.
 
     Each paper names its claims in a file of its own, ``conf/profile/<profile>/<paper>.yaml``; a paper in a package may
-    do so in ``conf/profile/<profile>.yaml``.
-
-    Raises
-    ------
-    InputError
-        If the file names an unknown claim, or no list of claims.
+    do so in ``conf/profile/<profile>.yaml``. Raises InputError if the file names an unknown claim, or no list of
+    claims.
     """
     known = claim_ids()
     theirs = {paper: folder / "conf" for paper, folder in paper_folders().items() if (folder / "conf").is_dir()}
@@ -152,13 +142,7 @@ def _named(root: Path, profile: str) -> list[str]:
 
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
-    found = []
-    for path in _of_papers("table/*/*.yaml").values():
-        with naming(path):
-            text = parse_table(read_shipped(path))
-            check_id(text.id, path)
-        found.append(text)
-    return sorted(found, key=lambda text: text.id)
+    return [_named_as(path, parse_table) for path in claim_files("table").values()]
 
 
 def errata_papers() -> list[str]:
@@ -169,10 +153,7 @@ def errata_papers() -> list[str]:
 def load_errata(paper: str) -> list[Erratum]:
     """Entries of a paper's ledger ``conf/errata/<paper>.yaml`` in their order; empty if there is none.
 
-    Raises
-    ------
-    DpscoError
-        Naming the file, for an entry that `parse_erratum` refuses.
+    Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
     """
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
@@ -182,19 +163,13 @@ def load_errata(paper: str) -> list[Erratum]:
                 raise InputError(f"errata of {paper}", entries, "a list of mappings")
             found += [parse_erratum(paper, entry) for entry in entries]
             counts = Counter(slug(entry.id) for entry in found)
-            for id in (entry.id for entry in found if counts[slug(entry.id)] > 1):
-                raise InputError(f"errata of {paper}", id, "an id that no other entry has")
+            if twice := [entry.id for entry in found if counts[slug(entry.id)] > 1]:
+                raise InputError(f"errata of {paper}", twice[0], "an id that no other entry has")
     return found
 
 
 def find_errata(paper: str, ids: list[str]) -> list[Erratum]:
-    """Entries of a ledger by id.
-
-    Raises
-    ------
-    InputError
-        For an id that the ledger does not have.
-    """
+    """Entries of a ledger by id. Raises InputError for an id that the ledger does not have."""
     known = {entry.id: entry for entry in load_errata(paper)}
     for id in ids:
         if id not in known:

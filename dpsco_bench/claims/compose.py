@@ -39,10 +39,7 @@ CLAIM_SUFFIXES = (".yaml", ".yml")
 def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
     """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
 
-    Raises
-    ------
-    InputError
-        For something that is no such file, or an id that is taken.
+    Raises InputError for something that is no such file, or an id that is taken.
     """
     taken, found = set(claim_ids()), {}
     for file in files:
@@ -74,17 +71,12 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
 
+    Raises InputError for an unknown claim.
+
     Parameters
     ----------
-    text : str
-        As written.
-    known : collection of str, optional
-        Ids to choose from; by default those of ``conf/claim``.
-
-    Raises
-    ------
-    InputError
-        For an unknown claim.
+    text : str, as written
+    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
     """
     known = claim_ids() if known is None else known
     wanted = text.replace("/", ".", 1).replace("_", ".")
@@ -101,8 +93,7 @@ def load_claim(
 
     Parameters
     ----------
-    id, profile, overrides
-        What is composed.
+    id, profile, overrides : what is composed
     settings : Settings, optional
         What the same overrides compose for all claims: one that ships and that no override changes is then only read.
 
@@ -112,7 +103,8 @@ def load_claim(
     settings : Settings
     """
     file = claim_file(id)
-    if settings is not None and file is not None and not any(map(_overrides_claim, overrides)):
+    changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
+    if settings is not None and file is not None and not changed:
         claim = read_claim(id)
         _check_errata(claim)
         return claim, settings
@@ -129,11 +121,6 @@ def load_claim(
         claim = parse_claim(config["claim"])
         _check_errata(claim)
     return claim, Settings.of(config)
-
-
-def _overrides_claim(override: str) -> bool:
-    """Whether an override reaches into the claim: ``claim=``, ``+claim.title=``, but not ``claims=``."""
-    return re.match(r"[+~]*claim\b", override) is not None
 
 
 def _check_errata(claim: Claim) -> None:
@@ -159,11 +146,14 @@ def _compose(overrides: Sequence[str]) -> dict[str, Any]:
 def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
     """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
     claim, settings = load_claim(id, profile, overrides, settings)
-    with errors_of(id, settings.claims):
-        parts = claim.parts_of(profile)
-        for part in parts:
-            _check_names(claim, part)
-        jobs = [job for part in parts if part.plans for job in _part_jobs(claim, part, profile, settings)]
+    parts, jobs = claim.parts_of(profile), list[Job]()
+    for part in parts:
+        with errors_of(id, settings.claims), errors_of_part(claim, part):
+            for formula in filter(None, (part.bound, part.closed_form)):
+                get_bound(formula)
+            if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
+                raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
+            jobs += [checked_job(job) for job in part_jobs(claim, part, profile, settings)] if part.plans else []
     return ClaimEntry.of(replace(claim, parts=parts), jobs)
 
 
@@ -172,21 +162,6 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
     claim, _ = load_claim(id, profile, overrides)
     measured = {part.id for part in claim.parts_of(profile)}
     return [part.id for part in claim.parts if part.id not in measured]
-
-
-def _check_names(claim: Claim, part: Part) -> None:
-    """The formula and the check that a part names exist."""
-    with errors_of_part(claim, part):
-        for formula in filter(None, (part.bound, part.closed_form)):
-            get_bound(formula)
-        if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
-            raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
-
-
-def _part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
-    """Jobs of a part that can be run."""
-    with errors_of_part(claim, part):
-        return [checked_job(job) for job in part_jobs(claim, part, profile, settings)]
 
 
 @contextmanager

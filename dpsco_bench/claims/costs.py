@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.execution.cell import Cell
@@ -79,31 +78,24 @@ class Costs:
     methods: Mapping[str, Terms] = field(default_factory=dict)
     families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
 
-    def seconds(self, cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
-        """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
-
-        What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is
-        the model's unless that loss was measured.
-        """
-        own = self.families.get(cell.algorithm, {}).get(family(cell))
-        listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
-        terms = None if listed else own or self.methods.get(cell.algorithm)
-        if terms is None:
-            return predicted_seconds(cell, plan, replicates, fused)
-        does = amounts(cell, plan, replicates)
-        return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
-
-
-def costs() -> Costs:
-    """What ``conf/cost.yaml`` has."""
-    return _read(conf_dir() / "cost.yaml")
-
 
 @cache
-def _read(path: Path) -> Costs:
-    return Costs(**read_shipped(path))
+def costs() -> Costs:
+    """What ``conf/cost.yaml`` has."""
+    return Costs(**read_shipped(conf_dir() / "cost.yaml"))
 
 
 def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
-    """CPU seconds of so many replicates of a cell."""
-    return costs().seconds(cell, plan, replicates, fused)
+    """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
+
+    What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is the
+    model's unless that loss was measured.
+    """
+    known = costs()
+    own = known.families.get(cell.algorithm, {}).get(family(cell))
+    listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
+    terms = None if listed else own or known.methods.get(cell.algorithm)
+    if terms is None:
+        return predicted_seconds(cell, plan, replicates, fused)
+    does = amounts(cell, plan, replicates)
+    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)

@@ -20,10 +20,8 @@ class Change:
 
     Attributes
     ----------
-    counted : str
-        What a sentence calls it that counts them.
-    meaning : str
-        Exactly what belongs here.
+    counted : str, what a sentence calls it that counts them
+    meaning : str, exactly what belongs here
     """
 
     counted: str
@@ -64,20 +62,13 @@ class Erratum:
 
     Attributes
     ----------
-    id, title : str
-        ``E1``, and what it is about.
-    changes : str
-        A word of `CHANGES`.
-    printed : str
-        What the text used here says, with the number of the formula.
-    calculation : str
-        Why it cannot stand as printed.
-    consequence : str
-        What follows, and what does not.
-    command : str
-        One command that checks it; empty where only the calculation does.
-    paper : str
-        Prefix of the paper's ids.
+    id, title : str, ``E1``, and what it is about
+    changes : str, a word of `CHANGES`
+    printed : str, what the text used here says, with the number of the formula
+    calculation : str, why it cannot stand as printed
+    consequence : str, what follows, and what does not
+    command : str, one command that checks it; empty where only the calculation does
+    paper : str, prefix of the paper's ids
     """
 
     id: str
@@ -98,10 +89,7 @@ class Erratum:
 def parse_erratum(paper: str, entry: Plain) -> Erratum:
     """An entry of a paper's ledger as its file has it.
 
-    Raises
-    ------
-    InputError
-        For missing or unknown keys, and a word that is none of `CHANGES`.
+    Raises InputError for missing or unknown keys, and a word that is none of `CHANGES`.
     """
     if not isinstance(entry, Mapping):
         raise InputError(f"errata of {paper}", entry, "a list of mappings")

@@ -49,10 +49,10 @@ def numbers(value: Any, where: str) -> Any:
     if found:
         first, last, ratio = (_number(text) for text in found.groups()[:3])
         steps = int(found[4]) - 1 if found[4] else _steps(first, last, ratio)
-        if 0 < steps < _MOST and first * last > 0 and found[4]:
-            return [round(first * (last / first) ** (number / steps), _DECIMALS) for number in range(steps + 1)]
-        if 0 < steps < _MOST:
+        if 0 < steps < _MOST and not found[4]:
             return [first * ratio**number for number in range(steps + 1)]
+        if 0 < steps < _MOST and first * last > 0:
+            return [round(first * (last / first) ** (number / steps), _DECIMALS) for number in range(steps + 1)]
     allowed = "a list of numbers, FIRST .. LAST xRATIO whose steps meet LAST, or FIRST .. LAST in COUNT"
     raise InputError(where, value, allowed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -41,7 +42,8 @@ MOST_SIGNALS = 40
 UNTIMED = ("ci",)
 """Profiles whose runs are too small for figures with a time axis; a timing job has the machine to itself."""
 CELL_FIELDS = ("n", "d", "epsilon", "delta")
-SWEPT = (*CELL_FIELDS, "problem", "algorithm")
+OPTIONS = {"problem": "problem_options", "algorithm": "options"}
+"""Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
@@ -51,8 +53,7 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
 
     Parameters
     ----------
-    claim, part
-        What to measure.
+    claim, part : what to measure
     profile : str, ``smoke``, ``ci`` or ``full``
     settings : Settings, of the plan
     """
@@ -62,18 +63,13 @@ def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> lis
     return jobs
 
 
-def _absent(claim: Claim, part: Part) -> str:
-    """The paper that is not there and of which a part has a method; empty if there is none."""
-    of = ALGORITHMS if claim.id.partition(".")[0] in papers() else None
-    return absent_paper(*(method.algorithm for method in part.methods), of=of, left_out=f"{claim.id} {part.id}")
-
-
 def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Settings) -> Job:
     replicates = int(part.replicates.get(profile, 1))
     if calibration == "none" and "none" not in part.calibrations:
         replicates = min(replicates, NOISE_OFF_REPLICATES)
     cells: list[Cell] = []
-    gone = _absent(claim, part)
+    of = ALGORITHMS if claim.id.partition(".")[0] in papers() else None
+    gone = absent_paper(*(method.algorithm for method in part.methods), of=of, left_out=f"{claim.id} {part.id}")
     for method in () if gone else part.methods:
         for number in range(len(part.sweep.values[profile])):
             cell = _cell(part, method, profile, calibration, number)
@@ -104,7 +100,9 @@ def finished(job: Job) -> Job:
     It has the predicted seconds of its cells too, where all their plans can be made.
     """
     seconds, sets, charging = _planned(job)
-    skipped = job.skipped or _skip_reason(job)
+    problems = sorted({cell.problem for cell in job.cells})
+    absent = (problem_class(name).unavailable(Path(job.data_root)) for name in problems)
+    skipped = job.skipped or next(filter(None, absent), "")
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
     job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
     run_key = _key(job, {*RUN_MODULES, *sets})
@@ -162,7 +160,7 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
             raise InputError(f"fixed of {part.id}", key, "one of " + ", ".join(CELL_FIELDS))
     fixed: Options = {k: v[profile] if isinstance(v, Mapping) else v for k, v in part.fixed.items()}
     cell = replace(cell, **fixed)
-    if not part.along or part.sweep.parameter.split(".")[0] in SWEPT:
+    if not part.along or part.sweep.parameter.split(".")[0] in (*CELL_FIELDS, *OPTIONS):
         cell = _set(part, cell, part.sweep.parameter, value)
     for key, values in part.along.items():
         cell = _set(part, cell, key, values[profile][number])
@@ -172,21 +170,19 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
 def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
     """A cell with a swept value in its place."""
     target, _, option = key.partition(".")
-    if target in ("n", "d") and not option:
-        if not float(value).is_integer():
-            raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
-        return replace(cell, n=int(value)) if target == "n" else replace(cell, d=int(value))
-    if target in ("epsilon", "delta") and not option:
-        return replace(cell, epsilon=float(value)) if target == "epsilon" else replace(cell, delta=float(value))
-    if target in ("problem", "algorithm") and option:
-        kind = "problem_options" if target == "problem" else "options"
-        check_names(kind, [option], f"sweep of {part.id}: {target}")
-    if target == "problem" and option:
-        return replace(cell, problem_options={**cell.problem_options, option: value})
-    if target == "algorithm" and option:
-        return replace(cell, options={**cell.options, option: value})
-    allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
-    raise InputError(f"sweep parameter of {part.id}", key, allowed)
+    if option and target in OPTIONS:
+        place = OPTIONS[target]
+        check_names(place, [option], f"sweep of {part.id}: {target}")
+        swept: Options = {place: {**getattr(cell, place), option: value}}
+        return replace(cell, **swept)
+    if option or target not in CELL_FIELDS:
+        allowed = "n, d, epsilon, delta, problem.<option> or algorithm.<option>"
+        raise InputError(f"sweep parameter of {part.id}", key, allowed)
+    whole = target in ("n", "d")
+    if whole and not float(value).is_integer():
+        raise InputError(f"sweep of {part.id}: {target}", value, "an integer >= 1")
+    size: Options = {target: int(value) if whole else float(value)}
+    return replace(cell, **size)
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
@@ -195,15 +191,6 @@ def _judged_variant(part: Part, method: Method, calibration: str) -> str:
     entry = get_algorithm(method.algorithm)
     variant = entry.variant_for(judged[0] if calibration == "none" else calibration)
     return variant if calibration in entry.variants[variant] else entry.variant_for(calibration)
-
-
-def _skip_reason(job: Job) -> str:
-    """Why a job cannot run here (absent data), or an empty string."""
-    for name in sorted({cell.problem for cell in job.cells}):
-        reason = problem_class(name).unavailable(Path(job.data_root))
-        if reason:
-            return reason
-    return ""
 
 
 def _modules(job: Job, base: Iterable[str]) -> Iterator[str]:
@@ -252,20 +239,14 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     numbers = {**job.numbers([without_places(cell) for cell in job.cells], calibrating), "format": RUN_FORMAT}
     numbers.pop("replicates", None)
     if calibrating and job.calibration != "none":
-        numbers["accountant"] = _accountant()
+        numbers["accountant"] = ""
+        with suppress(PackageNotFoundError):
+            numbers["accountant"] = version("dp-accounting")
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating
     code = numbers_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
     return digest({"numbers": numbers, "code": code})
-
-
-def _accountant() -> str:
-    """Version of the library that composes, empty where it is not installed."""
-    try:
-        return version("dp-accounting")
-    except PackageNotFoundError:
-        return ""
 
 
 def checked_job(job: Job) -> Job:

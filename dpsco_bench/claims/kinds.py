@@ -32,7 +32,7 @@ SHARED_FIELDS = (
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
     *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),
-    *("ratio_ends", "last_local_slope", "grows", "states", "noise_of", "count_of", "formula_of"),
+    *("ratio_ends", "last_local_slope", "grows", "states", "noise_of", "count_of", "audited_by", "formula_of"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (
@@ -220,10 +220,7 @@ class Kind(ABC):
     def check(self, part: Any, where: str) -> None:  # noqa: B027 - most kinds need no more
         """Refuse a part that lacks what the kind needs beyond its attributes; ``where`` begins the error's key.
 
-        Raises
-        ------
-        InputError
-            Naming the key.
+        Raises InputError, naming the key.
         """
 
     def runs(self, part: Any) -> bool:
@@ -301,16 +298,13 @@ KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 def kind(name: str) -> Callable[[KindClass], KindClass]:
     """Register a kind of part (decorator of a subclass of `Kind`).
 
+    Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words or a judge;
+    for a field that is not shared, or an own one that is or has no type.
+
     Parameters
     ----------
     name : str
         As claim files write it; of a shipped kind also the name of its file.
-
-    Raises
-    ------
-    InputError
-        For a name that another kind has, or a class that is no kind or lacks a title, words or a judge; for a field
-        that is not shared, or an own one that is or has no type.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")
@@ -347,13 +341,7 @@ def _check_fields(cls: type[Kind], where: str) -> None:
 
 
 def get_kind(name: str) -> Kind:
-    """The kind of that name.
-
-    Raises
-    ------
-    InputError
-        For an unknown one.
-    """
+    """The kind of that name. Raises InputError for an unknown one."""
     return KINDS.get(name)
 
 
@@ -364,5 +352,4 @@ def all_kinds() -> list[Kind]:
 
 def kind_modules(names: Iterable[str]) -> list[str]:
     """Modules of kinds, sorted: what the verdicts of their parts depend on; of one's own also what they are made of."""
-    kinds = {*names}
-    return sorted(set(map(KINDS.module, kinds)))
+    return sorted({*map(KINDS.module, names)})

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpsco_bench.claims.model import Claim
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.cell import Cell, Draft
+from dpsco_bench.execution.cell import Draft
 from dpsco_bench.execution.jobs import Entry, Job
 from dpsco_bench.jsonio import digest, dumps_canonical, restore, sealed, unsealed, write_atomic
-from dpsco_bench.plain import IF_GIVEN, Plain, Record
+from dpsco_bench.plain import Plain, Record
 
 KINDS = ("claims", "boards")
 """Where a plan has its entries."""
@@ -23,16 +23,12 @@ class LeftOut(Record):
 
     Attributes
     ----------
-    instance, method, algorithm : str
-        Names on the board, and the id.
-    n, d, epsilon
-        Its place; None for what the instance does not fix.
-    point : float
-        Number of the place in the instance's grid.
+    instance, method, algorithm : str, names on the board, and the id
+    n, d, epsilon : its place; None for what the instance does not fix
+    point : float, number of the place in the instance's grid
     status : str
         ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board itself says so.
-    reason : str
-        Why.
+    reason : str, why
     """
 
     instance: str
@@ -46,11 +42,10 @@ class LeftOut(Record):
     reason: str
 
     @classmethod
-    def of(cls, cell: Cell | Draft, status: str, reason: str) -> LeftOut:
+    def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
         """Leave out a cell, whose method is ``<instance>/<method>``."""
         instance, _, method = cell.method.partition("/")
-        place = (cell.n, cell.d, cell.epsilon, float(cell.value))
-        return cls(instance, method, cell.algorithm, *place, status, reason)
+        return cls(instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, float(cell.value), status, reason)
 
 
 @dataclass(frozen=True)
@@ -79,21 +74,15 @@ class WorkPlan(Record):
 
     Attributes
     ----------
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    claims, boards : tuple of Entry
-        In the order in which they are shown.
-    stamp : str
-        Digest of what the plan was made from.
-    sources : mapping of str to str
-        Digest of each code file that the keys of its jobs were made from (`execution.sources`).
+    profile : str, ``smoke``, ``ci`` or ``full``
+    claims, boards : tuple of Entry, in the order in which they are shown
+    stamp : str, digest of what the plan was made from
     """
 
     profile: str
     claims: tuple[ClaimEntry, ...]
     boards: tuple[BoardEntry, ...] = ()
     stamp: str = field(default="", compare=False)
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata=IF_GIVEN)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -102,8 +91,7 @@ class WorkPlan(Record):
 
     def jobs(self) -> Iterator[Job]:
         """Jobs of all entries."""
-        for entry in self.entries:
-            yield from entry.jobs
+        return (job for entry in self.entries for job in entry.jobs)
 
     def write(self, path: Path) -> None:
         """Write the plan, with its digest."""
@@ -119,10 +107,7 @@ def restored(plan: Plain, only: Collection[str] | None = None) -> WorkPlan:
 def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
     """Read a profile's plan, in the folder of its name; with ``only``, nothing is made of the entries of other ids.
 
-    Raises
-    ------
-    InputError
-        If there is no such plan, a damaged one, or one that lacks an id of ``only``.
+    Raises InputError if there is no such plan, a damaged one, or one that lacks an id of ``only``.
     """
     allowed = f"a file written by `python -m dpsco_bench plan --profile {path.parent.name}`"
     try:

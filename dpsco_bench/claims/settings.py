@@ -34,19 +34,11 @@ class Settings:
     @classmethod
     def of(cls, config: Any) -> Settings:
         """Those of a composed configuration."""
-        backend = config["backend"]
-        files = (tuple(config[key]) for key in ("plugins", "claims", "boards"))
-        places = (config["data"]["root"], *files)
-        return cls(integral(config["seed"]), backend["name"], backend["dtype"], backend.get("fused", True), *places)
+        backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
+        how = (backend["name"], backend["dtype"], backend.get("fused", True))
+        return cls(integral(config["seed"]), *how, config["data"]["root"], *files)
 
     def job(self, **what: Any) -> Job:
         """A job with these settings; ``what`` are its other fields."""
-        return Job(
-            seed=self.seed,
-            backend=self.backend,
-            dtype=self.dtype,
-            fused=self.fused,
-            data_root=self.data_root,
-            plugins=self.plugins,
-            **what,
-        )
+        shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
+        return Job(**{key: getattr(self, key) for key in shared}, **what)

@@ -88,26 +88,18 @@ def parse_table(entry: Plain) -> TableText:
     if not isinstance(entry, Mapping):
         raise InputError("table", entry, "a mapping")
     where = f"table {entry.get('id', '?')}"
-    rows = [_row(row, where, bool(entry.get("computed"))) for row in listed(entry.get("rows"), f"{where}: rows")]
+    rows, known = [], {f.name for f in fields(TableRow)}
+    for row in listed(entry.get("rows"), f"{where}: rows"):
+        if entry.get("computed") and isinstance(row, Mapping):
+            own = {key: value for key, value in row.items() if key not in known}
+            row = {**{key: value for key, value in row.items() if key in known}, "own": own}
+        rows.append(build_checked(TableRow, row, f"{where}, row"))
     text: TableText = build_checked(TableText, {**entry, "rows": rows}, where)
     return text
 
 
-def _row(entry: Any, where: str, computed: bool) -> TableRow:
-    if computed and isinstance(entry, Mapping):
-        known = {f.name for f in fields(TableRow)}
-        own = {key: value for key, value in entry.items() if key not in known}
-        entry = {**{key: value for key, value in entry.items() if key in known}, "own": own}
-    row: TableRow = build_checked(TableRow, entry, f"{where}, row")
-    return row
-
-
 def _given(entry: Any, *without: str) -> Plain:
     """Fields that are not left at their defaults."""
-    found = {}
-    for one in fields(entry):
-        usual = one.default if one.default_factory is MISSING else one.default_factory()
-        value = getattr(entry, one.name)
-        if one.name not in without and value != usual:
-            found[one.name] = value
-    return found
+    usual = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(entry)}
+    given = {name: getattr(entry, name) for name in usual if name not in without}
+    return {name: value for name, value in given.items() if value != usual[name]}

@@ -23,13 +23,13 @@ CALIBRATIONS = ("paper", "accounted")
 
 
 @dataclass(frozen=True)
-class Charged:
+class CalibrationAccount:
     """What a calibration costs and gives; every field under its name in ``account --json``.
 
     Attributes
     ----------
     noise : mapping, scale per query
-    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `privacy.ledger.EPSILONS`
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.calibrated.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
     epsilon_generic, generic_factor : float
         What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for
@@ -63,7 +63,7 @@ class Charged:
     generic_factor: float
 
     @classmethod
-    def of(cls, cell: Cell, calibration: str, root_seed: int) -> Charged:
+    def of(cls, cell: Cell, calibration: str, root_seed: int) -> CalibrationAccount:
         """Charge a cell. Raises DpscoError as `calibrate_cell`."""
         fixed = calibrate_cell(cell, calibration, root_seed)
         plan, noise = fixed.plan_for(cell), fixed.scales
@@ -80,13 +80,13 @@ class Charged:
 
 @dataclass(frozen=True)
 class Declined:
-    """A calibration that the algorithm refuses: the reason, and null for all that `Charged` has."""
+    """A calibration that the algorithm refuses: the reason, and null for all that `CalibrationAccount` has."""
 
     refused: str
 
     def to_json(self) -> Plain:
-        """The keys of `Charged`."""
-        return {**dict.fromkeys(f.name for f in fields(Charged)), "refused": self.refused}
+        """The keys of `CalibrationAccount`."""
+        return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Account:
     p : float, order of the norm in which the constants are declared
     source : str, of the algorithm
     delta_large : bool, whether delta is at least 1/n
-    paper, accounted : Charged or Declined
+    paper, accounted : CalibrationAccount or Declined
     """
 
     algorithm: str
@@ -112,18 +112,18 @@ class Account:
     delta_large: bool
     constants: Constants
     data_dependent_constants: bool
-    paper: Charged | Declined
-    accounted: Charged | Declined
+    paper: CalibrationAccount | Declined
+    accounted: CalibrationAccount | Declined
 
     @property
-    def calibrations(self) -> dict[str, Charged | Declined]:
+    def calibrations(self) -> dict[str, CalibrationAccount | Declined]:
         """Both, by name."""
         return {"paper": self.paper, "accounted": self.accounted}
 
     @property
-    def charged(self) -> dict[str, Charged]:
+    def charged(self) -> dict[str, CalibrationAccount]:
         """Those that are not refused."""
-        return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, Charged)}
+        return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, CalibrationAccount)}
 
 
 def account(cell: Cell, root_seed: int) -> Account:
@@ -136,13 +136,13 @@ def account(cell: Cell, root_seed: int) -> Account:
     cell : Cell, algorithm, problem and numbers
     root_seed : int, of the data streams, used only where a problem's constants depend on its data
     """
-    entries: dict[str, Charged | Declined] = {}
+    entries: dict[str, CalibrationAccount | Declined] = {}
     errors = []
     with within_range(cell):
         constants = cell.constants(root_seed)
     for calibration in CALIBRATIONS:
         try:
-            entries[calibration] = Charged.of(cell, calibration, root_seed)
+            entries[calibration] = CalibrationAccount.of(cell, calibration, root_seed)
         except ImpurePlan:
             raise
         except DpscoError as error:
@@ -200,7 +200,7 @@ def sentences(report: Account) -> list[str]:
     return said
 
 
-def _about_generic(calibration: str, entry: Charged) -> str:
+def _about_generic(calibration: str, entry: CalibrationAccount) -> str:
     factor = entry.generic_factor
     needed = f"{factor:.2g} times this noise" if math.isfinite(factor) else "more noise than any"
     return (
@@ -238,7 +238,7 @@ def _about_paper(report: Account) -> list[str]:
     return [said]
 
 
-def _whose(report: Account, paper: Charged) -> str:
+def _whose(report: Account, paper: CalibrationAccount) -> str:
     """The paper's noise; by its variant where others stand for the paper's noise too."""
     others = [name for name in _of_paper(report) if name != paper.variant]
     return f"the paper's noise in variant `{paper.variant}`" if others else "the paper's noise"

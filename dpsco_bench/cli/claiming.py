@@ -23,11 +23,14 @@ from dpsco_bench.leaderboard.board import own_boards
 
 LEAST_SECONDS = 0.02
 """What a cell takes beside its steps."""
+CHOICES = {
+    "backend": ("numpy", "cupy"),
+    "backend.dtype": ("float64", "float32"),
+    "backend.fused": ("true", "false"),
+}
 SETTINGS = {
     "seed": "an integer >= 0",
-    "backend": "numpy or cupy",
-    "backend.dtype": "float64 or float32",
-    "backend.fused": "true or false",
+    **{key: " or ".join(values) for key, values in CHOICES.items()},
     "data.root": "a folder",
     "plugins": "a list of Python files, plugins=[FILE,...]",
     "claims": "a list of YAML files, claims=[FILE,...]",
@@ -86,15 +89,10 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 
 
 def _fits(key: str, text: str) -> bool:
-    choices = {
-        "backend": ("numpy", "cupy"),
-        "backend.dtype": ("float64", "float32"),
-        "backend.fused": ("true", "false"),
-    }
     if key == "seed":
         seed = parse_value(text)
         return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
-    return text in choices[key] if key in choices else bool(text)
+    return text in CHOICES[key] if key in CHOICES else bool(text)
 
 
 def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], object] | None = None) -> E:

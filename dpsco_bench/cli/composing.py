@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,65 +91,68 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
             raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
     folder = _folder(overrides, multirun)
     made = list(_composed(overrides, multirun, folder or RUNS))
-    _check_places([entry for entry in made if not entry.refused])
+    places = [entry.out for entry in made if not entry.refused]
+    for entry in made:
+        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
+            raise InputError("out", entry.out, "null in a sweep, or different for each run")
     kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
     return Requests(made, kept, folder)
 
 
 def _folder(overrides: Sequence[Override], sweep: bool) -> Path | None:
     """The folder that Hydra is told to use, its interpolations (``${now:%Y-%m-%d}``) resolved; None without one."""
-    from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
 
     given = [override for override in overrides if override.key == FOLDERS[sweep]]
     if not given:
         return None
     asked = given[-1]
+    allowed = "a folder, the same for all runs"
     if re.search(r"\$\{(?!now:)", asked.text):
-        raise InputError(
-            asked.key, asked.text, "a folder, the same for all runs; ${now:%Y-%m-%d} alone may stand in it"
-        )
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        try:
-            found = OmegaConf.select(compose("run", [str(asked)], return_hydra_config=True), asked.key)
-        except (HydraException, OmegaConfBaseException) as error:
-            reason = " ".join(str(error).split("\n\n")[0].split())
-            raise InputError(asked.key, asked.text, "a folder, the same for all runs", reason) from None
+        raise InputError(asked.key, asked.text, f"{allowed}; ${{now:%Y-%m-%d}} alone may stand in it")
+    try:
+        found = _hydra([str(asked)], lambda config: OmegaConf.select(config, asked.key), return_hydra_config=True)
+    except DpscoError as error:
+        raise InputError(asked.key, asked.text, allowed, str(error)) from None
     if not isinstance(found, str) or not found or Path(found).is_file():
         raise InputError(asked.key, asked.text, "a folder")
     return Path(found)
 
 
-def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
+def _hydra(choice: list[str], read: Callable[[Any], Any], **options: Any) -> Any:
+    """Compose ``conf/run.yaml`` and read what is asked for. Raises DpscoError with Hydra's reason in one line."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
-    from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    try:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return read(compose("run", choice, **options))
+    except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
+        raise DpscoError(" ".join(str(error).split("\n\n")[0].split())) from None
+
+
+def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
+    from omegaconf import OmegaConf
+
     unique = list({override.key: override for override in overrides}.values())
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        for values in itertools.product(*(override.values for override in unique)):
-            choice = [_fixed(o, value) if o.sweep else str(o) for o, value in zip(unique, values, strict=True)]
-            swept = {o.key.split(".")[-1]: _shown(v) for o, v in zip(unique, values, strict=True) if o.sweep}
-            try:
-                config = OmegaConf.to_container(compose("run", choice), resolve=True, throw_on_missing=True)
-            except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
-                reason = " ".join(str(error).split("\n\n")[0].split())
-                hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
-                raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
-            yield request(config, swept, sweep, folder)
+    read = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
+    for values in itertools.product(*(override.values for override in unique)):
+        chosen = [*zip(unique, values, strict=True)]
+        choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
+        swept = {o.key.split(".")[-1]: _shown(value) for o, value in chosen if o.sweep}
+        try:
+            config = _hydra(choice, read)
+        except DpscoError as error:
+            hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in str(error) for name in LAUNCHERS)
+            raise DpscoError(f"configuration {' '.join(choice)}: {error}{hint}") from None
+        yield request(config, swept, sweep, folder)
 
 
 def _shown(text: str) -> str:
     """A swept value as it is named: a count without a point."""
     value = parse_value(text)
     return str(value) if type(value) is int else text
-
-
-def _fixed(override: Override, value: str) -> str:
-    return f"{override.sign}{override.key}={value}"
 
 
 def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = False, folder: Path = RUNS) -> Request:
@@ -188,11 +192,3 @@ def _check_out(out: Any, inputs: Sequence[Any]) -> None:
     for name in inputs:
         if isinstance(name, str) and Path(out).is_file() and Path(name).is_file() and Path(name).samefile(out):
             raise InputError("out", out, "another file than those that the run reads")
-
-
-def _check_places(made: Sequence[Request]) -> None:
-    seen: set[Path] = set()
-    for entry in made:
-        if entry.asked.out is not None and entry.out in seen:
-            raise InputError("out", entry.out, "null in a sweep, or different for each run")
-        seen.add(entry.out)

@@ -37,11 +37,6 @@ class OneLineParser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
 
 
-def _cut(line: str) -> str:
-    """A line without its middle where it is very long: what is wrong stands at its head, what is allowed at its end."""
-    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 3 :]}"
-
-
 def verb_names() -> list[str]:
     """Names of all verbs."""
     return sorted(path.stem for path in _VERBS.glob("*.py") if not path.stem.startswith("_"))
@@ -50,10 +45,7 @@ def verb_names() -> list[str]:
 def load_verb(name: str) -> ModuleType:
     """Import the module of a verb: ``SUMMARY``, ``configure(parser)`` and ``execute(args) -> int``.
 
-    Raises
-    ------
-    UsageError
-        For an unknown verb.
+    Raises UsageError for an unknown verb.
     """
     known = verb_names()
     if name not in known:
@@ -66,8 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; by default those of the process.
+    argv : sequence of str, optional, arguments without the program's name; by default those of the process
 
     Returns
     -------
@@ -79,58 +70,56 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
         return code
-    except DpscoError as error:
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        print(f"dpsco: {_cut(' '.join(str(error).split()))}{_own_place(error)}", file=sys.stderr)
-        return BAD_INPUT
-    except PermissionError as error:
-        print(f"dpsco: file = {error.filename!r}: must be one that may be read or written here", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
-        # The reader (head, a pager) has gone; without this the interpreter would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop_output()  # the reader (head, a pager) has gone
         return 0
-    except OSError as error:
-        if error.errno is None or os.environ.get(DEBUG):
-            raise
-        if error.filename is None and not _is_read():
-            error.filename = "the output"
-        print(f"dpsco: {failed_file(error)}", file=sys.stderr)
-        return BAD_INPUT
-    except MemoryError as error:
-        print(f"dpsco: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
-        return BAD_INPUT
-    except Exception as error:
-        own = [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
-        where = _own_place(error)
-        if not (own or where) or os.environ.get(DEBUG):
-            raise
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        who = f"plugins = {', '.join(own)}" if own else "a paper"
-        said = where or f" ({DEBUG}=1 shows where)"
-        print(f"dpsco: {who}: failed, or what it returned did: {what}{said}", file=sys.stderr)
-        return BAD_INPUT
     except KeyboardInterrupt:
         print("dpsco: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        line, debug = _told(error), os.environ.get(DEBUG)
+        if not line or (debug and not isinstance(error, DpscoError | PermissionError | MemoryError)):
+            raise
+        if debug:
+            traceback.print_exc()
+        print(f"dpsco: {line}", file=sys.stderr)
+        return BAD_INPUT
 
 
-def _is_read() -> bool:
-    """Whether what was printed can still be written; if not, the interpreter need not try again at exit."""
+def _stop_output() -> None:
+    """Print nowhere from here on: the interpreter would try again at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _told(error: Exception) -> str:
+    """Tell an error of the user, of the machine or of a plug-in in one line; empty for one of ours."""
+    what = " ".join(str(error).split())
+    if isinstance(error, DpscoError):
+        if len(what) > LONGEST:  # what is wrong stands at its head, what is allowed at its end
+            what = f"{what[: LONGEST // 2]} ... {what[-LONGEST // 3 :]}"
+        return what + _own_place(error)
+    if isinstance(error, PermissionError):
+        return f"file = {error.filename!r}: must be one that may be read or written here"
+    if isinstance(error, OSError) and error.errno is not None:  # no place, a full disk, a folder that cannot be made
+        return _failed_file(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {what}"
+    own = [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
+    where = _own_place(error)
+    who = f"plugins = {', '.join(own)}" if own else "a paper"
+    said = f"{type(error).__name__}: {what}{where or f' ({DEBUG}=1 shows where)'}"
+    return f"{who}: failed, or what it returned did: {said}" if own or where else ""
+
+
+def _failed_file(error: OSError) -> str:
+    name, reason = error.filename, " ".join(str(error.strerror or error).split())
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True
-
-
-def failed_file(error: OSError) -> str:
-    """A file that the system refuses to read or write: no place, a full disk, a folder that cannot be made."""
-    reason = " ".join(str(error.strerror or error).split())
-    name = f"file = {error.filename!r}: must be" if error.filename else "a file, or the output, must be"
-    return f"{name} one that can be read or written here ({reason})"
+        _stop_output()
+        name = name or "the output"
+    start = f"file = {name!r}: must be" if name else "a file, or the output, must be"
+    return f"{start} one that can be read or written here ({reason})"
 
 
 def _own_place(error: BaseException) -> str:
@@ -153,7 +142,8 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"dpsco_bench {__version__}")
         return 0
-    _pin_threads()  # before a verb loads NumPy: its BLAS reads them then, and never again
+    for library in ("OPENBLAS", "OMP", "MKL"):  # before a verb loads NumPy: its BLAS reads them then, and never again
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # cores are the workflow's, and results must not depend
     verb = load_verb(arguments[0])
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
@@ -163,8 +153,9 @@ def _dispatch(arguments: list[str]) -> int:
         allow_abbrev=False,
     )
     verb.configure(parser)
-    try:
-        parsed = _parse(parser, arguments[1:])
+    nested = any(a.nargs in (argparse.PARSER, argparse.REMAINDER) for a in parser._get_positional_actions())
+    try:  # options and positionals in any order, where the verb's parser allows it
+        parsed = (parser.parse_args if nested else parser.parse_intermixed_args)(arguments[1:])
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
     try:
@@ -181,20 +172,6 @@ def _epilog(verb: ModuleType) -> str:
 
     text: str = getattr(verb, "EPILOG", "")
     return text.format(**example_names()) if "{" in text else text
-
-
-def _parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
-    """Parse with options and positionals in any order, where the verb's parser allows it."""
-    mixable = not any(
-        action.nargs in (argparse.PARSER, argparse.REMAINDER) for action in parser._get_positional_actions()
-    )
-    return parser.parse_intermixed_args(arguments) if mixable else parser.parse_args(arguments)
-
-
-def _pin_threads() -> None:
-    """One BLAS thread per process: parallelism belongs to the workflow, and results must not depend on cores."""
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
 
 
 def _summary(verb: str) -> str:

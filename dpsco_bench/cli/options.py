@@ -46,17 +46,6 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
     return get_algorithm(str(keys.pop("algorithm"))).id, keys
 
 
-def calibration_of(flag: str | None, keys: dict[str, Any]) -> str:
-    """The calibration, by the key (which is taken out) or the option; accounted where neither is given.
-
-    Raises InputError where both are and differ.
-    """
-    key = keys.pop("calibration", None)
-    if flag is not None and key is not None and str(key) != flag:
-        raise InputError("calibration", key, f"given once, or as in --calibration {flag}")
-    return "accounted" if flag is None and key is None else str(flag if key is None else key)
-
-
 def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
     """What `checked_algorithm` reads, and a seed."""
     add_algorithm(parser, keys)
@@ -67,15 +56,18 @@ def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
 
 
 def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Id of the algorithm, calibration and the other keys; plugins are loaded before.
+    """Id of the algorithm, calibration (accounted where neither key nor option says another) and the other keys.
 
-    Raises InputError as `algorithm_keys` and `calibration_of`.
+    Plugins are loaded before. Raises InputError as `algorithm_keys`, and for two calibrations that differ.
     """
     load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     if "seed" in keys and hasattr(args, "seed"):  # a key of `run`, and an option of the verbs that read this
         args.seed = str(keys.pop("seed"))
-    return algorithm, calibration_of(args.calibration, keys), keys
+    flag, key = args.calibration, keys.pop("calibration", None)
+    if flag is not None and key is not None and str(key) != flag:
+        raise InputError("calibration", key, f"given once, or as in --calibration {flag}")
+    return algorithm, str(next((one for one in (key, flag) if one is not None), "accounted")), keys
 
 
 def load_plugin_files(paths: Iterable[str | Path]) -> None:
@@ -125,8 +117,7 @@ def parse_override(argument: str) -> Override:
         raise InputError("argument", argument, "key=value,value or range(first,end,step): an interval lists no values")
     if sweep and not values:
         raise InputError("argument", argument, "a sweep with at least one value")
-    twice = [value for number, value in enumerate(values) if value in values[:number]]
-    if twice:
+    if twice := [value for number, value in enumerate(values) if value in values[:number]]:
         raise InputError("argument", argument, f"a sweep over different values; {twice[0]} is there twice")
     sign = next((s for s in ("++", "+", "~") if argument.lstrip().startswith(s)), "")
     key, _, text = argument.lstrip().removeprefix(sign).partition("=")

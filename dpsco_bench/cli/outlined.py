@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,22 +74,19 @@ def state(config: Plain, watched: Iterable[str] = ()) -> str:
 
 def shared(name: str) -> Iterator[Path]:
     """A folder beside the package, if it is there."""
-    try:
+    with suppress(InputError):  # a package without it
         yield shared_dir(name)
-    except InputError:  # a package without it
-        return
 
 
 def _stats(place: Path) -> Iterator[str]:
     """A line for each file of a folder, or for a file."""
-    if place.is_file():
-        found = place.stat()
-        yield f"{place} {found.st_size} {found.st_mtime_ns}"
+    files = [str(place)] if place.is_file() else []
     for folder, folders, names in os.walk(place):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        for name in names:
-            found = os.stat(os.path.join(folder, name))
-            yield f"{folder}/{name} {found.st_size} {found.st_mtime_ns}"
+        files += [f"{folder}/{name}" for name in names]
+    for file in files:
+        found = os.stat(file)
+        yield f"{file} {found.st_size} {found.st_mtime_ns}"
 
 
 def read_outline(path: Path) -> Outline | None:

@@ -67,11 +67,7 @@ def number(value: Any, digits: int = 4) -> str:
     """A number with ``digits`` significant digits; ``-`` for NaN and None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, bool | str):
-        return str(value)
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.{digits}g}"
+    return str(value) if isinstance(value, int | str) else f"{value:.{digits}g}"
 
 
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
@@ -111,9 +107,8 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
-    told = list(rows)
-    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
-    cells = [[_cell(row.get(column.key)) for column in columns] for row in told]
+    values = [[row.get(column.key) for column in columns] for row in rows]
+    cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
     _shrink(widths, columns, width or line_width())
@@ -121,20 +116,16 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
     return "\n".join(_line(line, widths, columns) for line in lines)
 
 
-def labelled(label: str, text: str, room: int = 14, width: int | None = None) -> str:
+def labelled(label: str, text: str, room: int = 14) -> str:
     """A label and its text, continued under the text."""
     return textwrap.fill(
         " ".join(text.split()),
-        width or line_width(),
+        line_width(),
         initial_indent=f"{label:<{room}}",
         subsequent_indent=" " * room,
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else number(value) if isinstance(value, float) else str(value)
 
 
 def _shrink(widths: list[int], columns: Sequence[Heading], width: int) -> None:

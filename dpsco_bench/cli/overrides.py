@@ -32,20 +32,12 @@ from dpsco_bench.registry import absent_paper
 GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
 NESTED = ("data.root", "algorithm.variant", "backend.dtype", "backend.fused")
-HYDRA_GROUPS = tuple(
-    f"hydra.{name}" for name in ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output")
-)
-"""Groups of Hydra's own configuration: a name given to the node itself breaks Hydra off."""
 FOLDERS = {False: "hydra.run.dir", True: "hydra.sweep.dir"}
 """Of a run, and of a sweep: the folder that the result files go to."""
-HYDRA_FIXED = {
-    "hydra.job.chdir": "false: paths are those of the folder that dpsco is called in",
-    "hydra.sweep.subdir": "left: files are named by their digests, and hydra.sweep.dir=FOLDER moves them all",
-    "hydra.output_subdir": "left: every result file holds its configuration",
-}
-"""Settings of Hydra that have one value here, and why."""
-SWEEPER_PARAMS = "hydra.sweeper.params"
-"""Sweeps that Hydra would read from there are not checked before they run."""
+LAUNCHER = (
+    "hydra/launcher=NAME, its settings hydra.launcher.KEY=VALUE, or a folder: hydra.sweep.dir (-m) or hydra.run.dir"
+)
+"""What may be said of Hydra's own configuration: the rest would run what was not checked, or put files elsewhere."""
 
 
 def complete(arguments: Sequence[str]) -> list[Override]:
@@ -110,10 +102,9 @@ def example_names() -> dict[str, str]:
 
 def listed_files(override: Override) -> list[str]:
     """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if the value is not a list."""
-    text = override.text.strip()
-    if override.sweep or not (text.startswith("[") and text.endswith("]")):
-        raise InputError(override.key, text, f"a list of files, {override.key}=[FILE,...]")
-    return [item.strip().strip("'\"") for item in text[1:-1].split(",") if item.strip()]
+    if not isinstance(override.value, list):
+        raise InputError(override.key, override.text.strip(), f"a list of files, {override.key}=[FILE,...]")
+    return [str(item) for item in override.value]
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
@@ -127,9 +118,8 @@ def file_list(key: str, files: Iterable[str | Path]) -> str:
 
 def listed_by(settings: Iterable[str], key: str) -> list[str]:
     """Files that settings list under a key."""
-    return [
-        file for override in map(parse_override, settings) if override.key == key for file in listed_files(override)
-    ]
+    given = (override for override in map(parse_override, settings) if override.key == key)
+    return [file for override in given for file in listed_files(override)]
 
 
 def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
@@ -144,21 +134,19 @@ def _group_override(override: Override) -> Override:
     """Check the options of a group; ids may be written ``paper.name``."""
     if override.text.startswith("glob("):
         raise InputError(override.key, override.text, "names, separated by commas")
-    names = tuple(_group_option(override.key, value.strip().strip("'\"")) for value in override.values)
+    group, given = override.key, [value.strip().strip("'\"") for value in override.values]
+    known = {path.stem for path in (conf_dir() / group).glob("*.yaml")}
+    if group == "algorithm":
+        names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
+    elif group == "problem":
+        names = tuple(problem_class(value).name for value in given)
+    elif unknown := [value for value in given if value not in known]:
+        raise InputError(group, unknown[0], "one of " + ", ".join(sorted(known)))
+    else:
+        names = tuple(given)
     if len(set(names)) < len(names):
         raise InputError(override.key, override.text, "different ones")
     return Override("", override.key, ",".join(names), names, override.sweep)
-
-
-def _group_option(group: str, value: str) -> str:
-    if group == "algorithm":
-        return get_algorithm(value).id.replace(".", "/", 1)
-    if group == "problem":
-        return problem_class(value).name
-    known = sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
-    if value not in known:
-        raise InputError(group, value, "one of " + ", ".join(known))
-    return value
 
 
 def store_options() -> None:
@@ -184,20 +172,16 @@ def _defaults(parameters: Mapping[str, inspect.Parameter]) -> Options:
 def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Sequence[type[Problem]]) -> Override:
     """Give a plain key its prefix; refuse what nothing knows."""
     key = override.key
-    if key in HYDRA_GROUPS:
-        raise InputError(key, override.text, f"written as a group of Hydra, {key.replace('.', '/')}=NAME")
-    if key in HYDRA_FIXED and override.text.strip().lower() not in ("false", "null"):
-        raise InputError(key, override.text, HYDRA_FIXED[key])
-    if key == SWEEPER_PARAMS or key.startswith(f"{SWEEPER_PARAMS}."):
-        name = key.removeprefix(SWEEPER_PARAMS).lstrip(".") or "n"
-        raise InputError(key, override.text, f"written as a sweep of its own, -m {name}=VALUE,VALUE")
-    if key in GROUPS or key in SETTINGS or key in NESTED or key.startswith(("hydra.", "hydra/")):
+    launching = key in FOLDERS.values() or key == "hydra/launcher" or key.startswith("hydra.launcher.")
+    if key.startswith(("hydra.", "hydra/")) and not launching:
+        raise InputError(key, override.text, LAUNCHER)
+    if launching or key in GROUPS or key in SETTINGS or key in NESTED:
         return override
     prefix, _, name = key.rpartition(".")
     pairs = [(a, p) for a in algorithms for p in problems]
     if prefix and prefix not in (SCHEDULE, PROBLEM, CONSTANT):
         raise _unknown(override, pairs)
-    places = {place for a, p in pairs for place in [_place(prefix, name, a, p)] if place}
+    places = {_place(prefix, name, a, p) for a, p in pairs} - {""}
     if not places:
         raise _unknown(override, pairs)
     if len(places) > 1:
@@ -206,14 +190,11 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
 
 
 def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem]) -> str:
-    known = {
-        SCHEDULE: algorithm.options,
-        PROBLEM: {*problem_options(problem), "constants"},
-        CONSTANT: CONSTANTS,
-    }
-    if prefix:
-        return prefix if name in known[prefix] else ""
-    return place_of(name, algorithm, problem)
+    if not prefix:
+        return place_of(name, algorithm, problem)
+    of_problem = {*problem_options(problem), "constants"}
+    known = {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}
+    return prefix if name in known[prefix] else ""
 
 
 def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:

@@ -45,6 +45,7 @@ COLUMNS = (
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
+"""How far clocks of other machines, which may write the files, may be behind."""
 NOTES = ".dpsco-failures"
 """Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
 _KEY = re.compile("[0-9a-f]{16,}")
@@ -89,8 +90,7 @@ class Failures:
 class _Refused(Refusal):
     """A refusal that was noted."""
 
-    def __init__(self, text: str) -> None:
-        DpscoError.__init__(self, text)
+    __init__ = DpscoError.__init__
 
 
 @dataclass(frozen=True)
@@ -176,23 +176,17 @@ def _flat(held: HeldOutBeside) -> Plain:
 @contextmanager
 def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
     """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
-    jobs, begun = [(entry.job, entry.out) for entry in made if entry.job], time.time()
+    jobs = [(entry.job, entry.out) for entry in made if entry.job]
+    begun = time.time() - CLOCK_SECONDS
     pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
 
     def look() -> list[int]:
         lost = failures.read()
-        return [number for number, (job, out) in enumerate(jobs) if job.key in lost or _is_new(out, begun)]
+        new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
+        return [number for number, ended in enumerate(new) if ended]
 
     with shown(pace, say, look=look):
         yield
-
-
-def _is_new(path: Path, begun: float) -> bool:
-    """Whether a file was written since; clocks of other machines may be a moment behind."""
-    try:
-        return path.stat().st_mtime >= begun - CLOCK_SECONDS
-    except OSError:
-        return False
 
 
 def run_table(job: Job, alone: bool) -> pa.Table:
@@ -214,12 +208,9 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 def _measured() -> Iterator[Measured]:
     """The store of all verbs; where none can be written, one that goes when the run is done."""
     here = Layout("").measured
-    try:
+    with suppress(OSError):
         here.store.root.mkdir(parents=True, exist_ok=True)
-        free = os.access(here.store.root, os.W_OK)
-    except OSError:
-        free = False
-    if free:
+    if os.access(here.store.root, os.W_OK):
         yield here
     else:
         with TemporaryDirectory() as folder:
@@ -309,16 +300,11 @@ def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, P
     """The files that were written: no plot where nothing ran."""
     from dpsco_bench.report.sweep import write_figure
 
-    write_table(join_blocks([_table(rows)], {"job": {"claim": "sweep"}}), files["sweep"])
-    runs = [row.run for row in rows if row.run]
-    if runs:
+    flat = [row.columns() for row in rows]
+    names = dict.fromkeys(key for row in flat for key in row)
+    table = pa.table({name: [row.get(name) for row in flat] for name in names})
+    write_table(join_blocks([table], {"job": {"claim": "sweep"}}), files["sweep"])
+    if runs := [row.run for row in rows if row.run]:
         write_figure(runs, files["figure"])
         return dict(files)
     return {"sweep": files["sweep"]}
-
-
-def _table(rows: Sequence[SweepRow]) -> pa.Table:
-    """A row per run."""
-    flat = [row.columns() for row in rows]
-    names = dict.fromkeys(key for row in flat for key in row)
-    return pa.table({name: [row.get(name) for row in flat] for name in names})

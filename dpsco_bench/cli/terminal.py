@@ -111,8 +111,9 @@ class LogHandler(LogHandlerBase):
         if told["jobid"] not in self._failed:
             name = self._names.get(told["jobid"], told["rule_name"])
             logs = [path.split(" ")[0] for path in told["log"]]
-            reason = _last_line(logs[0]) if logs else ""
-            self._failed[told["jobid"]] = f"failed: {name}" + (f": {reason} (see {logs[0]})" if logs else "")
+            self._failed[told["jobid"]] = f"failed: {name}" + (
+                f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
+            )
             self._print(f"failed: {name}; the others go on")
             if self._left:
                 self._left.end(told["jobid"])
@@ -127,37 +128,15 @@ class LogHandler(LogHandlerBase):
         self._failed = {}
         super().close()
 
-    @property
-    def writes_to_stream(self) -> bool:
-        """It takes the place of Snakemake's own."""
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        """Snakemake keeps its own log file."""
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        """It shows what ``--quiet`` leaves."""
-        return False
-
-    @property
-    def has_formatter(self) -> bool:
-        """It formats messages as Snakemake does."""
-        return False
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        """It needs none."""
-        return False
+    writes_to_stream = True
+    """It takes the place of Snakemake's own; the log file, the filter of ``--quiet`` and the formats stay those."""
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
 
 def _last_line(path: str) -> str:
     """Last line of a log; the reason of what failed where one is told."""
-    try:
-        lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    except OSError:
+    if not Path(path).is_file():
         return "no log"
+    lines = [line for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     told = [line.removeprefix("dpsco: ") for line in lines if line.startswith("dpsco: ")]
     return (told or lines or ["its process was ended, as when memory runs out"])[-1]

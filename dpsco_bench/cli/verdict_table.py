@@ -36,7 +36,8 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     shown = table(columns, _cells(rows))
     said = ["+- is half of a slope's 95 % interval"] if PLUS_MINUS in shown else []
     lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
-    return "\n".join([*lines, *dict.fromkeys(filter(None, map(_remedy, rows)))])
+    remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
+    return "\n".join([*lines, *dict.fromkeys(remedies)])
 
 
 def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str:
@@ -52,27 +53,14 @@ def lines_of(found: Answer) -> list[str]:
     return [*(f"{question_of(found.subject, key)}: {cell.text}" for key, cell in found.cells.items()), *found.remarks]
 
 
-def _remedy(row: Verdict) -> str:
-    """The line that says what to do about a skipped row; empty for others."""
-    return row.reason if row.skipped and ":" in row.reason else ""
-
-
 def _cells(rows: Sequence[Verdict]) -> Sequence[Row]:
     """Cells of the table; a claim's id stands on its first row only."""
     cells, last = [], ""
     for row in rows:
         measured, against = _numbers(row)
-        cells.append(
-            {
-                "claim": row.id if row.id != last else "",
-                "part": row.part,
-                "calibration": row.calibration,
-                "verdict": row.short,
-                "measured": measured,
-                "against": against,
-                "privacy": _real_epsilon(row),
-            }
-        )
+        told = {"part": row.part, "calibration": row.calibration, "verdict": row.short}
+        numbers = {"measured": measured, "against": against, "privacy": _real_epsilon(row)}
+        cells.append({"claim": row.id if row.id != last else "", **told, **numbers})
         last = row.id
     return cells
 
@@ -91,8 +79,10 @@ def _numbers(row: Verdict) -> tuple[str, str]:
     if row.epsilon_real is not None and not math.isnan(row.epsilon_real):
         return bounded(row.epsilon_real, row.epsilon_real_kind or "", 3), number(row.epsilon_claimed, 3)
     if not math.isnan(row.slope):
-        against = get_kind(row.kind).compared_slope(row)
-        return _slope(row), "" if against is None or math.isnan(against) else f"{against:.2f}"
+        against, (low, high) = get_kind(row.kind).compared_slope(row), row.ci
+        half = (high - low) / 2
+        told = f"{row.slope:.2f}{PLUS_MINUS}{half:.2f}" if half > 0 else f"{row.slope:.2f}"
+        return told, "" if against is None or math.isnan(against) else f"{against:.2f}"
     if row.worst_ratio is not None:
         return number(row.worst_ratio, 3), ""
     if row.ratio:
@@ -100,11 +90,3 @@ def _numbers(row: Verdict) -> tuple[str, str]:
         return "..".join(dict.fromkeys(f"{r:.2g}" for r in (min(ratios), max(ratios)))), "1"
     own = (row.own.get(name) for name, field in get_kind(row.kind).own_fields.items() if field.is_number)
     return next((number(value, 3) for value in own if isinstance(value, int | float)), ""), ""
-
-
-def _slope(row: Verdict) -> str:
-    """A slope and half the width of its interval."""
-    low, high = row.ci
-    if math.isnan(low) or math.isnan(high) or high == low:
-        return f"{row.slope:.2f}"
-    return f"{row.slope:.2f}{PLUS_MINUS}{(high - low) / 2:.2f}"

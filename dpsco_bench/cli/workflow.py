@@ -8,22 +8,105 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
-from dpsco_bench.cli.workflow_settings import check_config, check_writable, config_overrides, one_line
-from dpsco_bench.errors import InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.plain import Plain
 
-__all__ = ["Flow", "one_line", "set_environment"]
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
 START_SECONDS, CLAIM_SECONDS = 1.5, 3.0
 """What a job takes besides its runs: to start, and to judge and draw a claim too."""
+FILES = ("plugins", "claims", "boards")
+"""Keys that take a file or a list of files."""
+
+
+def _are_texts(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return bool(value) and all(isinstance(text, str) and text for text in texts)
+
+
+CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "profile": (PROFILES.__contains__, "one of " + ", ".join(PROFILES)),
+    "data_root": (lambda v: isinstance(v, str) and bool(v), "a folder (the one that contains covertype/)"),
+    "backend": (BACKENDS.__contains__, "one of " + ", ".join(BACKENDS)),
+    "overrides": (
+        lambda v: v == "" or _are_texts(v),
+        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
+    ),
+    "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
+    "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
+    "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
+}
+"""What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turn a user's error into one line and exit code 2, without Snakemake's traceback."""
+    try:
+        yield
+    except (DpscoError, OSError) as error:
+        print(f"dpsco: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+
+
+def check_config(config: Plain) -> Plain:
+    """Check ``--config``, with files as lists.
+
+    Raises InputError, naming the first bad key, its value and what is allowed.
+    """
+    for key, value in config.items():
+        if key not in CONFIG:
+            raise InputError("--config", key, nearest(key, CONFIG))
+        takes, allowed = CONFIG[key]
+        if not takes(value):
+            raise InputError(key, value, allowed, "--config")
+    if config.get("backend") == "cupy" and find_spec("cupy") is None:
+        raise InputError("backend", "cupy", "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
+    if "data_root" in config and not Path(config["data_root"]).is_dir():
+        raise InputError("data_root", config["data_root"], "an existing folder", "--config")
+    lists = {key: [config[key]] if isinstance(config[key], str) else config[key] for key in FILES if key in config}
+    return {"profile": "ci", **config, **lists}
+
+
+def config_overrides(config: Plain) -> list[str]:
+    """Hydra overrides that a checked configuration asks for."""
+    from dpsco_bench.cli.overrides import file_list
+
+    overrides = config.get("overrides", "")
+    try:
+        result = shlex.split(overrides) if isinstance(overrides, str) else list(overrides)
+    except ValueError as error:
+        raise InputError("overrides", overrides, f"KEY=VALUE ... ({str(error).lower()})", "--config") from None
+    if "backend" in config:
+        result.append(f"backend={config['backend']}")
+    result += [file_list(key, config[key]) for key in FILES if key in config]
+    if "data_root" in config:
+        result.append("data.root='" + config["data_root"].replace("'", "\\'") + "'")
+    keys = [text.partition("=")[0] for text in result]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError("overrides", key, "given once", "--config")
+    return result
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be written, or made."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        named = there.resolve() if there == Path() else there  # "." says nothing to who started it elsewhere
+        raise InputError("folder", str(named), "a folder that can be written to")
 
 
 def set_environment(folder: str) -> None:
@@ -39,21 +122,14 @@ def set_environment(folder: str) -> None:
 class Flow:
     """The outline of a profile, with the paths and words that the rules need.
 
+    Raises InputError for a bad configuration, or an unknown claim among the targets. Raises ResultsInUse if the outline
+    is stale while another run works on the same results.
+
     Parameters
     ----------
-    config : mapping
-        Snakemake's ``config``.
-    arguments : sequence of str
-        Of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``.
-    main : bool
-        Whether this is the process that the user started; jobs on a cluster take the outline as it is.
-
-    Raises
-    ------
-    InputError
-        For a bad configuration, or an unknown claim among the targets.
-    ResultsInUse
-        If the outline is stale while another run works on the same results.
+    config : mapping, Snakemake's ``config``
+    arguments : sequence of str, of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``
+    main : bool, whether this is the process that the user started; jobs on a cluster take the outline as it is
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
@@ -127,9 +203,8 @@ class Flow:
     @property
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
-        return [
-            path for folder in shared("workflows") if (path := folder / "recorded" / f"{self.profile}.json").is_file()
-        ]
+        found = (folder / "recorded" / f"{self.profile}.json" for folder in shared("workflows"))
+        return [path for path in found if path.is_file()]
 
     def measured(self, wildcards: Any) -> list[Path]:
         """What jobs of their own leave of a claim or leaderboard."""
@@ -147,18 +222,12 @@ class Flow:
 
     def _predicted(self) -> dict[str, dict[str, float]]:
         """Rule -> job -> predicted seconds, for the time left."""
-        claims, boards = self.outline.claims, self.outline.boards
-        parts = {
-            f"{id}.{part}": spent + START_SECONDS
-            for id, one in {**claims, **boards}.items()
-            for part, spent in one.seconds.items()
-            if part
-        }
-        return {
-            "claim": {id: one.seconds[""] + CLAIM_SECONDS for id, one in claims.items()},
-            "rank": {id: one.seconds[""] + CLAIM_SECONDS for id, one in boards.items()},
-            "part": parts,
-        }
+        found: dict[str, dict[str, float]] = {"claim": {}, "rank": {}, "part": {}}
+        for rule, entries in (("claim", self.outline.claims), ("rank", self.outline.boards)):
+            for id, one in entries.items():
+                found[rule][id] = one.seconds[""] + CLAIM_SECONDS
+                found["part"] |= {f"{id}.{part}": s + START_SECONDS for part, s in one.seconds.items() if part}
+        return found
 
     def start(self) -> None:
         """Check that everything can be written, and take the results for this run; the lock goes with the process."""

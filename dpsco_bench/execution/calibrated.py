@@ -5,12 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from dpsco_bench.execution.cell import Cell, check_same
 from dpsco_bench.plain import UNWRITTEN, Record, Schedule
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Constants
+
+EPSILON_VALUES = ("epsilon_real", "epsilon_output", "epsilon_sequence")
+EPSILONS = (*EPSILON_VALUES, *(f"{name}_kind" for name in EPSILON_VALUES), "epsilon_of")
+"""Fields of whatever has a real epsilon: that of the output where it is known, else that of all answers; and which of
+the two it is, ``output``, ``sequence``, or ``release`` where there is one answer."""
+
+
+def epsilons(of: Any) -> dict[str, Any]:
+    """The fields of `EPSILONS` of whatever has them; None for that of the output or the sequence where not known."""
+    values = {name: getattr(of, name) for name in EPSILONS}
+    return {k: None if k != "epsilon_real" and isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 @dataclass(frozen=True)
@@ -24,7 +36,7 @@ class CalibratedCell(Record):
     scales : mapping, noise scale per query; of a normal its standard deviation
     epsilon_real, epsilon_real_kind, accountant : float, str, str
         The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
-    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : see `ledger.EPSILONS`
+    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : see `EPSILONS`
     privacy_status : str, see `privacy.ledger.privacy_status`
     constants : Constants, what the schedule saw of the problem
     dimension : int, the one that schedules and bounds use

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from dpsco_bench.errors import DpscoError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.jobs import RANKING, Job
 from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.jobs import Job
 
 
 def calibrate_job(job: Job) -> Calibrations:
@@ -24,7 +27,9 @@ def calibrate_job(job: Job) -> Calibrations:
 
 
 def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
-    """A cell's calibration; on a leaderboard a refusal is a result and not an error."""
+    """Calibrate a cell; on a leaderboard a refusal is a result and not an error."""
+    from dpsco_bench.execution.jobs import RANKING  # an account of one cell has no jobs
+
     try:
         return calibrate_cell(cell, job.calibration, job.seed, job.charged)
     except Refusal as refusal:

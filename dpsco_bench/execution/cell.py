@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,8 +40,8 @@ class ImpurePlan(AlgorithmError):
 
 
 @dataclass(frozen=True)
-class Cell(Record):
-    """Everything that identifies one cell of a claim or one run.
+class Draft(Record):
+    """A cell before anything is known of its data: n, and whatever a part leaves out, may be None.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class Cell(Record):
 
     algorithm: str
     problem: str
-    n: int
-    epsilon: float
-    delta: float
+    n: int | None = None
+    epsilon: float | None = None
+    delta: float | None = None
     d: int | None = None
     variant: str | None = None
     options: Options = field(default_factory=dict)
@@ -71,6 +71,20 @@ class Cell(Record):
     value: float = math.nan
     cell: int = 0
     signal: float | None = None
+
+    def at_signal(self, signal: float) -> Self:
+        """The cell at one value of its problem's signal, which the problem has to have."""
+        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
+        return replace(self, problem_options=options, signal=float(signal))
+
+
+@dataclass(frozen=True)
+class Cell(Draft):
+    """Everything that identifies one cell of a claim or one run: a `Draft` whose numbers are all there and checked."""
+
+    n: int
+    epsilon: float
+    delta: float
 
     def __post_init__(self) -> None:
         for key in ("n", "d"):
@@ -189,34 +203,6 @@ class Cell(Record):
         return plan
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """A cell before anything is known of its data: n, and whatever a part leaves out, may be None.
-
-    Attributes are those of `Cell`.
-    """
-
-    algorithm: str
-    problem: str
-    n: int | None = None
-    epsilon: float | None = None
-    delta: float | None = None
-    d: int | None = None
-    variant: str | None = None
-    options: Options = field(default_factory=dict)
-    problem_options: Options = field(default_factory=dict)
-    method: str = ""
-    parameter: str = ""
-    value: float = math.nan
-    cell: int = 0
-    signal: float | None = None
-
-    def at_signal(self, signal: float) -> Draft:
-        """The cell at one value of its problem's signal, which the problem has to have."""
-        options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
-        return replace(self, problem_options=options, signal=float(signal))
-
-
 def located(cell: Cell, data_root: str) -> Cell:
     """A cell with the data root where its problem asks for one; no result stores that place."""
     root = {"root": data_root} if problem_class(cell.problem).needs_data_root else {}
@@ -229,7 +215,7 @@ def placeless(problem: str, options: Options) -> Options:
     return {key: value for key, value in options.items() if key not in places}
 
 
-def pinned(draft: Draft | Cell, data_root: str) -> Cell:
+def pinned(draft: Draft, data_root: str) -> Cell:
     """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
 
     Raises InputError if there is no such file, or no number of records.

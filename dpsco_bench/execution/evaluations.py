@@ -14,7 +14,7 @@ from dpsco_bench.registry import Registry
 
 Evaluation = Callable[..., pa.Table]
 """Takes what `job.execute` takes."""
-AUDIT, AUDIT_FUSED = "audit", "audit_fused"
+AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
 EVALUATIONS: Registry[Evaluation] = Registry("evaluation", "evaluations", core="audit")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
+from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, epsilons
 from dpsco_bench.execution.cell import Cell, located, without_places
 from dpsco_bench.execution.jobs import CLOSED_FORM, Block, Job
 from dpsco_bench.execution.measures import get_measure
@@ -20,7 +20,6 @@ from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROU
 from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, Trace, make_objective, replicate_blocks, run_block
 from dpsco_bench.execution.signals import signal_groups
 from dpsco_bench.plain import Plain
-from dpsco_bench.privacy.ledger import EPSILON_VALUES, epsilons
 
 Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12

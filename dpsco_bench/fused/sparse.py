@@ -52,7 +52,7 @@ class Entries:
 
 
 @dataclass
-class Known:
+class LookedAt:
     """What was looked at of an objective.
 
     Attributes
@@ -71,7 +71,7 @@ class Known:
     followed: bool = False
 
 
-_KNOWN: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
 """By objective."""
 
 
@@ -80,11 +80,11 @@ def entries_of(objective: Any) -> Entries | None:
     return _known(objective).entries
 
 
-def _known(objective: Any) -> Known:
+def _known(objective: Any) -> LookedAt:
     known = _KNOWN.get(objective)
     if known is None or known.data is not objective.data:
         entries = _entries(objective, objective.data) if available() else None
-        known = _KNOWN[objective] = Known(objective.data, entries)
+        known = _KNOWN[objective] = LookedAt(objective.data, entries)
     return known
 
 
@@ -153,7 +153,7 @@ def _risk(objective: Any, x: Array) -> np.ndarray:
     return np.asarray(risk + ridge)
 
 
-def _evaluated(objective: Any, known: Known, x: Array, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+def _evaluated(objective: Any, known: LookedAt, x: Array, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
     """Mean losses ``(R,)`` and mean gradients ``(R, d)`` at ``x (R, d)``; zeros where no gradient is asked for."""
     found, (rows, d) = known.entries, x.shape
     assert found is not None

@@ -14,7 +14,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import MeasuredPart
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.evaluations import AUDIT, AUDIT_FUSED
+from dpsco_bench.execution.evaluations import AUDIT, AUDIT_OUTPUT
 
 FEWEST_RUNS = 100
 SAYS_SOMETHING = 0.5
@@ -52,7 +52,7 @@ class AuditKind(Kind):
         "epsilon_lower": Field(float, "lower bound on epsilon"),
         "power": Field(float, "predicted power"),
     }
-    evaluations: ClassVar = {"run": AUDIT, "fused": AUDIT_FUSED}
+    evaluations: ClassVar = {"run": AUDIT, "output": AUDIT_OUTPUT}
 
     def check(self, part: MeasuredPart, where: str) -> None:
         """Noise to audit, one method, and enough runs in every profile."""
@@ -76,9 +76,10 @@ class AuditKind(Kind):
         word = "refuted" if refuted else "not refuted" if weakest >= SAYS_SOMETHING else "says nothing"
         proven = found.calibrated.privacy_status == "proven"
         against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
-        reason = (
-            f"eps >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed; predicted power {power:.2g} {against}"
-        )
+        sequence = _extra(found, "audit_of_output") == 0.0 if "audit_of_output" in found.extras else False
+        of = " of the query sequence" * sequence
+        reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{_level(found)}; "
+        reason += f"predicted power {power:.2g} {against}"
         return Verdict(
             word,
             self.name,
@@ -103,6 +104,14 @@ def _predicted(cell: CellEvidence) -> str:
     said = f"; predicted eps >= {promised:.2g}"
     tight = math.isfinite(attainable)
     return said + (f", of a tight charge eps >= {attainable:.2g} by as many runs" if tight else "")
+
+
+def _level(cell: CellEvidence) -> str:
+    """The bound on the Gaussian-DP parameter, where one is charged."""
+    if "audit_mu_charged" not in cell.extras:
+        return ""
+    lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")
+    return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged"
 
 
 def _extra(cell: CellEvidence, name: str) -> float:

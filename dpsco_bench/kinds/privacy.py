@@ -13,7 +13,7 @@ from dpsco_bench.analysis.cells import same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.noise import Noise
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, MeasuredPart
@@ -195,8 +195,14 @@ def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
     of = f" {noise.whose}" if noise and noise.whose else ""
-    said = f"the real eps{of} is {PHRASES.get(kind, '')}{outward(real, kind):.3g} where {claimed:g} is claimed"
+    said = f"the real eps{of} is {PHRASES.get(kind, '')}{_shown(real, kind, claimed)} where {claimed:.6g} is claimed"
     return said + ", that of the output is open" * bool(noise and noise.sequence_exceeds)
+
+
+def _shown(real: float, kind: str, claimed: float) -> str:
+    """An epsilon, rounded outward to as many digits as its claim has."""
+    digits = digits_beside(claimed)
+    return f"{outward(real, kind, digits):.{digits}g}"
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:

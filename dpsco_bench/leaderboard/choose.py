@@ -83,7 +83,7 @@ VALUE = ": must be "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point(Record):
+class Contest(Record):
     """A problem and a size at which all methods are run.
 
     Attributes
@@ -129,7 +129,7 @@ class Point(Record):
         return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
 
 
-def make_point(keys: Options, data_root: str = "data") -> Point:
+def make_point(keys: Options, data_root: str = "data") -> Contest:
     """Sort plain keys into a point.
 
     Parameters
@@ -172,7 +172,7 @@ def make_point(keys: Options, data_root: str = "data") -> Point:
     if found["n"] is None:
         raise InputError("n", "missing", "given, an integer >= 1")
     found |= {key: checked_count(key, found[key]) for key in ("n", *COUNTS) if key in found}
-    point = Point(problem=cls.name, options=options, **found)
+    point = Contest(problem=cls.name, options=options, **found)
     check_run(CALIBRATION, point.replicates, 0)
     check_data_sets(cls.name, point.data_sets)
     entry.check_records(point.n)
@@ -180,7 +180,7 @@ def make_point(keys: Options, data_root: str = "data") -> Point:
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
 
 
-def twin_of(point: Point, data_root: str = "data") -> Point:
+def twin_of(point: Contest, data_root: str = "data") -> Contest:
     """Make the point of synthetic records with the shape of one's own: n, d and options, and nothing else of them.
 
     Raises
@@ -208,7 +208,7 @@ def _shipped_instances() -> list[Instance]:
     return [instance for id in board_ids() for instance in load_board(id).instances]
 
 
-def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
+def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], list[LeftOut]]:
     """Find the methods that accept a point, the quickest first, and those that do not, with the reason in a line."""
     ours = [instance for instance in _shipped_instances() if instance.problem == point.problem]
     excluded = {name: why for instance in ours for name, why in instance.excluded.items()}
@@ -239,7 +239,7 @@ def candidates(point: Point, settings: Settings) -> tuple[list[Candidate], list[
     return sorted(kept, key=lambda one: (one.seconds, one.method.name)), left_out
 
 
-def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> BoardEntry:
+def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
     """Plan a board of one point: a job for each method that fits, and one without noise where the risk asks for it.
 
     Parameters
@@ -286,7 +286,7 @@ def choice_entry(point: Point, settings: Settings, limit: float = LIMIT) -> Boar
     return BoardEntry(ID, tuple(jobs), made_from, to_jsonable(board), tuple(left_out))
 
 
-def _reference(point: Point, settings: Settings) -> Entrant | None:
+def _reference(point: Contest, settings: Settings) -> Entrant | None:
     """Find the method whose run without noise stands for the optimum without privacy: that of a board's instance."""
     instances = sorted(_shipped_instances(), key=lambda one: one.problem != point.problem)
     for entrant in dict.fromkeys(one.without_privacy.algorithm for one in instances if one.without_privacy):
@@ -318,7 +318,7 @@ class Chosen(Ranked):
 
 
 @dataclass(frozen=True)
-class LowerBound:
+class StatedBound:
     """A risk that no private method can fall below, up to constants.
 
     Attributes
@@ -354,13 +354,13 @@ class Choice(Record):
     rows : pyarrow.Table, one row per (method, replicate)
     """
 
-    point: Point
+    point: Contest
     risk_kind: str
     methods: tuple[Chosen, ...]
     refused: tuple[Unrun, ...]
     trivial: float
     without_privacy: Reference
-    lower_bound: LowerBound
+    lower_bound: StatedBound
     held_out: Mapping[str, HeldOut]
     tied: tuple[str, ...]
     margin: float
@@ -474,7 +474,7 @@ def choose(
 
 
 def choose_at(
-    point: Point,
+    point: Contest,
     settings: Settings,
     measured: Measured,
     limit: float = LIMIT,
@@ -515,7 +515,7 @@ def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
     return f"no method accepts {problem}: {reason} ({count} of {len(left_out)} methods)"
 
 
-def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
+def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
     jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
     standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
     if not isinstance(standing, Standing):
@@ -536,7 +536,7 @@ def _choice(point: Point, settings: Settings, entry: BoardEntry, measured: Measu
         ),
         methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
         refused=(*standing.left_out, *_lost(entry.jobs, outcome)),
-        lower_bound=LowerBound(
+        lower_bound=StatedBound(
             standing.lower_bound,
             get_bound(bound).text if bound else NONE_STATED,
             ORDER_ONLY if bound else NO_BOUND,

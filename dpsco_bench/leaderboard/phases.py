@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -302,12 +303,8 @@ def tile_text(row: Standing) -> str:
 
 
 def _broken(name: str) -> str:
-    """Break a name into lines of at most a dozen characters, at underscores."""
-    lines = [""]
-    for piece in name.split("_"):
-        joined = f"{lines[-1]} {piece}".strip()
-        lines[-1:] = [joined] if len(joined) <= 12 or not lines[-1] else [lines[-1], piece]
-    return "\n".join(lines[:3])
+    """Break a name into three lines at most, of a dozen characters, at underscores."""
+    return "\n".join(textwrap.wrap(name.replace("_", " "), 12, break_long_words=False, break_on_hyphens=False)[:3])
 
 
 def _colour(paper: str) -> str:
@@ -340,10 +337,8 @@ def spread(rows: Sequence[Standing]) -> float | None:
     """
     decided = [row for row in known(rows) if not row.contenders]
     points = [(math.log(ratio(row)), math.log(share(row)), row.n, row.d) for row in decided if share(row) > 0]
-    middle_x = sum(x for x, *_ in points) / max(1, len(points))
-    middle_y = sum(y for _, y, *_ in points) / max(1, len(points))
-    width = sum((x - middle_x) ** 2 for x, *_ in points)
-    slope = sum((x - middle_x) * (y - middle_y) for x, y, *_ in points) / width if width > 0 else 0.0
+    x, y, *_ = zip(*points, strict=True) if points else ((), ())
+    slope = float(np.polyfit(x, y, 1)[0]) if len({*x}) > 1 else 0.0
     points += [(math.log(ratio(row)), -math.inf, row.n, row.d) for row in decided if share(row) == 0]
     gaps = [
         0.0 if y == v else abs(y - v - slope * (x - u)) if math.isfinite(y + v) else math.inf

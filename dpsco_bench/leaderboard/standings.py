@@ -29,11 +29,10 @@ from dpsco_bench.analysis.bootstrap import (
 )
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
 from dpsco_bench.analysis.judged import Sealed
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.calibrated import Calibrations, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrations, RefusedCell, epsilons
 from dpsco_bench.execution.cell import located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
@@ -42,7 +41,6 @@ from dpsco_bench.execution.summary import HELD_OUT, HeldOut, HeldOutBeside, risk
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
-from dpsco_bench.privacy.ledger import epsilons
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]

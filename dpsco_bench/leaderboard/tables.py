@@ -10,6 +10,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
 from dpsco_bench.leaderboard.standings import (
@@ -20,10 +21,10 @@ from dpsco_bench.leaderboard.standings import (
     Standing,
     Unrun,
 )
-from dpsco_bench.privacy.ledger import EPSILONS, OF, STATUS_WORDS
+from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {
@@ -180,7 +181,7 @@ POINTS: Columns = {
 }
 
 
-def points_table(board: BoardResults) -> Table:
+def points_table(board: BoardResults) -> ReportTable:
     """Tabulate the winners, point by point."""
     pages = _pages(board)
 
@@ -188,7 +189,7 @@ def points_table(board: BoardResults) -> Table:
         return pages.get(row.winner, "") if len(row.tied) == 1 and not row.contenders else ""
 
     columns = {**POINTS, "Winner": replace(POINTS["Winner"], link=page)}
-    return Table(board.id, "Winners, point by point", columns, board.points, POINTS_NOTE + data_note(board))
+    return ReportTable(board.id, "Winners, point by point", columns, board.points, POINTS_NOTE + data_note(board))
 
 
 def _said(pair: Mapping[str, Any]) -> str:
@@ -231,10 +232,10 @@ METHODS: Columns = {
 }
 
 
-def methods_table(board: BoardResults) -> Table:
+def methods_table(board: BoardResults) -> ReportTable:
     """Tabulate the frame of standings: a row per point and method."""
     pairs = [{"point": row, "method": method} for row in board.points for method in row.methods]
-    return Table(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
+    return ReportTable(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
 
 
 LEFT_OUT: Columns = {
@@ -246,7 +247,7 @@ LEFT_OUT: Columns = {
 }
 
 
-def left_out_table(board: BoardResults) -> Table:
+def left_out_table(board: BoardResults) -> ReportTable:
     """Tabulate what was not run, with the reason; alike points are told once."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for row in board.points:
@@ -258,7 +259,7 @@ def left_out_table(board: BoardResults) -> Table:
         share = "all" if len(reasons) >= totals[instance] else f"{len(reasons)} of {totals[instance]}"
         told = {"points": share, "status": status, "reason": reasons[0] + several}
         rows.append({"instance": instance, "algorithm": algorithm, **told})
-    return Table(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
+    return ReportTable(f"{board.id}.left_out", "Methods that were not run, and why", LEFT_OUT, rows)
 
 
 def _reference_text(item: Instance) -> str:
@@ -284,10 +285,10 @@ REFERENCES: Columns = {
 }
 
 
-def references_table(board: BoardResults) -> Table:
+def references_table(board: BoardResults) -> ReportTable:
     """Tabulate what stands beside the risks of an instance, and where it comes from."""
     title = "References of each instance, and their sources"
-    return Table(f"{board.id}.references", title, REFERENCES, board.board.instances)
+    return ReportTable(f"{board.id}.references", title, REFERENCES, board.board.instances)
 
 
 def nowhere_run(board: BoardResults) -> list[tuple[str, str]]:
@@ -312,7 +313,7 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
     return [(name, alone[name], shared[name]) for name in names]
 
 
-def wins_table(board: BoardResults) -> Table:
+def wins_table(board: BoardResults) -> ReportTable:
     """Tabulate how many points each method wins."""
     pages = _pages(board)
     columns = {
@@ -326,10 +327,10 @@ def wins_table(board: BoardResults) -> Table:
         "out there as too long, and count for nobody. "
         f"“{TRIVIAL}” is the starting point: no private method helps there."
     )
-    return Table(f"{board.id}.wins", "Points won", columns, wins(board), note)
+    return ReportTable(f"{board.id}.wins", "Points won", columns, wins(board), note)
 
 
-def board_tables(board: BoardResults) -> list[Table]:
+def board_tables(board: BoardResults) -> list[ReportTable]:
     """Make all tables of a board."""
     tables = [wins_table, points_table, references_table, methods_table, left_out_table]
     return [table(board) for table in tables]

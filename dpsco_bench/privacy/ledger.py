@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 KINDS = ("upper", "exact", "lower")
 SEVERITY = ("none", "proven", "target_law_only", "unproven", "exceeds_claim")
 """Statuses, the best first."""
@@ -29,24 +26,11 @@ PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
 """What an accountant's epsilon is to the true one."""
 OUTPUT, RELEASE, SEQUENCE = "output", "release", "sequence"
 """What an epsilon is of: all that is released, the one answer that the output is made of, or all answers."""
-EPSILON_VALUES = ("epsilon_real", "epsilon_output", "epsilon_sequence")
 OF = {OUTPUT: "of the output", RELEASE: "of its one release", SEQUENCE: "of the query sequence", "": ""}
 """The same in words."""
-EPSILONS = (
-    *("epsilon_real", "epsilon_real_kind", "epsilon_of", "epsilon_output", "epsilon_output_kind"),
-    *("epsilon_sequence", "epsilon_sequence_kind"),
-)
-"""Fields of whatever has a real epsilon: that of the output where it is known (NaN, without a kind, where it is not),
-else that of all answers; and which of the two it is."""
 SOME_RECORDS = "for some records that the theorem admits"
 """Where a lower bound holds that no records of the instance are known to attain."""
 ROUNDING = 1e-9
-
-
-def epsilons(of: Any) -> dict[str, Any]:
-    """The fields of `EPSILONS` of whatever has them; None for that of the output or the sequence where not known."""
-    values = {name: getattr(of, name) for name in EPSILONS}
-    return {k: None if k != "epsilon_real" and isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 def privacy_status(

@@ -92,6 +92,18 @@ class Recorder(Mechanism):
         return batch
 
 
+class Nudged(Mechanism):
+    """A mechanism whose answer of one step is moved by a vector ``(k,)``; all else is as it would be."""
+
+    def __init__(self, step: int, by: Array, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.moved = step, by
+
+    def release(self, name: str, value: Array, step: int = 0) -> Array:
+        """Release as `Mechanism.release` does, and move the answer."""
+        return super().release(name, value, step) + (self.moved[1] if step == self.moved[0] else 0.0)
+
+
 class Replay(Mechanism):
     """A mechanism that draws nothing: it gives the released values and batches of a recorded run.
 

@@ -178,10 +178,13 @@ class LeastSquares(GeneralisedLinear):
         return 0.0 * margins + 1.0
 
 
-def draw_sphere_logistic(n: int, d: int, streams: StreamFactory) -> Data:
-    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``; record i depends on i alone."""
+def draw_sphere_logistic(n: int, d: int, streams: StreamFactory, informative: int | None = None) -> Data:
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``; record i depends on i alone.
+
+    With ``informative`` the labels look at so many coordinates alone, the first.
+    """
     rows = streams("features").normal(0, 1, 0, n, d)[0].astype(np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    chance = 1.0 / (1.0 + np.exp(-2.0 * rows.sum(axis=1)))
+    chance = 1.0 / (1.0 + np.exp(-2.0 * rows[:, :informative].sum(axis=1)))
     labels = np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0)
     return Data(n, rows, labels)

@@ -49,14 +49,14 @@ def student_scale(d: int) -> float:
 
 @problem
 class HeavyLinearT(SignalFamily):
-    """``f(x, z) = <x, z>`` over the unit l_p ball, ``z = mu +`` Student noise with ``E ||noise||_2^2 = 1``.
+    """``f(x, z) = <x, z>`` over an l_p ball, ``z = mu +`` Student noise with ``E ||noise||_2^2 = 1``.
 
-    ``mu_j = +-rho d^(-1/q)``, alternating, with rho the signal. beta = rho/2 is declared, so that gradients are cut at
+    ``mu_j = +-rho d^(-1/q)``, alternating, with rho the signal. beta = rho/M is declared, so that gradients are cut at
     rho plus the truncation level.
     """
 
     name = "heavy_linear_t"
-    summary = "linear losses with Student slopes (2.1 degrees of freedom) on the unit l_p ball; population risk"
+    summary = "linear losses with Student slopes (2.1 degrees of freedom) on an l_p ball; population risk"
     source = "instance `heavy_linear_t` for Su, Zhao, Wang 2023, Theorems 10 and 11"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
     draws_per_replicate: ClassVar[bool] = True
@@ -76,6 +76,7 @@ class HeavyLinearT(SignalFamily):
         within="(0, inf]",
         source="Su, Zhao, Wang 2023, Theorems 10 and 11",
     )
+    radius: float = option(1.0, "of the ball", within="(0, inf)")
     signal = option(1.0, "rho")
 
     @property
@@ -84,14 +85,14 @@ class HeavyLinearT(SignalFamily):
 
     @property
     def own_constants(self) -> Constants:
-        """Sigma = 1 in l_q (q >= 2), beta = rho/2 declared; L is nominal: no record's slope is bounded."""
+        """Sigma = 1 in l_q (q >= 2), beta = rho/M declared; L is nominal: no record's slope is bounded."""
         rho = float(self.strengths.max())
         return Constants(
             rho,
-            0.5 * rho,
-            initial_gap=rho,
-            initial_distance=1.0,
-            diameter=2.0,
+            0.5 * rho / self.radius,
+            initial_gap=rho * self.radius,
+            initial_distance=self.radius,
+            diameter=2.0 * self.radius,
             norm=self.p,
             gradient_deviation=1.0,
             hessian_rank=0.0,
@@ -148,10 +149,10 @@ class HeavyLinearT(SignalFamily):
         return array_namespace(x).sum(self._mean(x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
-        return -np.repeat(self.strengths, data.draws.replicates)
+        return -self.radius * np.repeat(self.strengths, data.draws.replicates)
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        return self.risk(x, data) + self.by_row(self.strengths, x)[:, 0]
+        return self.risk(x, data) + self.radius * self.by_row(self.strengths, x)[:, 0]
 
     def _mean(self, x: Array) -> Array:
         return self.by_row(self.strengths, x) * array_namespace(x).asarray(self.direction, dtype=x.dtype)

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -129,14 +130,11 @@ def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
     for row in rows:
         groups.setdefault(row.algorithm, []).append(row)
     blocks = list(groups.values())
-    total = sum(map(_height, blocks))
-    if total <= MOST_ROWS:
+    ends = [*accumulate(map(_height, blocks))]
+    if ends[-1] <= MOST_ROWS:
         return [blocks]
-    first, seen = list[list[AuditRow]](), 0.0
-    while seen + _height(blocks[len(first)]) / 2 < total / 2:
-        seen += _height(blocks[len(first)])
-        first.append(blocks[len(first)])
-    return [first, blocks[len(first) :]]
+    first = sum(end - _height(block) / 2 < ends[-1] / 2 for end, block in zip(ends, blocks, strict=True))
+    return [blocks[:first], blocks[first:]]
 
 
 def _height(block: Sequence[AuditRow]) -> float:

@@ -82,12 +82,10 @@ def legible(ticks: Sequence[float], low: float, high: float) -> list[float]:
     """Keep the ticks whose labels do not touch on a logarithmic axis from low to high, the largest first."""
     kept: list[float] = []
     for tick in reversed(ticks):
-        if kept:
-            room = math.log(kept[-1] / tick) / math.log(high / low)
-            characters = (len(tick_text(tick)) + len(tick_text(kept[-1]))) / 2
-            if room < CHARACTER * characters + TICK_GAP:
-                continue
-        kept.append(tick)
+        room = math.log(kept[-1] / tick) / math.log(high / low) if kept else 1.0
+        characters = (len(tick_text(tick)) + len(tick_text(kept[-1]))) / 2 if kept else 0
+        if room >= CHARACTER * characters + TICK_GAP:
+            kept.append(tick)
     return kept[::-1]
 
 
@@ -142,10 +140,8 @@ def decade_text(value: float) -> str:
     """Write a tick label on a logarithmic axis: plain near 1, a power of ten elsewhere; none where floats end."""
     if not 0 < value < math.inf:
         return ""
-    return plain(value) if PLAIN[0] < value < PLAIN[1] else _power(value)
-
-
-def _power(value: float) -> str:
+    if PLAIN[0] < value < PLAIN[1]:
+        return plain(value)
     power = math.floor(math.log10(value) + 1e-9)
     mantissa = value / 10.0**power if power > -300 else 1.0
     return ("" if abs(mantissa - 1) < 1e-6 else f"{mantissa:g}×") + f"10{superscript(power)}"

@@ -131,7 +131,11 @@ def compose(
     for row, room, count in zip(rows, heights, lines, strict=True):
         for column, panel in enumerate(row):
             left, below = column * PANEL_WIDTH, upper - 0.05 - LINE * count - GAP
-            _write(figure, panel, (left + 0.05) / width, upper - 0.05)
+            looks = [(text, 7.5, "bold", INK) for text in panel.titles]
+            looks += [(text, 6.3, "normal", FAINT) for text in panel.lines]
+            for number, (text, size, weight, colour) in enumerate(looks):
+                y = (upper - 0.05 - LINE * number) / height
+                figure.text((left + 0.05) / width, y, text, va="top", size=size, weight=weight, color=colour)
             if not panel.blank:
                 box = (left + LEFT, below - panel.height, PANEL_WIDTH - LEFT - panel.right, panel.height)
                 panel.draw(figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height)))
@@ -141,25 +145,14 @@ def compose(
     return figure
 
 
-def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str], size: float = 8.5) -> None:
+def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) -> None:
     """Write lines of a message at the top of a figure, and below them lines that say what it is about."""
     width, height = figure.get_figwidth(), figure.get_figheight()
     if title:
         where = 1 - 0.05 / height
-        figure.text(0.05 / width, where, "\n".join(title), va="top", size=size, weight="bold", color=INK)
+        figure.text(0.05 / width, where, "\n".join(title), va="top", size=8.5, weight="bold", color=INK)
         below = where - 0.15 * len(title) / height
         figure.text(0.05 / width, below, "\n".join(origin), va="top", size=6.5, color=FAINT)
-
-
-def _write(figure: Figure, panel: Panel, x: float, upper: float) -> None:
-    """Write title and small text of a panel, a line below the other."""
-    looks = [
-        *((text, 7.5, "bold", INK) for text in panel.titles),
-        *((text, 6.3, "normal", FAINT) for text in panel.lines),
-    ]
-    for number, (text, size, weight, colour) in enumerate(looks):
-        y = (upper - LINE * number) / figure.get_figheight()
-        figure.text(x, y, text, va="top", size=size, weight=weight, color=colour)
 
 
 def cut(text: str, characters: int) -> str:

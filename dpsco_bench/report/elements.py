@@ -78,7 +78,6 @@ def calibrations_panel(
     label: str,
     formulas: Sequence[tuple[str, Callable[[CellEvidence], float]]] = (),
     line: str = "",
-    y_label: str = "excess risk",
 ) -> Panel:
     """Draw sweeps of one instance under several calibrations, with formulas drawn through the first of them."""
 
@@ -100,7 +99,7 @@ def calibrations_panel(
             ends += start
             labels.append(EndLabel(start[-1], "start", FAINT))
         sparse_axis(axes, points.x, label)
-        log_y(axes, ends, y_label)
+        log_y(axes, ends, "excess risk")
         label_ends(axes, labels)
 
     return Panel(title, draw, line, symbols=("mean",))
@@ -109,11 +108,9 @@ def calibrations_panel(
 def noise_label(calibration: str, found: Sizes) -> EndLabel:
     """Write the name of a calibration beside its sweep, and what its cells lack of the claimed privacy."""
     noise = None if calibration == "none" else noise_behind(cell.charged for cell in found.cells)
-    remark = symbols(noise.shortfall) if noise else ""
-    colour = TEXT_COLOURS[calibration]
+    remark, colour = symbols(noise.shortfall) if noise else "", TEXT_COLOURS[calibration]
     more = tuple((line, colour) for line in textwrap.wrap(remark, 20)[:2])
-    name = "noise off" if calibration == "none" else calibration
-    return EndLabel(found.points.mean[-1], name, colour, more)
+    return EndLabel(found.points.mean[-1], calibration if calibration != "none" else "noise off", colour, more)
 
 
 def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
@@ -175,11 +172,8 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
 
 def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
     """Draw a panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
-    return [
-        _mechanism_panel(algorithm, kinds)
-        for algorithm, kinds in sorted(charged_mechanisms(inputs, paper).items())
-        if any(map(_finite, kinds.values()))
-    ]
+    found = sorted(charged_mechanisms(inputs, paper).items())
+    return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:
@@ -211,11 +205,7 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
         label_ends(axes, labels)
 
     said = "not private at all, something is released without noise" if bare else _spent(cells)
-    return Panel(
-        f"{algorithm.partition('.')[2]}: {said}",
-        draw,
-        symbols=tuple(sorted({cell.kind for cell in cells})),
-    )
+    return Panel(f"{algorithm.partition('.')[2]}: {said}", draw, symbols=tuple(sorted({cell.kind for cell in cells})))
 
 
 def _spent(cells: Sequence[Charged]) -> str:

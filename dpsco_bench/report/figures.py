@@ -125,14 +125,11 @@ def _panel(scores: Sequence[Score]) -> Panel:
 
 def undrawn_orderings(scores: Iterable[Score]) -> list[Panel]:
     """Tell orderings without measurements (skipped, not yet run) in words; what is said of several is said once."""
-    by_title: dict[str, list[Panel]] = {}
-    for own in _by_part(score for score in scores if score.kind.shape == "curves").values():
-        panel = worded_panel(own)
-        by_title.setdefault(panel.title, []).append(panel)
-    return [
-        panels[0] if len(panels) == 1 else words_panel(title, f"{len(panels)} parts")
-        for title, panels in by_title.items()
-    ]
+    parts = _by_part(score for score in scores if score.kind.shape == "curves").values()
+    panels = [worded_panel(own) for own in parts]
+    count = Counter(panel.title for panel in panels)
+    several = {title: words_panel(title, f"{number} parts") for title, number in count.items() if number > 1}
+    return [*{panel.title: several.get(panel.title, panel) for panel in panels}.values()]
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
@@ -142,17 +139,15 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
     ----------
     folder : Path, where ``<id>.svg`` and ``<id>.pdf`` go, and ``<id>.time.*`` where timings exist
     """
-    board = next((board for board in inputs.boards if board.id == id), None)
-    if board is None and id != AUDITS:
+    if board := next((board for board in inputs.boards if board.id == id), None):
+        from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
+
+        with style():
+            return _written(board_figures(board), id, folder)
+    if id != AUDITS:
         return write_claim_figures(inputs.claim(id), folder)
     with style():
-        if board is None:
-            return _written({"": audits_figure(audit_scores(scores(inputs)))}, id, folder)
-        from dpsco_bench.leaderboard.phases import (
-            board_figures,  # brings the accountants, which no claim's figure needs
-        )
-
-        return _written(board_figures(board), id, folder)
+        return _written({"": audits_figure(audit_scores(scores(inputs)))}, id, folder)
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
@@ -217,18 +212,16 @@ def _variant_panel(stem: str, calibration: str, scores: Mapping[int, Score]) -> 
     """Draw verdicts by the place of their variant, which has the same look under all calibrations."""
     first = next(iter(scores.values()))
     noise = NOISE.get(calibration, calibration)
-    text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {_counted(list(scores.values()))}"
+    words = Counter(
+        score.row.word.replace("_", " ") for score in scores.values()
+    ).most_common()  # 3 of 4 match, 1 faster
+    (word, most), *others = words
+    said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
+    told = ", ".join([said, *(f"{count} {other}" for other, count in others)])
+    text = f"In {parameter_symbol(first.row.parameter)}, {noise}: {told}"
     line = f"{stem}: {panel_line(first).partition('; ')[2]}".rstrip(": ")
     every = all(score.row.beside for score in scores.values())
     return Panel(text, lambda axes: _draw_variants(axes, stem, scores), f"{BESIDE}; {line}" if every else line)
-
-
-def _counted(scores: Sequence[Score]) -> str:
-    """Count words: ``3 of 4 match, 1 faster``."""
-    words = Counter(score.row.word.replace("_", " ") for score in scores).most_common()
-    (word, most), *others = words
-    said = f"all {most} {word}" if not others else f"{most} of {len(scores)} {word}"
-    return ", ".join([said, *(f"{count} {other}" for other, count in others)])
 
 
 def _variant_label(stem: str, score: Score, y: float, colour: str) -> EndLabel:
@@ -273,8 +266,13 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
         return None
     worst: dict[tuple[str, str], float] = {}
     for score in checks:
-        for part, ratio in _ratios_by_part(score):
-            key = (score.row.part, _stem(part))
+        parts = [p for p in score.part.uses for _ in score.results.evidence(p, score.row.calibration)]
+        for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
+            if not is_number(mean) or not is_number(bound):
+                continue
+            ratio = mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
+            stem = part.rpartition("-")[0] or part
+            key = (score.row.part, "grid" if stem.startswith("grid") else stem)
             worst[key] = max(ratio, worst.get(key, -math.inf))
     columns = list(dict.fromkeys(stem for _, stem in worst))
     broken = [s for s in checks if s.row.meaning.outcome == "contradicts"]
@@ -286,20 +284,6 @@ def checks_panel(scores: Sequence[Score]) -> Panel | None:
     line = f"largest measured / bound; below 1 it holds; grey: {BESIDE}" if beside else line
     grey = [name in beside for name in names]
     return Panel(title, lambda axes: _draw_map(axes, names, columns, worst, grey), line)
-
-
-def _stem(part: str) -> str:
-    stem = part.rpartition("-")[0] or part
-    return "grid" if stem.startswith("grid") else stem
-
-
-def _ratios_by_part(score: Score) -> Iterator[tuple[str, float]]:
-    """Give the mean over bound of every judged cell, with the part that it comes from."""
-    calibration = score.row.calibration
-    parts = [p for p in score.part.uses for _ in score.results.evidence(p, calibration)]
-    for part, mean, bound in zip(parts, score.row.mean, score.row.bound, strict=False):
-        if is_number(mean) and is_number(bound):
-            yield part, mean / bound if bound > 0 else (0.0 if mean <= 0 else math.inf)
 
 
 def _draw_map(
@@ -319,7 +303,8 @@ def _draw_map(
     for row, column in np.argwhere(~np.isnan(values)):
         value = float(values[row, column])
         colour = "#ffffff" if shades[row, column] > -0.9 else INK
-        axes.text(column, row, _short(value), ha="center", va="center", size=4.6, color=colour)
+        short = number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−") if value > 0 else "≤ 0"
+        axes.text(column, row, short, ha="center", va="center", size=4.6, color=colour)
     axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], size=5.2)
     for label, beside in zip(axes.get_yticklabels(), grey, strict=True):
         label.set_color(FAINT if beside else INK)
@@ -329,12 +314,6 @@ def _draw_map(
     bare(axes)
 
 
-def _short(value: float) -> str:
-    if value <= 0:
-        return "≤ 0"
-    return number(value, 2) if value >= 0.01 else f"{value:.0e}".replace("e-0", "e−")
-
-
 def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     """Draw risk against gradient evaluations / n, or against running time; None where nothing was measured.
 
@@ -342,7 +321,8 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
     more.
     """
     scores = [score for score in claim_scores(results) if score.kind.shape == "curves"]
-    measured = [(score, cells) for score in scores if (cells := _measured(score, timed))]
+    scores = [score for score in scores if not timed or _timings(score)]
+    measured = [(s, cells) for s in scores if (cells := s.results.evidence(s.row.part, s.row.calibration))]
     measured = [one for one in measured if any(len(cell.curve_risks) > 1 for cell in one[1])] or measured
     if not measured:
         return None
@@ -358,20 +338,19 @@ def curve_figure(results: ClaimResults, timed: bool = False) -> Figure | None:
                 here = [cell for cell in cells if cell.value == value]
                 found = {cell.entry.method: _curve(cell, styles, seconds if timed else None) for cell in here}
                 drawn[score.row.calibration, value] = score, here, found
-        limits = _limits([curve for *_, curves in drawn.values() for curve in curves.values()])
+        curves = [curve for *_, own_curves in drawn.values() for curve in own_curves.values()]
+        tall = (v for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0)  # all medians, and
+        limits = [float(v) for curve in curves for v in curve[0]], [*map(float, tall)]  # the ends of all bands
         panels += [_curve_panel(*one, styles, limits, timed) for one in drawn.values() if one[1]]
-    told = f"{results.id}: {symbols(results.claim.title)}{_machine(results) if timed else ''}"
+    told = f"{results.id}: {symbols(results.claim.title)}"
+    if timed and (where := next((t.machine for job in results.jobs if (t := results.timing(job))), None)):
+        told += f"; fastest run of one replicate on {where.processor}, {where.backend}"
     returns = dict.fromkeys(look.returns for look in styles.values() if look.returns)
     key: list[Any] = [
         Patch(color=FAINT, alpha=0.2, label="line: the iterates, median; band: all replicates"),
         Line2D([], [], color=FAINT, ls="none", marker="o", ms=3, label=", ".join(["dot: what is returned", *returns])),
     ]
     return compose(panels, claim_title(results.claim, results.rows), told, more=key)
-
-
-def _measured(score: Score, timed: bool) -> list[CellEvidence]:
-    """Find the measured cells of a part; with ``timed`` only where it has timings."""
-    return [] if timed and not _timings(score) else score.results.evidence(score.row.part, score.row.calibration)
 
 
 def _timings(score: Score) -> dict[int, np.ndarray]:
@@ -383,12 +362,6 @@ def _timings(score: Score) -> dict[int, np.ndarray]:
         for cell in (found.cells if found else ())
         if len(cell.seconds)
     }
-
-
-def _machine(results: ClaimResults) -> str:
-    """Say where a claim's times were taken."""
-    found = next((timing.machine for job in results.jobs if (timing := results.timing(job))), None)
-    return f"; fastest run of one replicate on {found.processor}, {found.backend}" if found else ""
 
 
 def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mapping[int, np.ndarray] | None) -> Any:
@@ -409,13 +382,6 @@ def _curve(cell: CellEvidence, styles: Mapping[str, MethodStyle], seconds: Mappi
         return curve
     wanted = np.geomspace(curve[0, 0], curve[0, -1], MOST_POINTS)
     return curve[:, np.unique(np.append(np.searchsorted(curve[0], wanted[:-1]), curve.shape[1] - 1))]
-
-
-def _limits(curves: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:
-    """List what the axes of a part must hold: all medians, and the ends of all bands."""
-    x = [float(v) for curve in curves for v in curve[0]]
-    y = [float(v) for curve in curves for v in (*curve[1], *curve[2, -1:], *curve[3, -1:]) if v > 0]
-    return x, y
 
 
 def _curve_panel(

@@ -20,9 +20,10 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Literal
 
+from dpsco_bench.analysis.answer import AnswerCell, answers, on_printed_noise
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.erratum import Erratum
@@ -153,14 +154,10 @@ def need(*conditions: bool) -> None:
             named = {name: value for name, value in caller.f_locals.items() if isinstance(value, int | float | str)}
             told = (f"{name} = {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in named.items())
             allowed = f"true of the results; they give {', '.join(told)}"
-            raise InputError(f"finding {_id(caller.f_code)}: needs", _condition(caller, place), allowed)
-
-
-def _condition(caller: FrameType, place: int) -> str:
-    """Read the text of a condition in the call of `need` that a function has reached."""
-    line = caller.f_lineno - caller.f_code.co_firstlineno + 1
-    calls = (node for node in ast.walk(_parsed(caller.f_code)) if isinstance(node, ast.Call) and node.lineno == line)
-    return next(ast.unparse(call.args[place]) for call in calls if ast.unparse(call.func).endswith("need"))
+            code, line = _parsed(caller.f_code), caller.f_lineno - caller.f_code.co_firstlineno + 1
+            calls = (node for node in ast.walk(code) if isinstance(node, ast.Call) and node.lineno == line)
+            text = next(ast.unparse(call.args[place]) for call in calls if ast.unparse(call.func).endswith("need"))
+            raise InputError(f"finding {_id(caller.f_code)}: needs", text, allowed)
 
 
 def _id(code: CodeType) -> str:
@@ -205,10 +202,17 @@ class Results:
             raise self.unmeasured(f"{row.id} {row.part} has no cell at {value:g} in")
         return row.mean[row.values.index(value)]
 
-    def statements(self, kind: str, calibration: str = "paper") -> list[Verdict]:
-        """List the verdicts of a kind on what claims state; those beside a statement do not count."""
+    def statements(self, kind: str) -> list[Verdict]:
+        """List the verdicts of a kind on what claims state of printed noise; those beside a statement do not count."""
         rows = (score.row for score in self.scores)
-        return [row for row in rows if row.kind == kind and row.calibration == calibration and not row.beside]
+        return [row for row in rows if row.kind == kind and row.calibration == "paper" and not row.beside]
+
+    @property
+    def noise_answers(self) -> dict[str, AnswerCell]:
+        """Answer whether the printed noise is private, for every claim with parts on it."""
+        rows = [score.row for score in self.scores]
+        own = {row.id for row in rows if on_printed_noise(row)}
+        return {id: found.cells["noise"] for id, found in answers(rows).items() if id in own and "noise" in found.cells}
 
     def worst(self, claim: str, part: str, calibration: str = "paper") -> Charged:
         """Find the worst cell behind a verdict's privacy."""

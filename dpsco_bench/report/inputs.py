@@ -76,10 +76,9 @@ class ClaimResults:
         rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
         for part in self.claim.parts:
-            absent = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id)
+            absent = Verdict(NOT_MEASURED, part.kind, "no verdict file", id=self.id, part=part.id, profile=profile)
             for calibration in part.calibrations:
-                row = replace(absent, calibration=calibration, profile=profile)
-                rows.setdefault((part.id, calibration), row)
+                rows.setdefault((part.id, calibration), replace(absent, calibration=calibration))
         order = {part: number for number, part in enumerate(self.parts)}
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
@@ -116,15 +115,11 @@ class ClaimResults:
         return self._evidence[key]
 
     def _read_evidence(self, job: Job) -> list[CellEvidence]:
-        calibrations, table = self.calibrations(job), self.table(job)
+        calibrations, table, part = self.calibrations(job), self.table(job), self.parts[job.part]
         if len(calibrations) != len(job.cells) or (table is None and job.has_run):
             return []
-        part = self.parts.get(job.part)
-        if part is None:
-            return job_evidence(job, table, calibrations, RISK)
-        judged = job.calibration in part.calibrations
-        quantity = part.quantity if judged and table is not None else RISK
-        return job_evidence(job, table, calibrations, quantity, part.requires)
+        judged = job.calibration in part.calibrations and table is not None
+        return job_evidence(job, table, calibrations, part.quantity if judged else RISK, part.requires)
 
 
 @dataclass(frozen=True)

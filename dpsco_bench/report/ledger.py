@@ -9,13 +9,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import options_text, symbols
 
 
@@ -122,7 +122,7 @@ class LedgerRow:
     @property
     def real(self) -> str:
         """Its real epsilons with their sign, rounded outward."""
-        return _bounds(self.reals, self.first.noise.epsilon_real_kind)
+        return _bounds(self.reals, self.first.noise.epsilon_real_kind, self.first.claimed)
 
     @property
     def sequences(self) -> list[float]:
@@ -136,9 +136,10 @@ class LedgerRow:
         return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
 
 
-def _bounds(values: Sequence[float], kind: str) -> str:
-    """Tell epsilons with their sign, rounded outward."""
-    shown = span((outward(value, kind) for value in values), least=kind == "lower")
+def _bounds(values: Sequence[float], kind: str, claimed: float) -> str:
+    """Tell epsilons with their sign, rounded outward to as many digits as their claim has."""
+    digits = digits_beside(claimed)
+    shown = span((outward(value, kind, digits) for value in values), partial(number, digits=digits), kind == "lower")
     return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
 
 
@@ -256,7 +257,9 @@ COLUMNS: Columns = {
     ),
     "It is": Column("first.noise.epsilon_of", lambda of: OF[of], "epsilon_of"),
     "ε of all answers": Column(
-        lambda row: _bounds(row.sequences, row.first.noise.epsilon_sequence_kind) if row.sequences else "",
+        lambda row: (
+            _bounds(row.sequences, row.first.noise.epsilon_sequence_kind, row.first.claimed) if row.sequences else ""
+        ),
         raw={
             **{
                 f"epsilon_{name}_{end}": partial(_end, name, least)
@@ -291,6 +294,6 @@ COLUMNS: Columns = {
 }
 
 
-def privacy_table(inputs: Inputs) -> Table:
+def privacy_table(inputs: Inputs) -> ReportTable:
     """Tabulate the ledger of all calibrated mechanisms."""
-    return Table("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)
+    return ReportTable("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)

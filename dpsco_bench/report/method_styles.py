@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -40,16 +41,13 @@ DASHES: tuple[Dash, ...] = ("-", "--", ":")
 def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) -> None:
     """Say how figures show the methods of a paper's claims; a label without a style is called by its words.
 
+    Raises InputError if another module has styled a label of that paper.
+
     Parameters
     ----------
     module : str, ``__name__`` of the caller, a module ``figures`` of the paper
     paper : str, prefix of the ids of the claims
     styles : mapping of str to MethodStyle, label of a method in those claims -> its style
-
-    Raises
-    ------
-    InputError
-        If another module has styled a label of that paper.
     """
     for label, style in styles.items():
         METHOD_STYLES.add(f"{paper}.{label}", style, module)
@@ -58,10 +56,6 @@ def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) ->
 def styles_of(paper: str, labels: Sequence[str]) -> dict[str, MethodStyle]:
     """Find the style of each label in claims of a paper, those without one by their place among their like."""
     known = {label: METHOD_STYLES.find(f"{paper}.{label}") for label in labels}
-    unknown = [label for label, style in known.items() if style is None]
-    return {label: style or _plain(label, unknown.index(label)) for label, style in known.items()}
-
-
-def _plain(label: str, place: int) -> MethodStyle:
-    colour, dash = COLOURS[place % len(COLOURS)], DASHES[place // len(COLOURS) % len(DASHES)]
-    return MethodStyle(label.replace("_", " "), colour, dash)
+    looks = itertools.cycle(itertools.product(DASHES, COLOURS))
+    plain = {label: MethodStyle(label.replace("_", " "), *next(looks)[::-1]) for label in labels if not known[label]}
+    return {label: style or plain[label] for label, style in known.items()}

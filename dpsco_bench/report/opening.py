@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis import answer as rules
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, Cell
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, AnswerCell
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.messages import place
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import symbols
 
 COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
@@ -29,7 +29,7 @@ ASKED = ("printed", "noise", "private")
 BARS = {"printed": "shows, printed noise", "noise": "that noise private", "private": "shows, private noise"}
 BAR, ROW, GAP = 0.8, 0.21, 0.14
 """Height of a bar in rows; of a row, and of the gap below a paper, in inches."""
-WIDTH, LEFT = 6.4, 2.55
+WIDTH, LEFT = 6.4, 1.35
 """Inches: narrow enough to be read on a telephone without scrolling; room for names."""
 
 
@@ -50,7 +50,7 @@ class ClaimLine:
         """All its answers, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
-    def cell(self, key: str) -> Cell | None:
+    def cell(self, key: str) -> AnswerCell | None:
         """Its answer to one question; None where that is not asked."""
         return self.answer.cells.get(key)
 
@@ -104,7 +104,7 @@ def _words_text(key: str, line: PaperLine) -> str:
     return ", ".join(f"{words[word]} {word}" for word in WORDS if words[word]) or "·"
 
 
-def papers_table(lines: Sequence[PaperLine]) -> Table:
+def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
     """Tabulate the answers of every paper."""
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
@@ -116,7 +116,7 @@ def papers_table(lines: Sequence[PaperLine]) -> Table:
     columns["On privacy"] = Column(partial(_alone, ("privacy",)), raw="privacy")
     columns["Counts and laws"] = Column(partial(_alone, ("count", "law")), raw="counts")
     columns["Errata"] = Column("errata", numeric=True)
-    return Table("papers", "All papers", columns, lines)
+    return ReportTable("papers", "All papers", columns, lines)
 
 
 def _count(key: str, word: str, line: PaperLine) -> int:
@@ -139,17 +139,17 @@ def _asked(key: str) -> Column:
     return Column(show, raw=key, kind="verdict", tone=lambda line: line.tone(key))
 
 
-def answers_table(line: PaperLine) -> Table:
+def answers_table(line: PaperLine) -> ReportTable:
     """Tabulate the three answers of each statement of a paper, as its row."""
     columns: Columns = {"Statement": STATEMENT, **{rules.QUESTIONS[key]: _asked(key) for key in rules.QUESTIONS}}
     note = "Marks: " + "; ".join(f"{mark}, {meaning}" for mark, meaning in MARKS.items()) + "."
-    return Table(f"{line.paper}.answers", f"{line.name}: the answers", columns, line.rows, symbols(note))
+    return ReportTable(f"{line.paper}.answers", f"{line.name}: the answers", columns, line.rows, symbols(note))
 
 
-def counts_table(line: PaperLine) -> Table:
+def counts_table(line: PaperLine) -> ReportTable:
     """Tabulate what asks for no risk: counts and laws."""
     columns: Columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
-    return Table(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
+    return ReportTable(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
 
 
 MARKS = {
@@ -164,7 +164,7 @@ MARKS = {
 """Mark of an answer -> what it means."""
 
 
-def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
+def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
     """Tabulate every claim with all its answers in words."""
     columns: Columns = {
         "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
@@ -172,26 +172,23 @@ def claims_table(lines: Sequence[PaperLine], profile: str) -> Table:
         "Answer": Column("answer.text", symbols, "answer", kind="prose"),
     }
     rows = [claim for line in lines for claim in line.claims]
-    return Table("claims", f"All claims, profile {profile}", columns, rows)
+    return ReportTable("claims", f"All claims, profile {profile}", columns, rows)
 
 
 def papers_figure(lines: Sequence[PaperLine]) -> Figure:
-    """Draw three stacked bars a paper, one for each question."""
-    height = len(lines) * (3 * ROW + GAP) + 0.42
+    """Draw three stacked bars a paper, one for each question, below its name."""
+    height = len(lines) * (4 * ROW + GAP) + 0.42
     figure = Figure(figsize=(WIDTH, height))
     body = (height - 0.42) / height
     axes = figure.add_axes((LEFT / WIDTH, 0.05 / height, (WIDTH - LEFT - 0.05) / WIDTH, body))
     most = max((len(line.of("risk")) for line in lines), default=1) or 1
     y, step = 0.0, GAP / ROW
     for line in lines:
-        for key in ASKED:
-            _bar(axes, line.words(key), y)
-            axes.text(-0.012 * most, y, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
-            y += 1.0
-        figure.text(
-            0.05 / WIDTH, 1 - (0.37 + (y - 2.0 + 0.5) * ROW) / height, line.name, va="center", size=8.5, color=INK
-        )
-        y += step
+        axes.text(0, y, line.name, ha="left", va="center", size=8.5, color=INK)
+        for number, key in enumerate(ASKED, start=1):
+            _bar(axes, line.words(key), y + number)
+            axes.text(-0.012 * most, y + number, BARS[key], ha="right", va="center", size=7.5, color=FAINT)
+        y += 4.0 + step
     axes.set_xlim(0, most * 1.02)
     axes.set_ylim(y - step - 0.5, -0.5)
     axes.set_xticks([])

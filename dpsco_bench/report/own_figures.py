@@ -97,7 +97,7 @@ def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
     Returns the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written = list[Path]()
     for own in (own for paper in inputs.papers for own in FIGURES.of(paper).values()):
         with style(), failing_as(f"figure {own.name}"):  # a style each, since a figure may change it
             written += save(own.figure(inputs), folder / own.name)

@@ -94,19 +94,16 @@ def beside_text(scores: Sequence[Score]) -> str:
 def worded_panel(scores: Sequence[Score]) -> Panel:
     """Tell verdicts in words, for what has nothing to draw; where something is judged, with what was measured."""
     told = dict.fromkeys(score.reason.partition(";")[0] for score in scores if score.judged)
-    return words_panel(
-        panel_message(scores), "; ".join([*(text for text in told if text != NOTHING), small_line(scores)])
-    )
-
-
-def mark_colour(score: Score) -> str:
-    """Colour a verdict's mark: grey where the part is beside the statement, and so counts for nothing."""
-    return FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
+    said = [*(text for text in told if text != NOTHING), small_line(scores)]
+    return words_panel(panel_message(scores), "; ".join(said))
 
 
 def mark(score: Score) -> list[tuple[str, str]]:
-    """Show the verdict as a mark with its word, in lines that stand below the name of a curve."""
-    colour = mark_colour(score)
+    """Show the verdict as a mark with its word, in lines that stand below the name of a curve.
+
+    It is grey where the part is beside the statement, and so counts for nothing.
+    """
+    colour = FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
     lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
 
@@ -174,12 +171,7 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
         return worded_panel(scores)
     if len({cell.entry.method for cell in _cells(first)}) > 1:
         return Panel(title, lambda axes: _draw_methods(axes, shown), small_line(scores))
-    return Panel(title, lambda axes: _draw_rate(axes, shown), small_line(scores), symbols=_keys(shown))
-
-
-def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
-    """List symbols that a sweep's panel draws."""
-    counted = shown[0][0].kind.counts
+    counted = first.kind.counts
     drawn = {
         "mean": not counted and any((points.mean > 0).any() for _, points in shown),
         "hollow": any((points.mean[~fitted_cells(score, points)] > 0).any() for score, points in shown),
@@ -188,7 +180,8 @@ def _keys(shown: Sequence[tuple[Score, Series]]) -> tuple[str, ...]:
         "foot": any(beyond_log(points.mean).any() for _, points in shown),
         "off": bool(_noise_off(shown)),
     }
-    return tuple(name for name, there in drawn.items() if there)
+    keys = tuple(name for name, there in drawn.items() if there)
+    return Panel(title, lambda axes: _draw_rate(axes, shown), small_line(scores), symbols=keys)
 
 
 def fitted_cells(score: Score, points: Series) -> np.ndarray:
@@ -283,11 +276,8 @@ def _draw_rate(axes: Axes, shown: Sequence[tuple[Score, Series]]) -> None:
     lines = [y for score, points in shown if _draws_bound(score, points) for y in bound_line(score)]
     near += [y for y in lines if LOWEST_END * seen.min() <= y <= seen.max() / LOWEST_END]
     log_y(axes, [*seen, *near, *(y for _, y in start if y < 30 * seen.max())], label)
-    value_axis(
-        axes,
-        np.concatenate([points.x for _, points in shown]),
-        parameter_label(first.row.parameter, first.results.paper),
-    )
+    places = np.concatenate([points.x for _, points in shown])
+    value_axis(axes, places, parameter_label(first.row.parameter, first.results.paper))
     ends += _draw_noise_off(axes, off)
     if start and min(y for _, y in start) <= axes.get_ylim()[1]:
         axes.plot(*zip(*start, strict=True), color=FAINT, linestyle=":", linewidth=0.9, zorder=1)
@@ -359,10 +349,8 @@ def _starts(shown: Sequence[tuple[Score, Series]]) -> list[tuple[float, float]]:
     first = shown[0][0]
     if first.kind.counts or first.part.quantity != RISK:
         return []
-    starts = [
-        [(_place(score, cell), cell.start_risk) for cell in _cells(score) if math.isfinite(cell.start_risk)]
-        for score, _ in shown
-    ]
+    cells = [[(score, cell) for cell in _cells(score) if math.isfinite(cell.start_risk)] for score, _ in shown]
+    starts = [[(_place(score, cell), cell.start_risk) for score, cell in own] for own in cells]
     return starts[0] if all(one == starts[0] for one in starts) else []
 
 
@@ -382,10 +370,9 @@ def privacy_panel(scores: Sequence[Score]) -> Panel:
     """Draw real against claimed epsilon over the sweep."""
     title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := score.charged)]
-    if not shown:
-        return worded_panel(scores)
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
-    return Panel(title, lambda axes: _draw_privacy(axes, shown), small_line(scores), symbols=tuple(sorted(kinds)))
+    drawn = Panel(title, lambda axes: _draw_privacy(axes, shown), small_line(scores), symbols=tuple(sorted(kinds)))
+    return drawn if shown else worded_panel(scores)
 
 
 def reals(cells: Sequence[Any]) -> str:
@@ -456,12 +443,9 @@ def _draw_grid(axes: Axes, shown: Sequence[Score]) -> None:
         bound = np.array(score.row.bound, dtype=float)
         good = np.isfinite(ratios) & (bound > 0)
         calibration = score.row.calibration
-        look: dict[str, Any] = {
-            "fmt": MARKERS.get(calibration, "D"),
-            "color": COLOURS.get(calibration, INK),
-            "markersize": GRID_MARKER,
-        }
-        axes.errorbar(bound[good], ratios[good], whiskers[good], elinewidth=0.6, zorder=3, **look)
+        look: dict[str, Any] = {"fmt": MARKERS.get(calibration, "D"), "color": COLOURS.get(calibration, INK)}
+        look |= {"elinewidth": 0.6, "markersize": GRID_MARKER, "zorder": 3}
+        axes.errorbar(bound[good], ratios[good], whiskers[good], **look)
         held += [*(ratios + whiskers)[good], *(ratios - whiskers)[good]]
         ends.append(_label(score, len(ratios) - int(good.sum())))
     axes.set_ylim(min(held) - ROOM * (min(held) < 0), max(held) * (1 + ROOM))
@@ -508,7 +492,8 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     everything, stands = list(reference), []
     for number_, score in enumerate(shown):
         places, offset = _places(score, groups), number_ - (len(shown) - 1) / 2
-        apart = places + _OFFSET * offset if groups else places * _stretch(places) ** offset
+        wide = float(places.max() / places.min()) if len(places) and places.min() > 0 else 0.0
+        apart = places + _OFFSET * offset if groups else places * (max(wide, 2.0) ** 0.025 if wide else 1.0) ** offset
         everything += _points(axes, score, apart)
         stands += apart.tolist()
     label = labels.get("ratio", "ratio").replace("excess risk", shown[0].quantity)
@@ -527,11 +512,6 @@ def _draw(axes: Axes, shown: Sequence[Score]) -> None:
     else:
         ends += [EndLabel(end, number(end), FAINT) for end in reference]
     label_ends(axes, ends)
-
-
-def _stretch(places: np.ndarray) -> float:
-    """Find the factor by which two calibrations stand apart on a logarithmic axis, so that neither hides the other."""
-    return float(max(places.max() / places.min(), 2.0) ** 0.025) if len(places) and places.min() > 0 else 1.0
 
 
 def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
@@ -590,12 +570,8 @@ def _group_axis(axes: Axes, groups: Sequence[Group], values: Sequence[float]) ->
 
 
 SHAPES: Mapping[str, Callable[[Sequence[Score]], Panel]] = {
-    "slopes": rate_panel,
-    "ratios": ratio_panel,
-    "privacy": privacy_panel,
-    "curves": worded_panel,
-    "audits": worded_panel,
-    "words": worded_panel,
+    **{"slopes": rate_panel, "ratios": ratio_panel, "privacy": privacy_panel},
+    **dict.fromkeys(("curves", "audits", "words"), worded_panel),
 }
 """Orderings and the audits of a claim have a figure of their own, so that a panel of them has words alone."""
 

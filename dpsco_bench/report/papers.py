@@ -15,7 +15,7 @@ from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, exponent, is_number, number, plain, slope, span, with_error
 from dpsco_bench.report.scores import Score, claim_file_table, claim_scores
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import options_text, parameter_symbol, setting, symbols
 
 RATE_NOTE = (
@@ -58,14 +58,14 @@ RATES: Columns = {
 }
 
 
-def rates_table(inputs: Inputs, paper: str, title: str) -> Table:
+def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
     """Tabulate the exponents of a paper, claimed beside measured."""
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):
         columns |= _rate_columns(calibration)
     columns["Noise off"] = Column("first.noise_off", raw={"noise_off_slope": "first.row.noise_off_slope"}, numeric=True)
-    return Table(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
+    return ReportTable(f"{paper}.rates", f"{title}: exponents claimed and measured", columns, found, RATE_NOTE)
 
 
 def _rate_columns(calibration: str) -> Columns:
@@ -101,12 +101,12 @@ def calibration_title(calibration: str) -> str:
     return "noise off" if calibration == "none" else calibration
 
 
-def number_tables(claim: ClaimResults) -> list[Table]:
+def number_tables(claim: ClaimResults) -> list[ReportTable]:
     """Tabulate a claim's verdicts, cells and comparisons for files; tables without rows are left out."""
     return [table for table in (claim_file_table(claim), cells_table(claim), orderings_table(claim)) if table.rows]
 
 
-def cells_table(claim: ClaimResults) -> Table:
+def cells_table(claim: ClaimResults) -> ReportTable:
     """Tabulate the cells that a claim's verdicts judge."""
     rows = []
     for score in claim_scores(claim):
@@ -116,7 +116,7 @@ def cells_table(claim: ClaimResults) -> Table:
             known = is_number(mean) and is_number(bound) and bound
             numbers = {"mean": mean, "stderr": stderr, "bound": bound, "ratio": mean / bound if known else None}
             rows.append({"score": score, "parameter": name, "value": value, **numbers})
-    return Table(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
+    return ReportTable(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
 
 
 def _mean_text(cell: Mapping[str, Any]) -> str:
@@ -139,7 +139,7 @@ CELLS: Columns = {
 }
 
 
-def orderings_table(claim: ClaimResults) -> Table:
+def orderings_table(claim: ClaimResults) -> ReportTable:
     """Tabulate every comparison of a claim's orderings."""
     rows = []
     for score in claim_scores(claim):
@@ -148,7 +148,7 @@ def orderings_table(claim: ClaimResults) -> Table:
             ci = (score.row.ratio_ci or {}).get(name) or (None, None)
             says = compared(*ci) if all(map(is_number, ci)) else OPEN
             rows.append({"score": score, "comparison": name, "ratio": ratio, "ci": ci, "says": says, "pair": pair})
-    return Table(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
+    return ReportTable(f"{claim.id}.orderings", f"Comparisons of {claim.id}", ORDERINGS, rows, ORDERING_NOTE)
 
 
 ORDERINGS: Columns = {
@@ -157,10 +157,7 @@ ORDERINGS: Columns = {
     "Where": Column("comparison", symbols),
     "Ratio": Column("ratio", number, numeric=True),
     "95 % interval": Column(
-        "ci",
-        lambda ci: f"[{number(ci[0])}, {number(ci[1])}]",
-        {"ci_low": "ci.0", "ci_high": "ci.1"},
-        numeric=True,
+        "ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}, numeric=True
     ),
     "Risk": RISK_KIND,
     "Says": Column("says"),
@@ -170,13 +167,13 @@ ORDERING_NOTE = (
 )
 
 
-def parts_table(claim: ClaimResults) -> Table:
+def parts_table(claim: ClaimResults) -> ReportTable:
     """Tabulate how each part of a claim is measured: method, instance, grid, bound and tolerance."""
     rows = [_part(claim, part) for part in claim.parts.values()]
     titles = ("Part", "Kind", "Method", "Instance", "Swept", "Replicates", "Bound", "Tolerance")
     columns = {title: Column(title, raw="", numeric=title in ("Replicates", "Tolerance")) for title in titles}
     columns["Part"] = Column("Part", raw="", kind="code")
-    return Table(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
+    return ReportTable(f"{claim.id}.parts", f"How {claim.id} is measured", columns, rows)
 
 
 def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
@@ -245,10 +242,10 @@ ERRATA: Columns = {
 }
 
 
-def errata_table(errata: Sequence[Erratum]) -> Table:
+def errata_table(errata: Sequence[Erratum]) -> ReportTable:
     """Tabulate the errata ledger."""
     meanings = " ".join(f"{word}: {symbols(change.meaning)}" for word, change in CHANGES.items())
-    return Table("errata", "Errata ledger", ERRATA, errata, f"{errata_note(errata)} {meanings} {WEIGHTIEST}")
+    return ReportTable("errata", "Errata ledger", ERRATA, errata, f"{errata_note(errata)} {meanings} {WEIGHTIEST}")
 
 
 def errata_note(errata: Sequence[Erratum]) -> str:

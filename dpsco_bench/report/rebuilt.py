@@ -17,6 +17,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.model import RISK
 from dpsco_bench.claims.slug import slug
 from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.errors import failing_as
@@ -25,7 +26,7 @@ from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error
 from dpsco_bench.report.papers import Sweep, calibration_title, judged_calibrations, sweeps, verdict_column
 from dpsco_bench.report.scores import Score, claim_scores, measured_parts
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import parameter_symbol, privacy_text, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
@@ -39,7 +40,7 @@ UNSPLIT = "unsplit"
 """Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
 Cell = tuple[float, float, float]
 """Value of the swept parameter, mean, standard error."""
-Compute = Callable[[TableText, Inputs], Table]
+Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
 
@@ -181,20 +182,20 @@ class RebuiltRow:
         return with_error(cell[1], cell[2]) + DOUBTED * uncertified(self.sweep.scores[calibration].row)
 
 
-def rebuilt_tables(inputs: Inputs, paper: str) -> list[Table]:
+def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
     """Rebuild the paper's own tables, with what was measured of each row."""
     texts = [text for text in table_texts() if text.id.startswith(f"{paper}.")]
     return [computed_table(text, inputs) if text.computed else _rebuilt(inputs, text) for text in texts]
 
 
-def computed_table(text: TableText, inputs: Inputs) -> Table:
+def computed_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Compute the table of a file that names its function. Raises InputError for an unknown name."""
     compute = COMPUTED.get(text.computed)
     with failing_as(f"table {text.id}"):
         return compute(text, inputs)
 
 
-def _rebuilt(inputs: Inputs, text: TableText) -> Table:
+def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     rows = [row for entry in text.rows for row in _rows(inputs, text, entry)]
     columns = dict(COLUMNS)
     for title in dict.fromkeys(title for entry in text.rows for title in entry.printed):
@@ -211,7 +212,7 @@ def _rebuilt(inputs: Inputs, text: TableText) -> Table:
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
-    return Table(
+    return ReportTable(
         text.id, f"{text.title or text.id}, rebuilt", columns, rows, symbols(f"{_NOTE} {text.note_line}".rstrip())
     )
 
@@ -260,7 +261,8 @@ _NOTE = (
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
     "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
     "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. The worst risk "
-    "over a bound is the largest mean over a bound with its constants, of the row's own cells. Not certified: "
+    "over a bound is the largest mean over a bound that the claim itself states, with its constants, of the row's own "
+    "cells. Not certified: "
     "drawn by Markov chains that have not settled, or whose code no known law has checked."
 )
 
@@ -292,11 +294,12 @@ def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
 def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, float]]:
     """Find the largest mean over an explicit bound, by claim and part, and by calibration and form of the bound.
 
-    Only certified chains count. Bounds named ``*_unsplit`` stand apart.
+    Only bounds that a claim states itself count (`_stated`), and of them certified chains alone. Bounds named
+    ``*_unsplit`` stand apart.
     """
     worst: dict[tuple[str, str], dict[str, float]] = {}
-    for score in scores:
-        if not score.kind.checks_bounds or not is_number(score.row.worst_ratio) or uncertified(score.row):
+    for score in _stated(scores):
+        if not is_number(score.row.worst_ratio) or uncertified(score.row):
             continue
         ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
         if sum(cells.values()) != len(ratios):
@@ -304,8 +307,18 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
         key = f"{UNSPLIT}_" * score.part.bound.endswith(f"_{UNSPLIT}") + score.row.calibration
         for part, own in zip(cells, np.split(ratios, np.cumsum(list(cells.values()))[:-1]), strict=True):
             known = worst.setdefault((score.results.id, part), {})
-            known[key] = max(float(own.max()), known.get(key, 0.0))
+            known[key] = max(float(own.max()), known.get(key, -math.inf))
     return worst
+
+
+def _stated(scores: Sequence[Score]) -> list[Score]:
+    """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
+
+    One theorem bounds a regret alone, for example; another bounds a risk and, besides, a Lipschitz constant.
+    """
+    own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
+    of_risk = {score.results.id for score in own if score.part.quantity == RISK}
+    return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]
 
 
 def _cells_by_part(score: Score) -> dict[str, int]:

@@ -19,7 +19,7 @@ from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Charged, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import (
     QUALIFIED,
     TONES,
@@ -204,7 +204,7 @@ def chance_text(rows: Iterable[Score]) -> str:
     )
 
 
-def counts_table(rows: Iterable[Score]) -> Table:
+def counts_table(rows: Iterable[Score]) -> ReportTable:
     """Count verdicts by kind and word, words in the order of `wording.meanings`."""
     found: dict[str, Counter[str]] = {}
     for score in rows:
@@ -220,7 +220,7 @@ def counts_table(rows: Iterable[Score]) -> Table:
         **{word: Column(name, lambda number: str(number or "·"), numeric=True) for word, name in names.items()},
     }
     frame = [{"kind": kind, **{name: own[word] for word, name in names.items()}} for kind, own in sorted(found.items())]
-    return Table("counts", "Verdicts by kind", columns, frame)
+    return ReportTable("counts", "Verdicts by kind", columns, frame)
 
 
 COLUMNS: Columns = {
@@ -291,7 +291,7 @@ def chosen(titles: Iterable[str]) -> Columns:
     return {title: COLUMNS[title] for title in titles}
 
 
-def scoreboard(inputs: Inputs) -> Table:
+def scoreboard(inputs: Inputs) -> ReportTable:
     """Tabulate all verdicts of a profile."""
     rows = scores(inputs)
     columns = {
@@ -299,10 +299,10 @@ def scoreboard(inputs: Inputs) -> Table:
         **own_columns(rows),
         **chosen(("Expected", "Remarks")),
     }
-    return Table("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows))
+    return ReportTable("scoreboard", f"Scoreboard, profile {inputs.profile}", columns, rows, chance_text(rows))
 
 
-def claim_table(claim: ClaimResults) -> Table:
+def claim_table(claim: ClaimResults) -> ReportTable:
     """Tabulate the verdicts of a claim."""
     rows = claim_scores(claim)
     columns = {
@@ -310,10 +310,10 @@ def claim_table(claim: ClaimResults) -> Table:
         **own_columns(rows),
         **chosen(("Reason", "Expected", "Remarks")),
     }
-    return Table(claim.id, f"Verdicts of {claim.id}", columns, rows)
+    return ReportTable(claim.id, f"Verdicts of {claim.id}", columns, rows)
 
 
-def claim_file_table(claim: ClaimResults) -> Table:
+def claim_file_table(claim: ClaimResults) -> ReportTable:
     """Tabulate the verdicts of a claim for files, which have their privacy too."""
     shown = claim_table(claim)
     return replace(shown, id=f"{claim.id}.verdicts", columns={**shown.columns, **chosen(("Privacy",))})

@@ -21,10 +21,8 @@ WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16
 MARKERS = "osD^vPX*"
 NAMED = ("algorithm", "problem", "calibration", "variant")
 """Swept keys whose values speak for themselves."""
-SETTINGS = {
-    **{"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"},
-    "replicates": "replicates",
-}
+SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
+SETTINGS |= {"replicates": "replicates"}
 """What a heading says of runs that have it in common, and what it is called."""
 COLOURS = 7
 """How many the style cycles through."""
@@ -47,7 +45,12 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
     axes = drawn.add_axes((0.72 / WIDTH, (0.45 + room) / height, (WIDTH - 0.85) / WIDTH, (HEIGHT - 0.75) / height))
     drawn.text(0.05 / WIDTH, 1 - 0.06 / height, heading(rows), va="top", size=7, color=INK)
     for number, (label, found) in enumerate(lines.items()):
-        _draw(axes, label, found, axis, number)
+        found = sorted(found, key=lambda row: _number(row.swept[axis])) if axis else found
+        places = [_number(row.swept[axis]) if axis else float(number) for row in found]
+        halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in found)]
+        look: Any = {"marker": MARKERS[number // COLOURS % len(MARKERS)], "color": f"C{number % COLOURS}"}
+        look |= {"label": label, "linestyle": "-" if axis else "none"}
+        axes.errorbar(places, [row.summary.risk for row in found], yerr=halves, **look)
     kinds = sorted({row.summary.risk_kind for row in rows})
     axes.set_ylabel(f"{kinds[0]} risk" if len(kinds) == 1 else "risk, see the key")
     if all(row.summary.risk > 0 for row in rows):
@@ -62,19 +65,15 @@ def heading(rows: Sequence[SweptRun]) -> str:
     """Say what is the same in all runs."""
     values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
     same = {key: value for key, (value, *others) in values.items() if not others}
-    return ", ".join(
-        f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items()
-    )
+    told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())
+    return ", ".join(told)
 
 
 def numeric_key(rows: Sequence[SweptRun]) -> str:
     """Find the swept key with the most different numbers; empty where none is a number that differs."""
-    found = {}
-    for key in rows[0].swept:
-        values = {_number(row.swept[key]) for row in rows}
-        if len(values) > 1 and not any(map(math.isnan, values)):
-            found[key] = len(values)
-    return max(found, key=lambda key: found[key], default="")
+    values = {key: {_number(row.swept[key]) for row in rows} for key in rows[0].swept}
+    several = [key for key, found in values.items() if len(found) > 1 and not any(map(math.isnan, found))]
+    return max(several, key=lambda key: len(values[key]), default="")
 
 
 def _number(value: Any) -> float:
@@ -93,15 +92,6 @@ def _lines(rows: Sequence[SweptRun], axis: str) -> dict[str, list[SweptRun]]:
         parts += [row.summary.risk_kind] * (len(kinds) > 1)
         found.setdefault(", ".join(parts), []).append(row)
     return found
-
-
-def _draw(axes: Axes, label: str, rows: Sequence[SweptRun], axis: str, number: int) -> None:
-    rows = sorted(rows, key=lambda row: _number(row.swept[axis])) if axis else rows
-    places = [_number(row.swept[axis]) if axis else float(number) for row in rows]
-    halves = [0.0 if math.isnan(half) else half for half in (row.summary.half_interval for row in rows)]
-    look = {"marker": MARKERS[number // COLOURS % len(MARKERS)], "color": f"C{number % COLOURS}"}
-    risks = [row.summary.risk for row in rows]
-    axes.errorbar(places, risks, yerr=halves, label=label, linestyle="-" if axis else "none", **look)  # type: ignore[arg-type]
 
 
 def _set_axis(axes: Axes, rows: Sequence[SweptRun], axis: str) -> None:

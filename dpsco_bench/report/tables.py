@@ -51,7 +51,8 @@ _LATEX = {
 }
 
 _ESCAPES = str.maketrans(_LATEX)
-_SUPERSCRIPTS = re.compile(r"(?:\\textsuperscript\{[^}]*\}){2,}")
+_SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")
+"""Between two superscripts, which become one."""
 _MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
@@ -85,12 +86,11 @@ def leads_to(*paths: Path, kind: str = "") -> Callable[[Row], str]:
 class Column:
     """One column: where its value stands in a row, and how it is shown.
 
-    A table is written as ``Table(id, title, {"Risk": Column("method.risk", number)}, rows)``.
+    A table is written as ``ReportTable(id, title, {"Risk": Column("method.risk", number)}, rows)``.
 
     Attributes
     ----------
-    value : str or callable
-        Dotted path into a row (`at`), or a function of the row.
+    value : str or callable, dotted path into a row (`at`), or a function of the row
     show : callable, value -> display text
     raw : str or mapping of str to path, optional
         Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.
@@ -126,7 +126,7 @@ Columns = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A titled table: columns by title, over rows of any kind that their paths lead into."""
 
     id: str
@@ -146,20 +146,17 @@ class Table:
         return {name: path for column in self.columns.values() for name, path in column.fields.items()}
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ReportTable) -> str:
     """Write GitHub-flavoured Markdown, columns padded to equal width."""
     head, columns = [*table.columns], [*table.columns.values()]
     body = [[_markdown(text) for text in row] for row in table.shown]
     widths = [max(3, *(len(line[i]) for line in [head, *body])) for i in range(len(head))]
     rules = ["-" * (w - 1) + ":" if c.numeric else "-" * w for w, c in zip(widths, columns, strict=True)]
-    padded = (_padded(line, widths, columns) for line in (head, rules, *body))
-    lines = [f"**{_markdown(table.title)}**", "", *padded]
+    lines = [f"**{_markdown(table.title)}**", ""]
+    for line in (head, rules, *body):
+        cells = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(line, widths, columns, strict=True))
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines + (["", _markdown(table.note)] if table.note else [])) + "\n"
-
-
-def _padded(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
-    padded = (c.rjust(w) if k.numeric else c.ljust(w) for c, w, k in zip(cells, widths, columns, strict=True))
-    return "| " + " | ".join(padded) + " |"
 
 
 def _markdown(text: str) -> str:
@@ -170,7 +167,7 @@ def _markdown(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", text).replace("](", "]\\(")
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: ReportTable) -> str:
     """Write CSV of the raw values: NaN and missing are empty, infinity is ``inf``; lists are joined by blanks."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -190,7 +187,7 @@ def _csv(value: Any) -> str:
     return str(value)
 
 
-def to_parquet(table: Table) -> bytes:
+def to_parquet(table: ReportTable) -> bytes:
     """Write the raw values as Parquet: missing and NaN are null; a column of mixed types is text, as in the CSV."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -207,7 +204,7 @@ def to_parquet(table: Table) -> bytes:
     return stream.getvalue()
 
 
-def to_latex(table: Table) -> str:
+def to_latex(table: ReportTable) -> str:
     """Write a plain ``tabular`` that needs no package; numbers right-aligned, every special character escaped."""
     form = "".join("r" if column.numeric else "l" for column in table.columns.values())
     lines = [r"\begin{tabular}{" + form + "}", r"\hline"]
@@ -224,14 +221,10 @@ def _latex_line(cells: Sequence[str]) -> str:
 
 def latex(text: str) -> str:
     """Escape all that LaTeX would read as a command; symbols of this report become mathematics."""
-    return _SUPERSCRIPTS.sub(_joined_superscripts, text.replace("\n", " ").translate(_ESCAPES))
+    return _SUPERSCRIPTS.sub("", text.replace("\n", " ").translate(_ESCAPES))
 
 
-def _joined_superscripts(found: re.Match[str]) -> str:
-    return r"\textsuperscript{" + "".join(re.findall(r"\\textsuperscript\{([^}]*)\}", found[0])) + "}"
-
-
-def write_table(table: Table, folder: Folder) -> list[Folder]:
+def write_table(table: ReportTable, folder: Folder) -> list[Folder]:
     """Write a table in every format; returns the files."""
     files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
     for path, render in files.items():
@@ -239,7 +232,7 @@ def write_table(table: Table, folder: Folder) -> list[Folder]:
     return [*files]
 
 
-WRITERS: Mapping[str, Callable[[Table], str | bytes]] = {
+WRITERS: Mapping[str, Callable[[ReportTable], str | bytes]] = {
     "md": to_markdown,
     "csv": to_csv,
     "tex": to_latex,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
@@ -125,16 +125,13 @@ def noise_name(calibration: str) -> str:
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
     """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 
+    Raises InputError if another module has said how axes of that paper call one of them.
+
     Parameters
     ----------
     module : str, ``__name__`` of the caller, a module ``figures`` of the paper
     paper : str, prefix of the ids of the claims
     texts : mapping of str to str, name of an option or of a noted quantity in those claims -> its label
-
-    Raises
-    ------
-    InputError
-        If another module has said how axes of that paper call one of them.
     """
     for name, text in texts.items():
         LABELS.add(f"{paper}.{name}", text, module)
@@ -172,9 +169,10 @@ def options_text(options: Options) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in options.items())
 
 
-def epsilon_text(value: object, kind: str) -> str:
-    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``."""
-    shown = number(outward(value, kind) if is_number(value) else value)
+def epsilon_text(value: object, kind: str, claimed: float = 1.0) -> str:
+    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``; as many digits as its claim has."""
+    digits = digits_beside(claimed)
+    shown = number(outward(value, kind, digits) if is_number(value) else value, digits)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
 
@@ -185,7 +183,7 @@ def privacy_text(row: Verdict) -> str:
         return STATUS_WORDS.get(row.privacy_status, NOTHING)
     words = (SEQUENCE_WORDS if noise.sequence_exceeds else STATUS_WORDS[noise.status]) + noise.elsewhere
     claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
-    bound = epsilon_text(*noise.bound)
+    bound = epsilon_text(*noise.bound, noise.epsilon_claimed)
     if bound == NOTHING:
         return f"{words}: no accountant covers it"
     if math.isnan(noise.epsilon_real):

@@ -16,7 +16,7 @@ from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import privacy_table
 from dpsco_bench.report.opening import ClaimLine, PaperLine, paper_lines
 from dpsco_bench.report.scores import Score, scores
-from dpsco_bench.report.tables import Table
+from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import paper_name
 from dpsco_bench.site.markdown import figure
 
@@ -25,7 +25,7 @@ Pages = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Content:
+class SiteContent:
     """The results of a profile as the pages read them.
 
     Attributes
@@ -97,7 +97,7 @@ class Content:
         return audit_scores(self.scores)
 
     @cached_property
-    def ledger(self) -> Table:
+    def ledger(self) -> ReportTable:
         """The privacy ledger."""
         return privacy_table(self.inputs)
 

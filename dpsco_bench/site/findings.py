@@ -24,7 +24,7 @@ from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 
 WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
 """Inches: legible on a telephone without scrolling."""
@@ -66,13 +66,10 @@ class Unsaid:
     reason: str
 
 
-def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
+def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
     """Evaluate the findings of a profile, all that are registered by default.
 
-    Raises
-    ------
-    InputError
-        For one that the numbers contradict: it names the finding, the condition and the values.
+    Raises InputError for one that the numbers contradict: it names the finding, the condition and the values.
     """
     results = Results(content.inputs, content.scores, content.errata)
     said, unsaid = [], []
@@ -88,12 +85,10 @@ def findings(content: Content, known: Iterable[Finding] | None = None) -> tuple[
 
 def _supported(finding: Finding, results: Results) -> Supported:
     in_profile = {claim.id for claim in results.inputs.claims}
-    for claim in finding.claims:
-        if claim not in in_profile:
-            raise results.unmeasured(f"{claim} is not in")
-    for paper in finding.papers:
-        if paper not in papers():
-            raise NotMeasured(f"paper {paper} is not installed")
+    if absent := [claim for claim in finding.claims if claim not in in_profile]:
+        raise results.unmeasured(f"{absent[0]} is not in")
+    if gone := [paper for paper in finding.papers if paper not in papers()]:
+        raise NotMeasured(f"paper {gone[0]} is not installed")
     try:
         said = finding.say(results)
     except (ArithmeticError, LookupError, TypeError) as error:

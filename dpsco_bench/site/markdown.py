@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dpsco_bench.report.drawing import PANEL_WIDTH
-from dpsco_bench.report.tables import Column, Row, Table, at
+from dpsco_bench.report.tables import Column, ReportTable, Row, at
 from dpsco_bench.report.wording import SYMBOLS, symbols
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$^&!])")
@@ -100,7 +100,7 @@ def toctree(pages: Sequence[str], hidden: bool = True, caption: str = "") -> str
     return "\n".join(["```{toctree}", *options, "", *pages, "```"]) + "\n"
 
 
-def table(found: Table, hidden: Sequence[str] = (), anchored: bool = False) -> str:
+def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False) -> str:
     """Write a table of the report; one of many rows can be sorted and filtered.
 
     Parameters

@@ -48,6 +48,7 @@ _SECTION = re.compile(r'(<a class="nav-link nav-internal" href=")#(">\s*(.*?)\s*
 _TO_PAGE = re.compile(r"\[([^\[\]]*)\]\(([\w./-]+)\.md\)")
 _PATH = re.compile(r'\bd="([^"]*)"')
 _LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
+_READER = MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
 
 
 def settings(title: str, static: Path) -> dict[str, Any]:
@@ -98,17 +99,14 @@ def settings(title: str, static: Path) -> dict[str, Any]:
 def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
     """Build pages from a folder of Markdown.
 
+    Raises SiteError for the first of Sphinx's warnings.
+
     Parameters
     ----------
     source : Path, with ``index.md``
     out : Path, made anew
     builder : str, ``html`` or ``singlehtml``
     cores : int, how many processes read and write
-
-    Raises
-    ------
-    SiteError
-        For the first of Sphinx's warnings.
     """
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx
@@ -187,23 +185,13 @@ def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
             return f"]({relpath(f'{home}.html', f'{name}/..') if away else ''}#{anchor})"
 
         def table(found: re.Match[str]) -> str:
-            return fenced(_html(_LINK.sub(led, found[2]), found[1]), "{raw} html")
+            made = _READER.render(_LINK.sub(led, found[2])).replace('style="text-align:right"', 'class="text-right"')
+            body = made.replace("<table>", f'<table class="{found[1]} table">', 1).strip()
+            return fenced(f'<div class="pst-scrollable-table-container">{body}</div>', "{raw} html")  # it scrolls
 
         return _TABLE.sub(table, page)
 
     return {name: page_of(name, page) for name, page in pages.items()}
-
-
-def _html(rows: str, kind: str) -> str:
-    """Render a table into the theme's box, which scrolls."""
-    made = _reader().render(rows).replace('style="text-align:right"', 'class="text-right"')
-    body = made.replace("<table>", f'<table class="{kind} table">', 1).strip()
-    return f'<div class="pst-scrollable-table-container">{body}</div>'
-
-
-@cache
-def _reader() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table").use(attrs_plugin, spans=True)
 
 
 def unlinked(pages: Mapping[str, str]) -> dict[str, str]:

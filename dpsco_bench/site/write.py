@@ -16,15 +16,14 @@ from dpsco_bench.paths import documents
 from dpsco_bench.report.audits import audits_figure
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.jobs import jobs_table
 from dpsco_bench.report.opening import answers_table, claims_table, papers_figure, papers_table
 from dpsco_bench.report.opening import counts_table as stated_table
 from dpsco_bench.report.own_figures import write_figures
 from dpsco_bench.report.papers import errata_table, number_tables, rates_table
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard
-from dpsco_bench.report.tables import Table, write_table
-from dpsco_bench.site.content import Content
+from dpsco_bench.report.tables import ReportTable, write_table
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import draw_findings, findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
 from dpsco_bench.site.pages.errata import errata_pages
@@ -33,7 +32,7 @@ from dpsco_bench.site.pages.home import home_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.pages.privacy import privacy_page
-from dpsco_bench.site.pages.provenance import provenance_page
+from dpsco_bench.site.pages.provenance import jobs_table, provenance_page
 from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
@@ -45,6 +44,9 @@ SITE, SINGLE = "site", "site.html"
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:
     """Write a profile's tables, its papers' figures, and its site, which changes only when all of it is there.
 
+    Raises InputError for a finding that the results do not support. Raises SiteError for a link without a target, or
+    markup that cannot be read.
+
     Parameters
     ----------
     folder : Path, ``results/<profile>``
@@ -54,13 +56,6 @@ def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tu
     Returns
     -------
     (Path, int), the first page of the site, and how many it has
-
-    Raises
-    ------
-    InputError
-        For a finding that the results do not support.
-    SiteError
-        For a link without a target, or markup that cannot be read.
     """
     write_figures(inputs, figures)
     out = folder / SITE
@@ -87,7 +82,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
     tables.mkdir(parents=True, exist_ok=True)
     gc.disable()  # most objects live until the end: looking through them takes a third of the time
     try:
-        for table in all_tables(Content(inputs, figures)):
+        for table in all_tables(SiteContent(inputs, figures)):
             write_table(table, tables)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name, naming(out, Path(name)):
             work = Path(name)
@@ -101,7 +96,7 @@ def _built(inputs: Inputs, figures: Path, out: Path, builder: str, cores: int) -
         gc.enable()
 
 
-def all_tables(content: Content) -> Iterator[Table]:
+def all_tables(content: SiteContent) -> Iterator[ReportTable]:
     """List every table of the report that has raw values, which is written in all formats."""
     inputs, lines = content.inputs, content.lines
     yield papers_table(lines)
@@ -133,7 +128,7 @@ def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, singl
     ----------
     single : bool, whether all pages become one, which leaves out what makes it too large to mail
     """
-    content = Content(inputs, figures, folder / "figures" / "site", single)
+    content = SiteContent(inputs, figures, folder / "figures" / "site", single)
     content.own.mkdir(parents=True)
     (folder / "files").mkdir()
     supported, unsaid = findings(content)

@@ -1,12 +1,15 @@
 """The rules of the two questions, one synthetic row or sweep each, and that they can still say no."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, headline, says
 from dpsco_bench.analysis.noise import Noise
+from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.paths import shared_dir
 
 PROVEN = Noise("proven", 0.9, "upper", 1.0)
 OPEN_NOISE = Noise("unproven", 1.4, "upper", 1.0)
@@ -129,6 +132,12 @@ def test_some_constant_serves_every_row(tried, word, least):
     assert "c = 1 is refuted" in found.why
 
 
+def test_noise_that_is_refuted_whatever_the_constant_is_no():
+    tried = privacy(PROVEN, open_constant="c", open_value=8.0)
+    assert answer([tried, privacy(PROVEN)]).cells["noise"].word == YES
+    assert answer([tried, privacy(REFUTED, "fails")]).cells["noise"].word == NO
+
+
 def test_a_part_outside_of_the_range_tests_no_noise():
     assert answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"].word == UNTESTED
 
@@ -155,8 +164,10 @@ def test_the_same_formula_is_named_beside_and_changes_no_word():
 
 
 def test_a_control_that_misbehaves_is_named():
-    found = answer([rate(), rate("fails", "d", control="no utility is expected")])
-    assert found.cells["printed"].word == YES and any("control" in remark for remark in found.remarks)
+    for word, told in (("match", True), ("fails", False)):
+        found = answer([rate(), rate(word, "d", control="single records have no utility", expected="fails")])
+        assert found.cells["printed"].word == YES
+        assert any("control" in remark for remark in found.remarks) is told
 
 
 def test_a_count_is_answered_for_the_printed_schedule_and_for_private_noise_where_it_differs():
@@ -179,3 +190,23 @@ def test_counts_of_the_headline_add_up():
     said = headline(found)
     assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone), 0 are")
     assert "proven private for 1" in said and "Of 2 privacy theorems: 1 yes, 1 no, 0 open, 0 not tested" in said
+
+
+@pytest.mark.parametrize(("word", "answered"), [("refuted", NO), ("not refuted", OPEN)])
+def test_an_audit_of_the_output_refutes_what_the_query_sequence_leaves_open(word, answered):
+    rows = [privacy(SEQUENCE, audited_by=("p.audit a",))]
+    own = {"epsilon_lower": 2.48, "power": 1.0}
+    audit = Verdict(word, "audit", id="p.audit", part="a", calibration="paper", own=own, epsilon_claimed=1.0)
+    found = answer(rows, {"p.audit": [audit]}).cells["noise"]
+    assert found.word == answered and ("2.48" in found.why) == (answered == NO) and "827" in found.why
+
+
+@pytest.mark.parametrize(
+    ("claim", "part", "key"),
+    [("wang2017.thm4.4", "single_record-n", "private"), ("wang2017.table2.kst12", "ridge_logistic-d", "printed")],
+)
+def test_recorded_rows_without_their_role_are_answered_by_no(claim, part, key):
+    rows = [row for row in read_record(shared_dir("workflows") / "recorded" / "ci.json") if row.id == claim]
+    assert answer(rows).cells[key].word != NO
+    bare = [replace(row, beside=None, control=None) if row.part == part else row for row in rows]
+    assert answer(bare).cells[key].word == NO

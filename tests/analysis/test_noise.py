@@ -41,7 +41,7 @@ SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
         ([cell("none")], (), ""),
         (
             [cell("proven", 1.0), cell("exceeds_claim", 17342.0)],
-            ("not private: the real eps is 1.73e+04",),
+            ("not private: the real eps is 17,300",),
             "not private (eps = 17,300, claimed 1)",
         ),
         (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import digits_beside, outward
 
 POSITIVE = st.floats(1e-12, 1e12)
 
@@ -38,3 +38,12 @@ def test_written_out(value, kind, shown):
 
 def test_nothing_known_stays_so():
     assert math.isnan(outward(math.nan, "upper"))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "digits"), [(1.0, 3), (0.05, 3), (203.18, 5), (1000.0, 3), (20.00, 3), (1.23456789, 6)]
+)
+def test_a_bound_has_as_many_digits_as_its_claim(claimed, digits):
+    assert digits_beside(claimed) == digits
+    shown = outward(claimed * (1 - 1e-6), "upper", digits)
+    assert shown <= float(f"{claimed:.6g}") * (1 + 1e-9)

@@ -9,6 +9,7 @@ from scipy.stats import binom
 from dpsco_bench.audit.bounds import (
     clopper_pearson_lower,
     clopper_pearson_upper,
+    gdp_lower_bound,
     lower_bound,
 )
 from dpsco_bench.errors import InputError
@@ -145,3 +146,12 @@ def test_unequal_numbers_of_runs():
 def test_refuses_what_it_cannot_judge(changes, message):
     with pytest.raises(InputError, match=message):
         lower_bound(**{"scores_p": np.zeros(100), "scores_q": np.ones(100), "delta": 0.0, **changes})
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 2.0])
+def test_a_gaussian_dp_parameter_is_bounded_from_below_and_closely(mu):
+    """Normal scores attain it: at most the stated share of bounds is above it, and they are near it."""
+    rng = np.random.default_rng(11)
+    found = [gdp_lower_bound(mu + rng.standard_normal(20_000), rng.standard_normal(20_000), 0.9) for _ in range(60)]
+    assert np.mean(np.array(found) > mu) <= 0.1 and np.median(found) > 0.96 * mu - 0.05
+    assert gdp_lower_bound(np.zeros(100), np.zeros(100), 0.9) == 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +28,7 @@ PAIRS = [
     ("wang2017.output_perturbation_zhang17", "ridge_logistic", {}),
 ]
 OUTPUT, COUNTS, EVALUATIONS, RANDOMNESS, REPLICATES, ORDER, SENSITIVITY, RELEASED, POST, CLASS = range(10)
-CONSTANTS, LONG, ATTAINED = range(10, 13)
+CONSTANTS, LONG, ATTAINED, LAST = range(10, 14)
 
 
 def failed(findings):
@@ -38,7 +39,7 @@ def failed(findings):
 @pytest.mark.parametrize("calibration", ["paper", "accounted"])
 def test_honest_algorithms_pass(algorithm, problem, options, calibration):
     findings = check_algorithm(algorithm, problem, calibration, d=3, **options)
-    assert len(findings) == 13 and not failed(findings), findings
+    assert len(findings) == 14 and not failed(findings), findings
     assert all(finding.check and finding.detail for finding in findings)
 
 
@@ -129,7 +130,7 @@ def test_the_unchanged_mutant_passes(mutant):
 
 
 def test_a_peek_at_the_data(mutant):
-    assert failed(mutant(after(peek))) == {POST}
+    assert failed(mutant(after(peek))) == {POST, LAST}
 
 
 @pytest.mark.parametrize("position", [0, 1, 7, 12, 23])
@@ -145,7 +146,7 @@ def test_an_understated_sensitivity(mutant):
 
 
 def test_fewer_releases_than_declared(mutant):
-    assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS}
+    assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
 
 
 def test_more_releases_than_declared(mutant):
@@ -160,6 +161,23 @@ def test_gradients_that_are_not_planned(mutant):
 def test_randomness_of_ones_own(mutant):
     rng = np.random.default_rng(0)
     assert RANDOMNESS in failed(mutant(after(lambda x, objective, _: x + rng.standard_normal(x.shape))))
+
+
+def averaged(objective, plan, mechanism, momentum=0.0):
+    """The mean of the iterates; with momentum the last one."""
+    x = before = objective.start
+    total = 0.0 * x
+    for t in range(plan.steps):
+        gradient = mechanism.release("gradient", objective.mean_gradient(x), t) + objective.regulariser_gradient(x)
+        x, before = x - plan.step * gradient + momentum * (x - before), x
+        total = total + x
+    return x if momentum else total / plan.steps
+
+
+def test_an_output_that_is_no_last_iterate_of_plain_steps(mutant):
+    """Both are private as their sequences say, and not as a last iterate of such steps is."""
+    assert failed(mutant(run=averaged)) == {LAST}
+    assert failed(mutant(run=partial(averaged, momentum=0.5))) == {LAST}
 
 
 def test_replicates_that_see_each_other(mutant):
@@ -202,7 +220,7 @@ def test_an_algorithm_without_a_run(mutant):
 def test_the_verb(capsys):
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 12
+    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 13
     assert any(line.startswith("-  ") and "called upper" in line for line in lines)
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
     assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 6

@@ -41,7 +41,7 @@ def checked(kind, **members):
     @functools.wraps(honest.plan_function)
     def plan(*args, **keys):
         made = honest.plan_function(*args, **keys)
-        return replace(made, queries=tuple(map(own, made.queries)))
+        return replace(made, queries=tuple(map(own, made.queries)), last_iterate=None)
 
     def own(query):
         if not isinstance(query, kind):

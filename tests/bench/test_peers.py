@@ -9,9 +9,8 @@ from scipy import stats
 
 from dpsco_bench.bench import jax_peer, products
 from dpsco_bench.bench.draws import gamma_and_power
-from dpsco_bench.bench.loops import draw_only, single_run
+from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
-from dpsco_bench.bench.noisy_sgd import SgdTask, batched_run, project
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
 from dpsco_bench.papers.gopi2022.bench import P, one_chain
@@ -51,7 +50,7 @@ def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
     task = replace(TASK, dtype=dtype)
     jax = jax_peer.import_jax()
     with jax_peer.double_precision(jax, dtype):
-        run = jax.jit(jax.vmap(lambda rows: jax_peer.scanned(task, rows, lambda row: row)))
+        run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
         found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
     assert found.dtype == dtype
     np.testing.assert_allclose(found, batched_run(task), rtol=0, atol=tolerance)
@@ -61,7 +60,7 @@ def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
 def test_jax_draws_independent_noise_of_the_same_law(dtype):
     pytest.importorskip("jax", reason="the peer is optional")
     task = SgdTask(400, 4, 30, dtype)
-    ours, theirs = batched_run(task), np.asarray(jax_peer.compiled_run(task)())
+    ours, theirs = batched_run(task), np.asarray(compiled_run(task)())
     assert theirs.shape == ours.shape and theirs.dtype == dtype
     assert len(np.unique(theirs)) > 0.99 * theirs.size
     spread = np.std(ours, axis=0)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
+from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, get_bound
 from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.base import Constants
 
@@ -21,11 +20,11 @@ SCHEDULE = {
     **{"norm_smoothness": 1.3, "bregman_radius": 0.8, "theta": 0.9, "sweeps": 30},
     **{"k": 2.0, "learner": "ogd_adagrad", "rho": 0.6, "A": 11.0, "A_noise": 27.0, "Phi": 5.5},
     **{"n": N, "lipschitz": 1.4, "smoothness": 0.0, "diameter": 1.6, "sensitivity": "eq6", "radius": "D", "p": 2.0},
-    **{"truncation": 2.6},
+    **{"truncation": 2.6, "step": 0.02, "ridge": 0.15},
 }
-SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node")}
+SCALES = {name: 0.3 for name in ("inner", "gradient", "vertex", "release", "linear term", "draw", "node", "output")}
 EXTRAS = {"regret": 40.0, "regularised_regret": 35.0, "theorem10": 3.5, "theorem1": 2.5, "lemma7": 1.5}
-EXTRAS |= {"learner_bound": 4.5}
+EXTRAS |= {"learner_bound": 4.5, "minimiser_divergence": 0.02, "alpha": 0.02, "mean_norm": 0.4}
 CONSTANTS = Constants(
     1.4, 0.6, diameter=1.6, domain="l2_ball", norm=2.0, strong_convexity=0.2, regularisation=0.05, initial_gap=0.5,
     initial_distance=0.7, gauge_convexity=0.3, gradient_deviation=0.9, loss_range=2.1,

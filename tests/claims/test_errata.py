@@ -24,13 +24,13 @@ ENTRY = {
 }
 CHANGED = {
     "guarantee": {
-        "bassily2021": ["E1", "E2", "E3", "E5", "E8"],
+        "bassily2021": ["E1", "E2", "E3", "E5"],
         "gopi2022": ["E1", "E2", "E3"],
         "su2023": ["E1", "E4"],
         "wang2017": ["E1", "E2", "E3", "E6"],
         "zhang2022": ["E1"],
     },
-    "rate": {},
+    "rate": {"bassily2021": ["E12"]},
     "constant": {
         "bassily2021": ["E6", "E10"],
         "gopi2022": ["E8"],

@@ -210,7 +210,7 @@ OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
 @pytest.mark.parametrize(
     ("part", "sets", "charging"),
     [
-        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts"}, {"shifts"}, set()]),
+        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts", "output"}] * 2 + [set()]),
         ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"perturbation"}] * 2 + [set()]),
     ],
 )

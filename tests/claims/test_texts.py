@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import (
     BOUNDS,
     COMMON,
     GLOSSARIES,
+    BoundContext,
     Symbol,
     alphabetical,
     bound,

@@ -11,8 +11,7 @@ from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.compose import claim_ids
 from dpsco_bench.claims.erratum import CHANGES, counted_changes
-from dpsco_bench.cli.describe import _meaning, describe
-from dpsco_bench.cli.docstrings import on_others, paragraphs
+from dpsco_bench.cli.describe import _meaning, describe, on_others, paragraphs
 from dpsco_bench.cli.verbs import list as list_verb
 from dpsco_bench.cli.verbs.list import SCREEN
 from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
@@ -71,10 +70,10 @@ def test_show_algorithm(dpsco, id):
 def test_show_says_what_every_option_means(id):
     """As its docstring says, or the one that this refers to."""
     entry = describe(id)
-    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry.kind](entry)).splitlines()]
+    lines = [" ".join(line.split()) for line in "\n".join(PRINTERS[entry["kind"]](entry)).splitlines()]
     text = " ".join(lines)
-    for option in entry.options:
-        assert option.meaning and option.meaning in text, option.name
+    for option in entry["options"]:
+        assert option["meaning"] and option["meaning"] in text, option["name"]
 
 
 def test_a_docstring_may_refer_to_what_does_not_exist():
@@ -213,4 +212,4 @@ def test_every_erratum_that_is_listed_can_be_shown():
     for paper in errata_papers():
         for entry in load_errata(paper):
             for id in (f"{paper}.{entry.id}", f"{paper}.{entry.id.lower()}", f"{paper}/{entry.id.removeprefix('E')}"):
-                assert [shown.id for shown in describe(id).errata] == [entry.id], id
+                assert [shown.id for shown in describe(id)["errata"]] == [entry.id], id

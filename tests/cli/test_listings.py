@@ -17,7 +17,7 @@ from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
-from dpsco_bench.cli.workflow_settings import CONFIG
+from dpsco_bench.cli.workflow import CONFIG
 from dpsco_bench.jsonio import loads
 from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.problems.registry import list_problems

@@ -190,4 +190,4 @@ def test_an_epsilon_that_no_pair_attains_is_not_exact():
     finally:
         CalledAttained.length = 1.0
     assert "times the Lipschitz constant: they are not admissible" in found[ATTAINED]
-    assert not failed("wang2017.dp_gd_pl", "ridge_logistic", d=3, steps=4)
+    assert not failed("wang2017.dp_gd_nonconvex", "ridge_logistic", d=3, steps=4)

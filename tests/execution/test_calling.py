@@ -31,7 +31,8 @@ def mutant():
 
 def plan_with_another_query(given, *, steps: int | None = None):
     made = HONEST.plan_function(given, steps=steps)
-    return replace(made, queries=(*made.queries, GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)))
+    never = GaussianQuery("never", 1.0, 1, share=0.1, paper_scale=1e3)
+    return replace(made, queries=(*made.queries, never), last_iterate=None)
 
 
 def plan_with_another_release(given, *, steps: int | None = None):

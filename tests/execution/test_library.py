@@ -15,7 +15,7 @@ def test_result_has_arrays_per_replicate():
     result = run("wang2017.dp_gd_pl", "ridge_logistic", 64, 3, replicates=5, steps=4)
     assert result.risk.shape == (5,) and result.output.shape == (5, 3) and result.risk.min() > -1e-12
     assert np.array_equal(result.gradient_evaluations, np.full(5, 256.0))
-    assert result.calibration.epsilon_real == pytest.approx(1) and result.calibration.calibration == "accounted"
+    assert result.calibration.epsilon_sequence == pytest.approx(1) and result.calibration.calibration == "accounted"
     assert result.calibration.scales["gradient"] > 0
 
 

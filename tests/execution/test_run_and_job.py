@@ -77,7 +77,8 @@ def test_columns_say_what_was_run(table):
     )
     assert (first["n"], first["d"], first["value"], first["method"]) == (32, 3, 32.0, "dp_gd")
     assert first["gradient_evaluations"] == first["planned_evaluations"] == 32 * 4
-    assert first["epsilon_real"] == pytest.approx(1.0) and first["privacy_status"] == "proven"
+    assert first["epsilon_sequence"] == pytest.approx(1.0) and first["privacy_status"] == "proven"
+    assert first["epsilon_real"] == first["epsilon_output"] < 1 and first["epsilon_of"] == "output"
     assert first["risk"] >= 0 and first["start_risk"] > 0
     large = {row["n"]: (row["delta_large"], row["warnings"]) for row in table.to_pylist()}
     assert large == {32: (False, ""), 64: (True, "delta >= 1/n")}
@@ -111,7 +112,7 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     names.add("run_key")  # its key has it
     plain = loads(dumps_canonical(JOB))
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
-    assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "2"
+    assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "3"
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["t.parquet"]
 
 

@@ -147,7 +147,7 @@ def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
 
 
 def test_snakemakes_configuration_takes_both():
-    from dpsco_bench.cli.workflow_settings import check_config, config_overrides
+    from dpsco_bench.cli.workflow import check_config, config_overrides
 
     for given in (METHOD, [METHOD]):
         settings = check_config({"profile": "smoke", "plugins": given, "claims": CLAIM})

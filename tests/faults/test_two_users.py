@@ -12,7 +12,7 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench.cli.main import main
-from dpsco_bench.cli.workflow_settings import check_writable, one_line
+from dpsco_bench.cli.workflow import check_writable, one_line
 from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.store import Store
 

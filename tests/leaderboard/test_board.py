@@ -11,7 +11,6 @@ import pytest
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.claims import costs
 from dpsco_bench.claims.costs import Costs, expected_seconds
-from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell, Draft
 from dpsco_bench.execution.predict import predicted_seconds
@@ -19,7 +18,7 @@ from dpsco_bench.leaderboard import board as boards
 from dpsco_bench.leaderboard.board import SEARCH_MARK, GridPoint, Search, board_plan, load_board, parse_board
 from dpsco_bench.privacy.plan import make_plan
 
-SETTINGS = Settings(seed=1, data_root="absent")
+from .made_up import FILE, REAL, RIDGE, SETTINGS
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +28,7 @@ def costs_of_the_model(monkeypatch):
 
 
 BOARD = {
-    "id": "leaderboard.test",
-    "title": "t",
-    "delta": 1e-5,
+    **FILE,
     "methods": [
         "wang2017.dp_gd_pl",
         {"algorithm": "wang2017.dp_gd", "options": {"steps": 3}},
@@ -42,14 +39,11 @@ BOARD = {
     ],
     "grids": {"smoke": [{"n": [64, 128], "d": [3], "epsilon": [1]}, {"n": [64], "d": [3, 4], "epsilon": [1]}]},
     "replicates": {"smoke": 4},
-    "data_sets": {"smoke": 1},
     "most_seconds": {"smoke": 0.012},
     "most_seconds_at_smallest_n": {"smoke": 0.012},
     "instances": [
         {
-            "id": "ridge",
-            "title": "r",
-            "problem": "ridge_logistic",
+            **RIDGE,
             "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 4], "step": [0.1, 1.0]}}],
         },
         {
@@ -60,12 +54,7 @@ BOARD = {
             "signals": [1, 4],
             "without_privacy": "bassily2021.gg_lmo",
         },
-        {
-            "id": "real",
-            "title": "c",
-            "problem": "covertype",
-            "grids": {"smoke": [{"n": [64], "epsilon": [1]}]},
-        },
+        REAL,
     ],
 }
 
@@ -320,7 +309,7 @@ def test_mistakes_are_named_in_one_line(changes, message):
     assert "\n" not in str(caught.value)
 
 
-RIDGE = BOARD["instances"][0]
+SEARCHED = BOARD["instances"][0]
 SEARCH = {"algorithm": "wang2017.dp_gd", "grid": {"steps": [2]}}
 UNKNOWN = [
     ({"methods": ["wang2017.dp_dg"]}, "'wang2017.dp_dg': must be a known one, such as "),
@@ -330,23 +319,23 @@ UNKNOWN = [
     ),
     ({"methods": [{"algorithm": "wang2017.dp_gd", "variant": "exact"}]}, "method dp_gd: variant = 'exact'"),
     (
-        {"instances": [{**RIDGE, "searches": [{**SEARCH, "grid": {"stepz": [2]}}]}]},
+        {"instances": [{**SEARCHED, "searches": [{**SEARCH, "grid": {"stepz": [2]}}]}]},
         "instance ridge, dp_gd: option = 'stepz'",
     ),
     (
-        {"instances": [{**RIDGE, "searches": [{**SEARCH, "beside": [{"steps": "many"}]}]}]},
+        {"instances": [{**SEARCHED, "searches": [{**SEARCH, "beside": [{"steps": "many"}]}]}]},
         "instance ridge, dp_gd: steps = 'many': must be of type int",
     ),
     (
-        {"instances": [{**RIDGE, "without_privacy": {"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}}]},
+        {"instances": [{**SEARCHED, "without_privacy": {"algorithm": "bassily2021.gg_lmo", "options": {"x": 1}}}]},
         "instance ridge, gg_lmo: option = 'x'",
     ),
     (
-        {"instances": [{**RIDGE, "problem_options": {"pp": 1}}]},
+        {"instances": [{**SEARCHED, "problem_options": {"pp": 1}}]},
         "instance ridge: option of problem ridge_logistic = 'pp': must be one of",
     ),
     (
-        {"instances": [{**RIDGE, "problem_options": {"constants": {"gradient_rnge": 4.0}}}]},
+        {"instances": [{**SEARCHED, "problem_options": {"constants": {"gradient_rnge": 4.0}}}]},
         "instance ridge: problem constant = 'gradient_rnge'",
     ),
 ]
@@ -378,7 +367,7 @@ def test_a_value_that_a_method_does_not_take_is_said(capfd):
     """The other points and settings are run: another instance may take it."""
     method = {"algorithm": "wang2017.dp_gd", "label": "zero", "options": {"steps": 0}}
     search = {**SEARCH, "grid": {"steps": [0, 2], "step": [0.1]}}
-    entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**RIDGE, "searches": [search]}])
+    entry = plan(methods=[method, "wang2017.dp_gd"], instances=[{**SEARCHED, "searches": [search]}])
     said = capfd.readouterr().err
     assert "left out: ridge/zero: steps = 0: must be an integer >= 1" in said
     assert "left out: ridge/dp_gd#0: steps = 0: must be an integer >= 1" in said

@@ -2,30 +2,12 @@
 
 from dataclasses import replace
 
-from dpsco_bench.leaderboard.standings import (
-    Contender,
-    Ranked,
-    Reference,
-    Skipped,
-    Standing,
-    changed,
-    read_boards,
-    record_board,
-)
+from dpsco_bench.leaderboard.standings import Contender, Skipped, changed, read_boards, record_board
+
+from .made_up import ranked, standing
 
 BOARD = "leaderboard.b"
-
-
-def ranked(name, risk, **more):
-    return Ranked(
-        name, f"p.{name}", "v", risk, (risk, risk), None, 1.0, 1.0, "exact", "proven", True, True, False, **more
-    )
-
-
-POINT = Standing(
-    "i", "t", 64, 8, 1.0, 1e-6, 2.0, (ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)), (), 9.0,
-    Reference(0.0, (0.0, 0.0)), None, False, "a", "b", 0.4, (0.1, 0.6), ("a",),
-)  # fmt: skip
+POINT = standing([ranked("a", 0.12345, held_out_loss=0.5), ranked("b", 0.2)], ["a"], runner_up="b")
 
 
 def test_a_point_is_recorded_with_its_numbers(tmp_path):

@@ -2,27 +2,16 @@
 
 from dataclasses import replace
 
-from dpsco_bench.leaderboard.standings import Contender, Ranked, Reference, Standing, Unrun, contenders, uncompared
+from dpsco_bench.leaderboard.standings import Contender, Unrun, contenders, uncompared
+
+from .made_up import ranked, standing
 
 
 def row(n, risks, left_out=(), tied=("a",), **place):
     """A point's row; a method whose name begins with x is not ranked."""
-    methods = tuple(
-        Ranked(
-            name, f"p.{name}", "v", risk, (risk, risk), None, 1.0, 1.0, "exact", "proven", name[0] != "x", False, False
-        )
-        for name, risk in risks.items()
-    )
+    methods = [ranked(name, risk, ranked=name[0] != "x") for name, risk in risks.items()]
     out = tuple(Unrun(name, f"p.{name}", status, "") for name, status in left_out)
-    where = {"instance": "i", "title": "t", "n": n, "d": 8, "epsilon": 1, "delta": 1e-6, "p": 2.0, **place}
-    won = {"winner": tied[0], "runner_up": None, "margin": 0.5, "margin_ci": (0.1, 0.6), "tied": tied}
-    beside = {
-        "trivial": 9.0,
-        "without_privacy": Reference(0.0, (0.0, 0.0)),
-        "lower_bound": None,
-        "lower_bound_cut": False,
-    }
-    return Standing(**where, methods=methods, left_out=out, **beside, **won)
+    return standing(methods, tied, n=n, left_out=out, **place)
 
 
 SMALL = row(96, {"a": 0.1, "b": 0.2, "x": 0.05, "c": 0.3, "d": 2.0, "e": 3.0}, tied=("a", "e"))

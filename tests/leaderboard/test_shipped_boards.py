@@ -4,9 +4,7 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import located
 from dpsco_bench.leaderboard.board import SEARCH_MARK, board_ids, board_plan, load_board
@@ -15,7 +13,7 @@ from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
 
-SETTINGS = Settings(seed=1, data_root="absent")
+from .made_up import SETTINGS
 
 
 def test_the_boards_that_are_shipped():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
@@ -27,9 +27,10 @@ from dpsco_bench.leaderboard.standings import (
     compare,
     standings,
 )
-from dpsco_bench.privacy.ledger import EPSILONS
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
+
+from .made_up import FILE, REAL, RIDGE, SETTINGS
 
 
 def noisy(mean, seed, spread=0.1, size=(1, 1, 24)):
@@ -124,9 +125,7 @@ def test_risks_of_zero_are_no_obstacle():
 
 
 BOARD = {
-    "id": "leaderboard.test",
-    "title": "t",
-    "delta": 1e-5,
+    **FILE,
     "methods": [
         "wang2017.dp_gd_pl",
         "wang2017.output_perturbation_zhang17",
@@ -136,25 +135,15 @@ BOARD = {
     "grids": {"smoke": [{"n": [128, 1024], "d": [3], "epsilon": [1]}]},
     "replicates": {"smoke": 6},
     "data_sets": {"smoke": 2},
-    "most_seconds": {"smoke": 1},
-    "most_seconds_at_smallest_n": {"smoke": 1},
     "instances": [
         {
-            "id": "ridge",
-            "title": "r",
-            "problem": "ridge_logistic",
+            **RIDGE,
             "lower_bound": "leaderboard.erm_strongly_convex",
             "searches": [{"algorithm": "wang2017.dp_gd", "grid": {"steps": [2, 8], "step": [0.1, 1.0]}}],
         },
-        {
-            "id": "real",
-            "title": "c",
-            "problem": "covertype",
-            "grids": {"smoke": [{"n": [64], "epsilon": [1]}]},
-        },
+        REAL,
     ],
 }
-SETTINGS = Settings(seed=1, data_root="absent")
 
 
 @pytest.fixture(scope="module")

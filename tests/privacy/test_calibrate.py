@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -78,8 +79,12 @@ def test_single_indices_have_a_profile_that_holds_whatever_the_others_contribute
     assert result.charge.kind == "upper" and result.privacy_status == "proven"
     assert 0.97 < result.charge.epsilon <= 1.0
     assert charge(SINGLE, {"inner": 0.95 * result.scales["inner"]}, 1e-5).epsilon > 1.0
-    with pytest.raises(Refusal, match="no accountant here composes single-index queries with others"):
-        charge(plan_of(SINGLE.queries[0], FULL.queries[0]), {"inner": 1.0, "gradient": 1.0}, 1e-5)
+    alone = {"inner": 2.0 * result.scales["inner"], "gradient": 2.0 * FULL.queries[0].sensitivity}
+    single, full, both = (
+        charge(plan_of(*queries), alone, 1e-5).epsilon
+        for queries in (SINGLE.queries[:1], FULL.queries[:1], SINGLE.queries[:1] + FULL.queries[:1])
+    )
+    assert max(single, full) < both < single + full
 
 
 def test_single_indices_with_a_leak_are_charged_from_below_only():
@@ -123,9 +128,18 @@ def test_unknown_calibrations_and_missing_shares():
     unshared = plan_of(GaussianQuery("a", 1.0, 1), GaussianQuery("b", 1.0, 1))
     with pytest.raises(InputError, match="^share of .* and .* = .missing"):
         calibrate(unshared, PRIVACY, "accounted")
-    two = plan_of(GaussianQuery("a", 1.0, 1, Poisson(0.5)), GaussianQuery("b", 1.0, 1, Poisson(0.5)))
-    with pytest.raises(Refusal, match="several sampled queries"):
+    two = plan_of(GaussianQuery("a", 1.0, 1, Poisson(0.5)), GaussianQuery("b", 1.0, 1, SingleIndex(9)))
+    with pytest.raises(Refusal, match="several sampled queries, but on Poisson batches"):
         charge(two, {"a": 1.0, "b": 1.0}, 1e-5)
+
+
+def test_two_sampled_queries_have_one_multiplier():
+    two = plan_of(GaussianQuery("a", 4.0, 20, Poisson(0.05)), GaussianQuery("b", 2.0, 30, Poisson(0.2)))
+    made = calibrate(two, PRIVACY, "accounted")
+    assert made.scales["a"] == pytest.approx(2 * made.scales["b"]) and made.of == "sequence"
+    assert 0.99 < made.charge.epsilon <= 1.0 and (made.charge.kind, made.privacy_status) == ("upper", "proven")
+    with pytest.raises(InputError, match="^share of b"):
+        calibrate(plan_of(two.queries[0], replace(two.queries[1], share=0.5)), PRIVACY, "accounted")
 
 
 def test_add_remove_neighbours():

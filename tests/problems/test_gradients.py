@@ -30,7 +30,7 @@ def rows_of(data, indices):
 
 def test_mean_gradient_is_the_derivative_of_the_risk(problem, draw, points):
     data, lam, h = draw(problem, 30), problem.constants.regularisation, 1e-6
-    gradient = problem.mean_gradient(points, data) + lam * points
+    gradient = problem.mean_gradient(points, data) + lam * points + problem.l1 * np.sign(points)
     numerical = np.empty_like(points)
     for j in range(problem.dimension):
         shift = h * np.eye(problem.dimension)[j]

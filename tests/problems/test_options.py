@@ -136,8 +136,8 @@ def test_ones_own_option_reaches_cells_and_show():
         for o in ({}, {"height": 2}, {"height": 3})
     ]
     assert keys[0] == keys[1] and '"height":3.0' in keys[2]
-    (shown,) = describe("hill").to_json()["options"]
-    assert shown.to_json() == {
+    (shown,) = describe("hill")["options"]
+    assert shown == {
         "name": "height",
         "type": "float",
         "default": 2.0,

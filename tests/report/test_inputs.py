@@ -9,10 +9,10 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.inputs import NOT_MEASURED, read_inputs
-from dpsco_bench.report.jobs import cpu_time, job_rows
 from dpsco_bench.report.ledger import charged_cells
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import privacy_text
+from dpsco_bench.site.pages.provenance import cpu_time, job_rows
 
 
 def test_a_missing_plan_or_claim_is_one_line(written, tmp_path):

@@ -13,7 +13,7 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.markdown import figure
 from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
@@ -134,19 +134,18 @@ def test_text_of_the_inputs_is_text(pages, text):
     assert "<b>100 %</b>" not in pages["claims/wang2017.kinds.html"].path.read_text(encoding="utf-8")
 
 
-def test_an_entry_of_a_rebuilt_table_is_read_at_a_glance(inputs, monkeypatch):
-    """Sweeps that a parameter tells apart have a line each; of others a line counts the verdicts of one noise."""
-    text = {"id": "wang2017.table9", "rows": [{"row": "All", "utility": "1/n", "claims": ["wang2017.kinds"]}]}
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    lines = re.sub(r"\]\(#[^)]*\)|\]{[^}]*}", "]", rebuilt(table)).replace("\xa0", " ").split("<br>")
-    counted = [line for line in lines if "sweeps: " in line]
-    assert all(line.rstrip(" |").endswith("([`kinds`])") for line in counted)
-    for noise, line in zip(("paper", "accounted"), counted, strict=True):
-        own = {row.part for row in table.rows if row.claims == "utility" and noise in row.sweep.scores}
-        assert f"{noise} noise, {len(own)} sweeps: " in line and len(own) > 1
-        assert sum(map(int, re.findall(r"\] \[?(\d+)", line))) == len(own)
-    assert [line for line in lines if "noise off" in line and "in n]" in line]
+def test_an_entry_of_a_rebuilt_table_has_exponents_and_answers(inputs, tmp_path, monkeypatch):
+    """The expression as printed, measured slopes beside stated ones, and the answers of its claims."""
+    row = {"row": "All", "utility": "1/n", "printed": {"Assumption": "convex"}, "claims": ["wang2017.kinds"]}
+    monkeypatch.setattr(
+        "dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table({"id": "wang2017.table9", "rows": [row]})]
+    )
+    (found,) = rebuilt_tables(inputs, "wang2017")
+    content = SiteContent(inputs, tmp_path)
+    head, _, line = rebuilt(content, found).splitlines()[1:4]
+    assert head == "| Row | Assumption | Utility |" and line.startswith("| All | convex | **1/n**<br>in n: ")
+    answer = content.claims["wang2017.kinds"].answer
+    assert all(f"\xa0{answer.cells[key].word}" in line for key in ("printed", "noise", "private"))
 
 
 def test_the_one_file_needs_no_other(built):
@@ -230,7 +229,7 @@ def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_sa
     command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
     assert main(command[1].split()) == 0
     printed = capsys.readouterr().out
-    asked = nearest_points(Content(inputs, Path()), "wang2017.dp_gd_pl")[0]
+    asked = nearest_points(SiteContent(inputs, Path()), "wang2017.dp_gd_pl")[0]
     assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
 
 

@@ -16,15 +16,15 @@ from dpsco_bench.problems.base import Constants
 from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_cells, charged_on, privacy_table
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.papers import cells_table, orderings_table, parts_table, rates_table
-from dpsco_bench.report.rebuilt import rebuilt_tables
+from dpsco_bench.report.rebuilt import _stated, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
-from dpsco_bench.report.tables import Column, Table, to_csv, to_latex, to_markdown
+from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.report.wording import privacy_text
-from dpsco_bench.site.content import Content
+from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.privacy import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
-SAMPLE = Table(
+SAMPLE = ReportTable(
     "sample",
     "A & B_c",
     {
@@ -101,7 +101,7 @@ def test_scoreboard_carries_the_numbers(inputs):
         "-2.0",
     )
     assert rate["noise_off_slope"] == "-1.85" and rate["qualified"] == "True"
-    assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 2
+    assert rate["privacy_status"] == "unproven" and float(rate["epsilon_real"]) > 1
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
@@ -143,6 +143,8 @@ def test_pages_show_every_column_of_the_ledger_so_that_rows_can_be_told_apart(in
 
 
 CALIBRATED = {"privacy_status": "proven", "epsilon_real_kind": "upper", "attained": True, "dimension": 4}
+CALIBRATED |= {"epsilon_of": "release", "epsilon_output": math.nan, "epsilon_output_kind": ""}
+CALIBRATED |= {"epsilon_sequence": math.nan, "epsilon_sequence_kind": ""}
 
 
 def test_ledger_says_on_what_a_row_was_charged(inputs):
@@ -161,7 +163,7 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
 def test_the_epsilon_of_a_target_law_is_an_upper_bound_and_told(inputs):
     def row(*laws):
         cell = Cell("made.up", "quad", 8, 1.0, 1e-5)
-        drawn = {**CALIBRATED, "epsilon_real": math.nan}
+        drawn = {**CALIBRATED, "epsilon_real": math.nan, "constants": SimpleNamespace(status="global")}
         return LedgerRow(tuple(Charged(cell, SimpleNamespace(**drawn, epsilon_law=law), "paper") for law in laws))
 
     ledger = privacy_table(inputs)
@@ -285,6 +287,19 @@ def test_rebuilt_rows_on_another_axis_show_their_own_cell(inputs, monkeypatch):
     assert row.cells["paper"][0] == pytest.approx(math.log(1024))
 
 
+def test_rebuilt_tables_have_printed_columns_and_the_lower_bound_of_the_caption(inputs, monkeypatch):
+    entry = {"row": "A", "utility": "1", "printed": {"Robust?": "Yes"}, "claims": ["wang2017.kinds"]}
+    bound = "wang2017_tables.lower_strongly_convex"
+    text = {"id": "wang2017.table9", "common_n": 512, "lower_bound": bound, "rows": [entry]}
+    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
+    (table,) = rebuilt_tables(inputs, "wang2017")
+    rows = {row["part"]: row for row in csv.DictReader(io.StringIO(to_csv(table)))}
+    found, counted = rows["kinds rate-n"], rows["kinds count-n"]
+    expected = float(found["mean_paper"]) / (4 / 512**2)  # d = 4, eps = 1
+    assert float(found["over_lower_bound_paper"]) == pytest.approx(expected)
+    assert found["robust"] == "Yes" and counted["over_lower_bound_paper"] == ""
+
+
 def test_rebuilt_rows_of_chains_that_are_not_certified_say_so(inputs, monkeypatch):
     """A risk is marked, a slope is not shown, and a ratio to a bound decides nothing."""
     text = {
@@ -358,4 +373,16 @@ def test_a_part_of_several_methods_does_not_say_whose_noise_is_corrected():
     jobs = [job("one", "p.a", "p.a"), job("both", "p.a", "p.b"), job("other", "p.c")]
     claim = SimpleNamespace(parts=parts, calibrations=lambda job: (charged,) * len(job.cells))
     inputs = SimpleNamespace(all_jobs=lambda: [(claim, job) for job in jobs])
-    assert Content(inputs, Path()).corrected == {("p.a", "v"): "E1"}
+    assert SiteContent(inputs, Path()).corrected == {("p.a", "v"): "E1"}
+
+
+def test_a_ratio_in_a_table_is_that_of_a_bound_which_the_claim_states():
+    """Beside and other quantities are left out, unless the claim bounds no risk at all."""
+
+    def score(claim, quantity="risk", beside="", checks=True):
+        part = SimpleNamespace(quantity=quantity, beside=beside)
+        return SimpleNamespace(results=SimpleNamespace(id=claim), part=part, kind=SimpleNamespace(checks_bounds=checks))
+
+    stated, lip, beside = score("thm11"), score("thm11", "largest_loss"), score("thm11", beside="Theorem 1")
+    regret, moment = score("thm6", "regret"), score("thm6", "moment", "a step of the proof")
+    assert _stated([lip, beside, stated, moment, regret, score("thm11", checks=False)]) == [stated, regret]

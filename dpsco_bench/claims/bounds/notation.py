@@ -238,9 +238,7 @@ class _Reader:
         variable = self._next()[1]
         self._expect("=")
         first = self._sum()
-        self._expect("}")
-        self._expect("^")
-        self._expect("{")
+        self._expect("}", "^", "{")
         last = self._sum()
         self._expect("}")
         before, self.names = self.names, set()
@@ -263,13 +261,10 @@ class _Reader:
 
     def _peek(self, ahead: int = 0) -> tuple[str, str]:
         """Kind and text of a token to come; two empty strings at the end and before what is none."""
-        place, found = self._place, ("", "")
-        for _ in range(ahead + 1):
-            match = _TOKEN.match(self._text, place)
-            if match is None:
-                return "", ""
-            found, place = (str(match.lastgroup), match[str(match.lastgroup)]), match.end()
-        return found
+        match = _TOKEN.match(self._text, self._place)
+        for _ in range(ahead):
+            match = match and _TOKEN.match(self._text, match.end())
+        return (str(match.lastgroup), match[str(match.lastgroup)]) if match else ("", "")
 
     def _next(self) -> tuple[str, str]:
         match = _TOKEN.match(self._text, self._place)
@@ -279,13 +274,10 @@ class _Reader:
         return str(match.lastgroup), match[str(match.lastgroup)]
 
     def _take(self, token: str) -> bool:
-        if self._peek()[1] != token:
-            return False
-        self._next()
-        return True
+        return self._peek()[1] == token and bool(self._next())
 
-    def _expect(self, token: str) -> None:
-        if not self._take(token):
+    def _expect(self, *tokens: str) -> None:
+        if not all(map(self._take, tokens)):
             raise self._error()
 
     def _error(self) -> InputError:

@@ -11,15 +11,61 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
+from dpsco_bench.plain import Schedule
+from dpsco_bench.problems.base import Constants
 from dpsco_bench.registry import Registry, attempt, modules_in, papers
 
 if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
     from dpsco_bench.claims.erratum import Erratum
+
+
+@dataclass(frozen=True)
+class BoundContext:
+    """One cell as bounds see it.
+
+    Attributes
+    ----------
+    n, d : int, records, and the problem's effective dimension
+    calibration : str
+        Under ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes, which it
+        bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
+    extras : mapping
+        What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
+        one by one. For bounds that contain something measured; `Bound.extras` names them.
+    """
+
+    n: int
+    d: int
+    epsilon: float
+    delta: float
+    constants: Constants
+    calibration: str
+    schedule: Schedule
+    scales: Mapping[str, float]
+    start_risk: float = math.nan
+    extras: Mapping[str, float] = field(default_factory=dict)
+
+    def noting(self, extras: Mapping[str, float]) -> Self:
+        """The same cell with other extras: what `dataclasses.replace` gives, at a tenth of the time.
+
+        Replicates that are judged one by one have a context each, and a claim has ten thousands of them.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, extras=extras)
+        return other
+
+    def extra(self, name: str) -> float:
+        """A measured quantity. Raises InputError for one that the runs did not note."""
+        if name not in self.extras:
+            raise InputError(
+                "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
+            )
+        return float(self.extras[name])
+
 
 Formula = Callable[[BoundContext], float]
 Source = str | Callable[[BoundContext], Any]
@@ -150,6 +196,9 @@ def bound(
 ) -> Bound:
     """Register a bound for claims by its text.
 
+    Raises InputError for a name of another form, or one of another bound; for a text that is not in the notation and
+    has no source.
+
     Parameters
     ----------
     text : str
@@ -162,11 +211,6 @@ def bound(
         Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
     **options
         Further attributes of `Bound`: may_vanish, others, rounding.
-
-    Raises
-    ------
-    InputError
-        For a name of another form, or one of another bound; for a text that is not in the notation and has no source.
     """
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
@@ -175,14 +219,12 @@ def bound(
         raise InputError(f"text of bound {name}", text, "a text")
     if not source:
         read(text)
-    given = {key: _placed(at) if isinstance(at, str) else at for key, at in (symbols or {}).items()}
+    given = {  # a place names itself: ``strong convexity`` for ``constants.strong_convexity``
+        key: Symbol(at.rpartition(".")[2].replace("_", " "), at) if isinstance(at, str) else at
+        for key, at in (symbols or {}).items()
+    }
     _check_symbols(f"bound {name}", given)
     return BOUNDS.add(name, Bound(name, text, given, source, **options), module)
-
-
-def _placed(source: str) -> Symbol:
-    """Name a symbol by its place: ``strong convexity`` for ``constants.strong_convexity``."""
-    return Symbol(source.rpartition(".")[2].replace("_", " "), source)
 
 
 def paper_bounds(prefix: str, texts: Mapping[str, str], symbols: Glossary | None = None) -> None:
@@ -234,18 +276,13 @@ def paper_symbols(paper: str) -> Glossary:
 def glossary_of(bound: str) -> Glossary:
     """Collect the symbols that a bound's text may use: its paper's formulas by short name, common, the paper's, own."""
     prefix = bound.partition(".")[0]
-    formulas = _formulas(prefix)
+    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])  # loads no other paper than theirs
+    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
+        attempt(module)
+    formulas = {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
     others = {name.partition(".")[2]: Symbol(e.text, e.source) for name, e in formulas.items() if name != bound}
     own = {name: symbol for formula in formulas.values() for name, symbol in formula.symbols.items()}
     return {**others, **COMMON, **(paper_symbols(prefix) or paper_symbols(prefix.rpartition("_")[0])), **own}
-
-
-def _formulas(prefix: str) -> dict[str, Bound]:
-    """Bounds of a prefix by name; loads no other paper than theirs."""
-    package = papers().get(prefix) or papers().get(prefix.rpartition("_")[0])
-    for module in modules_in(f"{package}.{BOUNDS.folder}") if package else ():
-        attempt(module)
-    return {name: BOUNDS.get(name) for name in BOUNDS.registered() if name.startswith(f"{prefix}.")}
 
 
 def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) -> Glossary:

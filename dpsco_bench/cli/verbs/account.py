@@ -11,7 +11,7 @@ from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, n
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, STATUS_WORDS
 
 if TYPE_CHECKING:
-    from dpsco_bench.cli.accounting import Account, Charged
+    from dpsco_bench.cli.accounting import Account, CalibrationAccount
     from dpsco_bench.execution.cell import Cell
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
@@ -75,7 +75,7 @@ def screen(report: Account) -> Iterator[str]:
 def _rows(report: Account) -> Iterator[dict[str, str]]:
     from dpsco_bench.claims.bounds.registry import schedule_letter
 
-    def row(what: str, show: Callable[[Charged], str], refused: str = "-") -> dict[str, str]:
+    def row(what: str, show: Callable[[CalibrationAccount], str], refused: str = "-") -> dict[str, str]:
         shown = {name: show(entry) for name, entry in report.charged.items()}
         return {"what": what, **dict.fromkeys(report.calibrations, refused), **shown}
 

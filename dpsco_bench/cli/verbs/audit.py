@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
 from dpsco_bench.execution.progress import Pace, duration
+from dpsco_bench.privacy.ledger import OF
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
 EPILOG = """keys: calibration (accounted), n (200, or fewer where runs are long), d, epsilon (1), delta (1e-5), variant,
@@ -24,32 +26,20 @@ class AuditPace(Pace):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__([1.0], clock=clock)
-        self._counted, self._runs = 0, 1
-        self._first: tuple[int, float] | None = None
+        self._counted: list[tuple[int, int, float]] = []
 
     def progress(self, done: int, all: int) -> None:
         """Note how many of the runs that count are done."""
-        self._counted, self._runs = done, all
-        self._first = self._first or (done, self.elapsed)
-
-    @property
-    def all(self) -> int:
-        """Runs that count."""
-        return self._runs
-
-    @property
-    def done(self) -> int:
-        """Those that are done."""
-        return self._counted
+        self._counted = [*self._counted[:1], (done, all, self.elapsed)]
 
     def __str__(self) -> str:
         """``pilot, 12 s``, then ``400 of 9000 runs done, 12 s, about 3 min 10 s left``."""
-        if self._first is None:
+        if not self._counted:
             return f"pilot, {duration(self.elapsed)}; the runs that count come after"
-        text, (done, began) = f"{self.done} of {self.all} runs done, {duration(self.elapsed)}", self._first
-        if self.done == done:
-            return text
-        return f"{text}, about {duration((self.elapsed - began) / (self.done - done) * (self.all - self.done))} left"
+        (first, _, began), (done, all, _) = self._counted[0], self._counted[-1]
+        text = f"{done} of {all} runs done, {duration(self.elapsed)}"
+        left = (self.elapsed - began) / (done - first) * (all - done) if done > first else None
+        return text if left is None else f"{text}, about {duration(left)} left"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,14 +47,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
-    parser.add_argument("--statistic", help="transcript (everything released) or output (the final output only)")
+    parser.add_argument(
+        "--statistic",
+        help="transcript (everything released) or output (the final output only, on the instance that tells most)",
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
 
-    from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
+    from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
 
@@ -83,12 +76,18 @@ def execute(args: argparse.Namespace) -> int:
             statistic=args.statistic,
             seed=parse_value(args.seed),
             progress=pace.progress,
+            searched=() if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys},
         )
     if args.json:
         print_json(result.to_json())
     else:
         print("\n".join(screen(result)))
     return 0
+
+
+def _level(result: Any) -> str:
+    kept = "" if result.mu_lower <= result.mu_charged else ": what is charged is refuted"
+    return f"mu {bounded(result.mu_lower, 'lower')}, charged {number(result.mu_charged)}{kept}"
 
 
 def screen(result: Any) -> Iterator[str]:
@@ -99,6 +98,7 @@ def screen(result: Any) -> Iterator[str]:
     )
     bound = result.bound
     facts = {
+        "bound": OF[result.of],
         "delta": number(result.delta),
         "confidence": f"{number(result.confidence)}, joint over both directions",
         "runs": f"{result.runs} on each data set",
@@ -107,6 +107,7 @@ def screen(result: Any) -> Iterator[str]:
         "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
         "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
         f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
+        **({} if math.isnan(result.mu_charged) else {"Gaussian DP": _level(result)}),
         "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
     yield from (labelled(label, text) for label, text in facts.items())

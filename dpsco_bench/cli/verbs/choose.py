@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry
     from dpsco_bench.claims.settings import Settings
     from dpsco_bench.execution.progress import Pace
-    from dpsco_bench.leaderboard.choose import Choice, Chosen, Point
+    from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest
     from dpsco_bench.leaderboard.standings import Unrun
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
@@ -109,7 +109,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Point, Settings]:
+def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
     """Sort arguments into a point (or its public twin) and settings, checked, their plugins loaded.
 
     Raises InputError for an unknown key, or a value out of range.
@@ -127,7 +127,7 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
     return (twin_of(point, settings.data_root) if twin else point), settings
 
 
-def _say_what_is_clipped(point: Point) -> None:
+def _say_what_is_clipped(point: Contest) -> None:
     """Print a line where the clip shortens most rows of one's own file."""
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.problems.registry import get_problem, problem_class

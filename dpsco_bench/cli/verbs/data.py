@@ -7,7 +7,6 @@ from pathlib import Path
 
 from dpsco_bench.cli.options import add_json
 from dpsco_bench.cli.output import labelled, print_json
-from dpsco_bench.plain import Plain
 
 SUMMARY = "fetch a data set, or verify the copy that is there"
 
@@ -32,7 +31,8 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print("\n".join(_lines(found)))
+        room = 2 + max(map(len, found))
+        print("\n".join(labelled(key, str(value), room) for key, value in found.items()))
     return 0
 
 
@@ -44,8 +44,3 @@ def configured_root() -> Path:
 
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         return Path(compose("plan").data.root)
-
-
-def _lines(found: Plain) -> list[str]:
-    room = 2 + max(map(len, found))
-    return [labelled(key, str(value), room) for key, value in found.items()]

@@ -43,8 +43,10 @@ def execute(args: argparse.Namespace) -> int:
         print(path)
         if not args.dry_run:
             path.unlink(missing_ok=True)
-    if not args.dry_run:
-        _remove_empty_folders(files)
+    folders = (path for folder in FOLDERS for path in sorted((files.results / folder).rglob("*"), reverse=True))
+    for path in () if args.dry_run else folders:
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
     if lock:
         lock.release()
     print(f"{len(doomed)} files {'would be removed' if args.dry_run else 'removed'}")
@@ -86,14 +88,5 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
 
 def abandoned_drafts(files: Layout) -> Iterator[Path]:
     """What interrupted writes have left, in the results of any profile and among its figures."""
-    for folder in (files.results.parent, files.figures.parent):
-        for path in sorted(folder.rglob(".*.part.*")):
-            if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS):
-                yield path
-
-
-def _remove_empty_folders(files: Layout) -> None:
-    for folder in FOLDERS:
-        for path in sorted((files.results / folder).rglob("*"), reverse=True):
-            if path.is_dir() and not any(path.iterdir()):
-                path.rmdir()
+    found = (path for at in (files.results.parent, files.figures.parent) for path in sorted(at.rglob(".*.part.*")))
+    return (path for path in found if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS))

@@ -73,10 +73,7 @@ def execute(args: argparse.Namespace) -> int:
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
     """The plan of a profile, from a file unless that is stale; nothing is written.
 
-    Raises
-    ------
-    InputError
-        For overrides that Hydra refuses, or that do not belong to a plan.
+    Raises InputError for overrides that Hydra refuses, or that do not belong to a plan.
     """
     if overrides:
         from dpsco_bench.cli.claiming import check_settings

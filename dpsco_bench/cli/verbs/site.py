@@ -35,13 +35,7 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(check_profile(args.profile))
     load_plugin_files(args.plugin)
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
-    if args.single:
-        return _told(args, write_one(inputs, out, figures), 1)
-    return _told(args, *write_all(inputs, out, figures, cores))
-
-
-def _told(args: argparse.Namespace, page: Path, pages: int) -> int:
-    """Say what was written."""
+    page, pages = (write_one(inputs, out, figures), 1) if args.single else write_all(inputs, out, figures, cores)
     if args.json:
         print_json({"page": page, "pages": pages})
     else:

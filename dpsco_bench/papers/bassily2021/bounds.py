@@ -88,6 +88,10 @@ THEOREMS = {
 LAWS = {
     "thm4": "b_N h_K, the noise-dominated law",  # of noisy Frank-Wolfe on one good coordinate (ours)
     "thm4_nonprivate": "h_nd, the law of normal estimates",
+    "lower_table1": (
+        "sqrt(ln d/n) for p = 1; max{1/sqrt n, (p - 1) sqrt d/(eps n)} for p <= 2; "
+        "min{d^(1/2 - 1/p)/sqrt n, n^(-1/p)} for p > 2"
+    ),
     "lower_p1": "sqrt(ln d / n)",
     "lower_p_above_2": "min{d^(1/2 - 1/p)/sqrt n, n^(-1/p)}",
 }

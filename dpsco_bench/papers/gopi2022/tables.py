@@ -1,4 +1,4 @@
-"""Value queries of the alternating sampler: claimed, counted, and those that a draw with a proof would cost."""
+"""Table 1 as the paper has it; value queries of the alternating sampler: claimed, counted, and of a proven draw."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass, fields
 from functools import cache
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.tables import TableRow, TableText
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, with_error, with_interval
+from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, with_error, with_interval
 from dpsco_bench.report.rebuilt import computed
 from dpsco_bench.report.scores import Score, claim_scores
-from dpsco_bench.report.tables import Column, Columns, Table
+from dpsco_bench.report.tables import Column, Columns, ReportTable
 from dpsco_bench.report.wording import parameter_symbol, symbols
 
 CLAIM, COMMON_N = "gopi2022.prop9", 16
@@ -45,7 +46,7 @@ def projected_queries(
 
 
 @dataclass(frozen=True)
-class Setting:
+class CountPlace:
     """Where a count was taken."""
 
     n: int
@@ -55,7 +56,7 @@ class Setting:
     calibration: str
 
     @classmethod
-    def of(cls, cell: CellEvidence) -> Setting:
+    def of(cls, cell: CellEvidence) -> CountPlace:
         """Of a cell."""
         return cls(**{f.name: getattr(cell.context, f.name) for f in fields(cls)})
 
@@ -66,7 +67,7 @@ class QueryRow:
 
     Attributes
     ----------
-    setting : Setting or None, None where nothing is computed
+    setting : CountPlace or None, None where nothing is computed
     parameter, claimed : str, in what the exponent is, and the printed one
     score : Score or None, the verdict, where there is one
     limit, counted, error, projected : float or None, bound on the count, the count and its standard error, 4 e T
@@ -74,7 +75,7 @@ class QueryRow:
 
     formula: str
     counted_is: str
-    setting: Setting | None
+    setting: CountPlace | None
     parameter: str = ""
     claimed: str = ""
     score: Score | None = None
@@ -98,7 +99,7 @@ class QueryRow:
 
 
 @computed("gopi2022.queries")
-def queries_table(text: TableText, inputs: Inputs) -> Table:
+def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
     """Every formula of the table's file: claimed exponents beside measured ones, counts beside projected ones."""
     scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
     rows: list[QueryRow] = []
@@ -106,7 +107,40 @@ def queries_table(text: TableText, inputs: Inputs) -> Table:
         rows += _measured(entry, scores) if entry.claims else []
         rows += _unmeasured(entry, {str(score.row.part) for score in scores})
         rows += _projections(entry) if entry.claims else []
-    return Table(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
+    return ReportTable(text.id, text.title, _COLUMNS, rows, symbols(text.note_line))
+
+
+@computed("gopi2022.table1")
+def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
+    """Three norms, for each the printed bounds, measured exponents and the largest ratio of a risk to its bound."""
+    rows = []
+    for entry in text.rows:
+        claims = [claim for claim in inputs.claims if claim.id in entry.claims]
+        scores = [s for claim in claims for s in claim_scores(claim) if s.row.calibration == "paper"]
+        row: dict[str, str | float | None] = {"row": entry.row, "erm": entry.own["erm"], "sco": entry.own["sco"]}
+        for side in ("erm", "sco"):
+            own = [s for s in scores if (s.results.id in entry.own["erm_claims"]) == (side == "erm")]
+            row |= {f"{side}_exponents": _exponents(own), f"{side}_ratio": _largest_ratio(own)}
+        rows.append(row)
+    columns: dict[str, Column] = {"Norm": Column("row", symbols)}
+    for side in ("erm", "sco"):
+        name = side.upper()
+        columns[f"{name}, as printed"] = Column(side, symbols)
+        columns[f"{name} exponents (of the bound)"] = Column(f"{side}_exponents")
+        columns[f"{name} risk / bound"] = Column(f"{side}_ratio", number, numeric=True)
+    return ReportTable(text.id, text.title, columns, rows, symbols(text.note_line))
+
+
+def _exponents(scores: list[Score]) -> str:
+    rows = [s.row for s in scores if s.row.kind == "rate" and is_number(s.row.slope)]
+    texts = (f"{parameter_symbol(r.parameter)}: {with_interval(r.slope, r.ci)} ({slope(r.bound_slope)})" for r in rows)
+    return "; ".join(texts)
+
+
+def _largest_ratio(scores: list[Score]) -> float | None:
+    """Largest mean over a bound as printed."""
+    rows = [s.row for s in scores if s.kind.checks_bounds and not s.part.bound.endswith(("_unsplit", "_valid"))]
+    return max((float(ratios_to(row.mean, row.bound).max()) for row in rows if row.mean), default=None)
 
 
 def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
@@ -125,7 +159,7 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
             QueryRow(
                 entry.row,
                 COUNTS[score.part.quantity],
-                Setting.of(cell),
+                CountPlace.of(cell),
                 row.parameter if sweep else "",
                 entry.own["exponents"].get(row.part, ""),
                 score,
@@ -153,7 +187,7 @@ def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
 def _projections(entry: TableRow) -> list[QueryRow]:
     """Draws that nobody runs: 4 e T."""
     text, p = "queries per draw, not run", float(entry.own["norm"])
-    places = [Setting(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
+    places = [CountPlace(n, 4, 1.0, 1e-6, "accounted") for n in PROJECTED]
     return [QueryRow(entry.row, text, at, projected=projected_queries(at.n, p=p)) for at in places]
 
 
@@ -176,7 +210,7 @@ def _number(value: float | None) -> str:
 _COLUMNS: Columns = {
     "Formula": Column("formula", symbols),
     "What is counted": Column("counted_is", symbols),
-    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(Setting)}),
+    "At": Column("where", raw={f.name: f"setting.{f.name}" for f in fields(CountPlace)}),
     "Exponent claimed": Column(_exponent, raw={"parameter": "parameter", "claimed": "claimed"}),
     "Measured": Column(
         "slope", raw={"slope": lambda row: row.score.row.slope if row.score and row.parameter else None}, numeric=True

@@ -6,8 +6,7 @@ term.
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import Symbol, bound, paper_bounds
+from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, bound, paper_bounds
 from dpsco_bench.geometry.ball import FeasibleSet
 
 
@@ -24,9 +23,8 @@ SYMBOLS = {
     "diam2": Symbol("its Euclidean diameter", lambda c: _set(c).euclidean_diameter(c.d)),
     "M": Symbol("its diameter in its own norm", "constants.diameter"),
     "s1": Symbol("scale of the noise in the linear term", "scales.linear term"),
-    "kappa_q": Symbol(
-        "the constant that the noise needs: of the smooth norm beside l_q (erratum E5)", "schedule.kappa"
-    ),
+    "s2": Symbol("scale of the noise on the minimiser", "scales.output"),
+    "ridge": Symbol("weight of the squared norm", "schedule.ridge", printed="lambda"),
     "k": Symbol("min{1/(p - 1), 2 ln d}", printed="kappa"),
     "T": Symbol("steps", "schedule.steps"),
     "beta": Symbol("smoothness", "constants.smoothness"),
@@ -39,6 +37,9 @@ THEOREMS = {
     "thm2_sampling": "L diam2/sqrt n",
     "thm2": "L G sqrt(l)/(eps n) + L diam2/sqrt n",
     "width_noise": "G s1 / n",
+    "lemma6": "2 G s1/n + ridge diam2^2/4",
+    "remark1": "2 G s2",
+    "unprojected": "d s2^2",
     "width_noise_squared": "(G s1 / n)^2",
     "interior_law": "d s1^2 / (2 n^2)",
     "thm4_privacy": "G^2 L^2 l / (Delta n^2 eps^2)",
@@ -46,8 +47,8 @@ THEOREMS = {
     "thm4": "G^2 L^2 l / (Delta n^2 eps^2) + L^2 diam2^2 / (Delta n)",
     "thm5_privacy": "G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2)",
     "thm5": "max{G^2 ln(1/delta)/(ln^4(2d) eps^2 n^2), 1/n}",
-    "thm7_bare": "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5)",
-    "thm7": "kappa_q^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5) log2(n/T)",
+    "thm7_bare": "k^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5)",
+    "thm7": "k^(4/5) (sqrt(d ln(1/delta))/(n eps))^(2/5) log2(n/T)",
     "thm7_gradients": "n T, T = (n eps sqrt(k)/sqrt(d ln(1/delta)))^(2/5)",
     "thm8_sampling": "L d^(1-2/p) (||x*||_p^2 + 1) / sqrt(n)",
     "thm8_privacy": "L d^(1-2/p) (||x*||_p^2 + 1) sqrt(d ln(1/delta))/(eps n)",
@@ -56,6 +57,8 @@ THEOREMS = {
     "thm10": "M (k^2 d ln(1/delta))^(1/4)/sqrt(n eps)",
     # (28) at its balance: three equal terms, of which that of the noise has (beta M + lambda)^2
     "thm11_noise": "M^(4/3) k^(2/3) (d ln(1/delta))^(1/6)/(n eps)^(1/3) (2 + ((beta M + lambda)/lambda)^2)/3",
+    "thm10_high": "4 M (k^2 d ln(1/delta))^(1/4) ln 20/sqrt(n eps)",
+    "thm11_high": "2 M^(4/3) k^(2/3) (d ln(1/delta))^(1/6) ln 20/(n eps)^(1/3)",
     "thm12": "d^(3/2-1/p) / sqrt(n) + d^(3/2-1/(2p)) / sqrt(n eps)",
     # Table 1, and stand-ins of ours for the methods that it cites
     "stand_in": "d^(3/4) sqrt(l/(eps n)), ours",

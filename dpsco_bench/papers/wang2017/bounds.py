@@ -5,8 +5,7 @@ A name is that of its theorem: ``thm4_2`` is Theorem 4.2. Those of ``explicit`` 
 
 from __future__ import annotations
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
+from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, paper_bounds
 from dpsco_bench.geometry.ball import FeasibleSet
 from dpsco_bench.geometry.mirror import ball_geometry
 

@@ -7,7 +7,7 @@ from math import exp, expm1, gamma, lgamma, log, pi, sqrt
 
 import numpy as np
 
-from dpsco_bench.claims.bounds.context import BoundContext
+from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE

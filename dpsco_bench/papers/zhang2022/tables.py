@@ -14,7 +14,7 @@ from dpsco_bench.privacy.tree import levels
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.numbers import number, plain
 from dpsco_bench.report.rebuilt import computed
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, ReportTable
 
 SETTINGS = ((0.1, 1e-6), (1.0, 1e-6), (2.0, 1e-6), (4.0, 1e-6), (8.0, 1e-6), (1.0, 1e-5), (26.282609, 1e-3))
 """The last one is rho = 5 at delta = 1e-3, beyond the range of the conversion (erratum E1)."""
@@ -57,7 +57,7 @@ def relative_level(k: float, condition: float, calibration: str, n: int = ROUNDS
 
 
 @computed("zhang2022.conversions")
-def _conversions(text: TableText, inputs: Inputs) -> Table:
+def _conversions(text: TableText, inputs: Inputs) -> ReportTable:
     columns = {
         "Claimed ε": Column("epsilon", lambda epsilon: plain(round(epsilon, 4)), numeric=True),
         "δ": Column("delta", plain, numeric=True),
@@ -71,11 +71,11 @@ def _conversions(text: TableText, inputs: Inputs) -> Table:
         "ρ = ε/(2 √l) by the printed conversion, m by the exact Gaussian-DP formula. Noise of exactly ρ, without the "
         "slack of eq. (6); the last row lies where the conversion does not hold (erratum E1)."
     )
-    return Table(text.id, text.title, columns, rows, note)
+    return ReportTable(text.id, text.title, columns, rows, note)
 
 
 @computed("zhang2022.levels")
-def _levels(text: TableText, inputs: Inputs) -> Table:
+def _levels(text: TableText, inputs: Inputs) -> ReportTable:
     columns = {"k": Column("k", plain, numeric=True)}
     rows = [{"k": k} for k in POWERS]
     for calibration in ("paper", "accounted"):
@@ -88,4 +88,4 @@ def _levels(text: TableText, inputs: Inputs) -> Table:
         f"n = {ROUNDS}, all radii equal to D, only the last iterate being released: Gaussian-DP level over the target. "
         "Below 1 the noise is larger than its guarantee needs."
     )
-    return Table(text.id, text.title, columns, rows, note)
+    return ReportTable(text.id, text.title, columns, rows, note)

@@ -20,9 +20,9 @@ from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import ClaimLine, claims_table
 from dpsco_bench.report.papers import number_tables, orderings_table, parts_table
 from dpsco_bench.report.scores import Score, claim_table, scoreboard
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, ReportTable
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import (
     NO_SEARCH,
     badge,
@@ -47,7 +47,7 @@ LEAST_SHOWN = 60
 """Comparisons of an ordering that a page shows; more stand in its files."""
 
 
-def claim_pages(content: Content) -> Pages:
+def claim_pages(content: SiteContent) -> Pages:
     """Write a page per claim, the list of them, and the list of all verdicts."""
     return {
         "claims/index": _index(content),
@@ -56,7 +56,7 @@ def claim_pages(content: Content) -> Pages:
     }
 
 
-def _index(content: Content) -> str:
+def _index(content: SiteContent) -> str:
     papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
     pages = [toctree([claim.id for claim in claims], caption=name) for name, claims in papers.items()]
     return "\n".join(
@@ -70,7 +70,7 @@ def _index(content: Content) -> str:
     )
 
 
-def _verdicts(content: Content) -> str:
+def _verdicts(content: SiteContent) -> str:
     """List every verdict, without what stands on the claims' own pages."""
     hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
     board = scoreboard(content.inputs)
@@ -78,7 +78,7 @@ def _verdicts(content: Content) -> str:
     return "\n".join([NO_SEARCH, heading("All verdicts", target="verdicts"), rows, table(board, hidden)])
 
 
-def _claim(content: Content, results: ClaimResults) -> str:
+def _claim(content: SiteContent, results: ClaimResults) -> str:
     claim, line = results.claim, content.claims[results.id]
     known = {entry.id for entry in content.errata[claim.paper]}
     errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
@@ -108,7 +108,7 @@ def _answers(line: ClaimLine) -> str:
     return bullets([*asked, *(prose(symbols(remark)) for remark in found.remarks)])
 
 
-def _elsewhere(content: Content, results: ClaimResults) -> str:
+def _elsewhere(content: SiteContent, results: ClaimResults) -> str:
     """Say which other claims refute the printed noise; empty where none does."""
     links = [link(code(row.id), address(row.id)) for row in refuted_elsewhere(results, content.scores)]
     where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
@@ -141,7 +141,7 @@ def _same(mine: Cell, refuted: Cell) -> bool:
     return alike and all(own.get(key) == value for key, value in refuted.options.items() if key not in ASIDE)
 
 
-def _evidence(content: Content, results: ClaimResults) -> list[str]:
+def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
     """Show what stands behind the verdicts: comparisons, where they are few enough to be read, parts and formulas."""
     compared = orderings_table(results)
     few = 0 < len(compared.rows) <= LEAST_SHOWN
@@ -165,7 +165,7 @@ def page_title(claim: Claim) -> str:
     return f"{place[1]} {place[2]}: {claim.title}" if place else f"{claim.paper}: {claim.title}"
 
 
-def _verdict_table(results: ClaimResults) -> Table:
+def _verdict_table(results: ClaimResults) -> ReportTable:
     """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
     first, rest = ("Part", "Noise", "Verdict"), ("Reason", "Remarks", "Expected")
@@ -188,7 +188,7 @@ def _formulas(results: ClaimResults) -> str:
     return "\n".join(filter(None, [said and f"Bounds:\n\n{said}", told and f"{told}.\n"]))
 
 
-def _sources(content: Content, results: ClaimResults) -> str:
+def _sources(content: SiteContent, results: ClaimResults) -> str:
     methods = dict.fromkeys(method.algorithm for part in results.claim.parts for method in part.methods)
     linked = [link(code(id), address("method", id)) if id in content.algorithms else code(id) for id in methods]
     items = [f"Methods, with their code: {', '.join(linked)}"] if linked else []
@@ -201,7 +201,7 @@ def _sources(content: Content, results: ClaimResults) -> str:
     return bullets(items)
 
 
-def yaml_files(content: Content) -> dict[str, Path]:
+def yaml_files(content: SiteContent) -> dict[str, Path]:
     """Name among the downloads -> file, of every claim that ships."""
     found = {claim.id: claim_file(claim.id) for claim in content.inputs.claims}
     return {f"{id}.yaml": path for id, path in found.items() if path is not None}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dpsco_bench.claims.erratum import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
 from dpsco_bench.report.address import address
 from dpsco_bench.report.papers import errata_note
-from dpsco_bench.report.tables import Column, Table, leads_to
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.report.tables import Column, ReportTable, leads_to
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import bullets, code, fenced, heading, link, table, text, toctree
 
 ENTRY = "An entry is a place where a text used here, as printed, needs a correction or a remark."
 
 
-def errata_pages(content: Content) -> Pages:
+def errata_pages(content: SiteContent) -> Pages:
     """Write the list of all entries, and a page per paper."""
     papers = [paper for paper in content.inputs.papers if content.errata[paper]]
     entries = [entry for paper in papers for entry in content.errata[paper]]
@@ -26,7 +26,7 @@ def errata_pages(content: Content) -> Pages:
         heading("Errata", target="errata"),
         text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
         legend(),
-        table(Table("errata.list", "Errata", columns, entries)),
+        table(ReportTable("errata.list", "Errata", columns, entries)),
         toctree(papers),
     ]
     return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
@@ -37,16 +37,14 @@ def legend() -> str:
     return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
 
 
-def _paper(content: Content, paper: str) -> str:
+def _paper(content: SiteContent, paper: str) -> str:
     entries = content.errata[paper]
-    pieces = [
-        heading(f"Errata: {content.names[paper]}", target=address("errata", paper)),
-        f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n",
-    ]
-    return "\n".join([*pieces, *(_entry(content, entry) for entry in entries)])
+    title = heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+    told = f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n"
+    return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
 
 
-def _entry(content: Content, entry: Erratum) -> str:
+def _entry(content: SiteContent, entry: Erratum) -> str:
     touched = [c.id for c in content.inputs.of_paper(entry.paper) if entry.id in c.claim.errata]
     claims = ", ".join(link(code(id), address(id)) for id in touched)
     pieces = [

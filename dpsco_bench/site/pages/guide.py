@@ -15,14 +15,14 @@ from dpsco_bench.paths import documents
 from dpsco_bench.report.opening import MARKS
 from dpsco_bench.report.opening import TONES as ANSWER_TONES
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, symbols
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, heading, text, toctree
 
 ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims", "benchmarks": "benchmarks"}
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
 PARTS = {
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
-    "Using": ("choosing", "own", "verbs", "accounting", "cluster", "api"),
+    "Using": ("choosing", "own", "verbs", "accounting", "cluster", "others", "api"),
     "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
@@ -60,7 +60,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
-def guide_pages(content: Content) -> Pages:
+def guide_pages(content: SiteContent) -> Pages:
     """Write how to read a verdict, then the documentation."""
     shown = {name: path for name, path in documents().items() if name not in ELSEWHERE}
     docs = {name: path for name, path in shown.items() if not content.short or name in MAILED}

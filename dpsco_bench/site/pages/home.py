@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpsco_bench.report.address import address
 from dpsco_bench.report.opening import headline, papers_table
 from dpsco_bench.report.scores import chance_text
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, figure, heading, link, prose, table, text, toctree
 
@@ -36,7 +36,7 @@ STAND = (
 )
 
 
-def home_page(content: Content, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
+def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
     """Write the bars and the counts, and behind them the findings."""
     lines = content.lines
     title = "Findings" if found else "What this profile measures"

@@ -5,25 +5,23 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.audit.canaries import CANARIES
-from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.docstrings import on_others, paragraphs
-from dpsco_bench.cli.pages import AlgorithmPage
+from dpsco_bench.cli.describe import describe, on_others, paragraphs
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.tables import named
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
-from dpsco_bench.report.tables import Column, Columns, Table, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import epsilon_text
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.pages.privacy import ledger_table, with_erratum
 
@@ -43,9 +41,9 @@ SCHEMES = {
 }
 
 
-def method_pages(content: Content) -> Pages:
+def method_pages(content: SiteContent) -> Pages:
     """Write a page per method, and the list of them."""
-    pages = [page for page in map(describe, content.algorithms) if isinstance(page, AlgorithmPage)]
+    pages = [*map(describe, content.algorithms)]
     columns = {
         "Method": Column("id", kind="code", link=leads_to("id", kind="method")),
         "What it is": Column("summary", kind="prose"),
@@ -55,31 +53,32 @@ def method_pages(content: Content) -> Pages:
     index = [
         heading("Methods", target="methods"),
         "Every method of the papers: its schedule and noise, its code, and where it stands.\n",
-        table(Table("methods", "Methods", columns, pages)),
-        toctree([page.id for page in pages]),
+        table(ReportTable("methods", "Methods", columns, pages)),
+        toctree([page["id"] for page in pages]),
     ]
-    return {"methods/index": "\n".join(index), **{f"methods/{page.id}": _method(content, page) for page in pages}}
+    return {"methods/index": "\n".join(index), **{f"methods/{page['id']}": _method(content, page) for page in pages}}
 
 
-def _claims(content: Content, page: AlgorithmPage) -> list[str]:
-    return [id for id in page.claims if id in content.claims]
+def _claims(content: SiteContent, page: Plain) -> list[str]:
+    return [id for id in page["claims"] if id in content.claims]
 
 
-def _method(content: Content, page: AlgorithmPage) -> str:
+def _method(content: SiteContent, page: Plain) -> str:
     claims = ", ".join(link(code(id), address(id)) for id in _claims(content, page))
     variants = [
-        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page.variants.items()
+        f"variant {code(name)}: noise of calibration {', '.join(allowed)}" for name, allowed in page["variants"].items()
     ]
+    needs = ", ".join(page["needs"]) or "nothing of the problem"
     known = {(entry.paper, entry.id) for entries in content.errata.values() for entry in entries}
     errata = [
         f"{link(f'{entry.paper} {entry.id}', address(entry.paper, entry.id))} {text(entry.title)}"
-        for entry in page.errata
+        for entry in page["errata"]
         if (entry.paper, entry.id) in known
     ]
     pieces = [
-        heading(page.id, target=address("method", page.id)),
-        f"{prose(page.summary.replace('``', '`'))} {text(page.source)}.\n",
-        bullets([f"needs {text(', '.join(page.needs) or 'nothing of the problem')}", *variants]),
+        heading(page["id"], target=address("method", page["id"])),
+        prose(page["summary"].replace("``", "`")) + f" {text(page['source'])}.\n",
+        bullets([f"needs {text(needs)}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
         *(() if content.short else _details(content, page)),
         *([heading("Errata that touch its claims", 2), bullets(errata)] if errata else ()),
@@ -87,20 +86,18 @@ def _method(content: Content, page: AlgorithmPage) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _details(content: Content, page: AlgorithmPage) -> list[str]:
+def _details(content: SiteContent, page: Plain) -> list[str]:
     """Show what it costs, where it stands, and its code."""
-    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page.id]
-    module = inspect.getmodule(get_algorithm(page.id).plan_function)
+    rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
+    module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
+    standing = ReportTable(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
     return [
         *_account(content, page),
-        _titled("Its queries, and what each is charged for", table(queries_table(content, page.id))),
+        _titled("Its queries, and what each is charged for", table(queries_table(content, page["id"]))),
         heading("What its noise gives", 2),
         ledger_table(content, rows, hidden=("Algorithm",)) or "No claim of this profile charges it.\n",
-        _titled(
-            "Where it stands at equal accounted privacy",
-            table(Table(f"{page.id}.standing", "Standing", PLACES, places(content, page.id))),
-        ),
-        _titled("Options", table(Table(f"{page.id}.options", "Options", OPTIONS, page.options))),
+        _titled("Where it stands at equal accounted privacy", table(standing)),
+        _titled("Options", table(ReportTable(f"{page['id']}.options", "Options", OPTIONS, page["options"]))),
         heading("What it does, and its listing", 2),
         beside(_told(page), fenced(inspect.getsource(module) if module else "", "python")),
     ]
@@ -110,35 +107,35 @@ def _titled(title: str, shown: str) -> str:
     return f"{heading(title, 2)}\n{shown}" if shown else ""
 
 
-def _account(content: Content, page: AlgorithmPage) -> list[str]:
+def _account(content: SiteContent, page: Plain) -> list[str]:
     """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
-    found = nearest_points(content, page.id)
-    private = any({"paper", "accounted"} & {*allowed} for allowed in page.variants.values())
+    found = nearest_points(content, page["id"])
+    private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
     if found:
         title, command = f"What it costs at a point: {place(found[0])}", command_of(found[0].cell, _named(found[0]))
     elif private and (problem := _problem(content, page)):
-        title, command = "What it costs at a point", f"dpsco account {page.id} problem={problem} {STANDARD}"
+        title, command = "What it costs at a point", f"dpsco account {page['id']} problem={problem} {STANDARD}"
     else:
         return []
     return [
         heading(title, 2),
-        table(account_table(content, page.id, found)),
+        table(account_table(content, page["id"], found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
         fenced(command, "console"),
     ]
 
 
-def _problem(content: Content, page: AlgorithmPage) -> str:
+def _problem(content: SiteContent, page: Plain) -> str:
     """Name a problem that its claims run it on, one without a data set of its own where there is one."""
     parts = (part for id in _claims(content, page) for part in content.claims[id].results.claim.parts)
-    found = [part.problem for part in parts if part.problem and any(m.algorithm == page.id for m in part.methods)]
+    found = [part.problem for part in parts if part.problem and any(m.algorithm == page["id"] for m in part.methods)]
     return min(found, key=lambda name: problem_class(name).needs_data_root, default="")
 
 
-def _told(page: AlgorithmPage) -> str:
+def _told(page: Plain) -> str:
     """Say what its docstring says but of options, which have a table."""
-    others = on_others(page.doc, [option.name for option in page.options])
-    said = [*paragraphs(page.doc), *(f"{names.capitalize()}: {words}" for names, words in others)]
+    others = on_others(page["doc"], [option["name"] for option in page["options"]])
+    said = [*paragraphs(page["doc"]), *(f"{names.capitalize()}: {words}" for names, words in others)]
     return "\n".join(f"{prose(words.replace('``', '`'))}\n" for words in said)
 
 
@@ -149,41 +146,23 @@ OPTIONS: Columns = {
 }
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where a method stands on one instance of a board, over its points, among those of proven privacy.
+def places(content: SiteContent, id: str) -> list[dict[str, Any]]:
+    """Find where a method stands on the boards among those of proven privacy, instance by instance, over its points.
 
-    Attributes
-    ----------
-    decided : list of bool, of each decided point, whether it has the least mean risk there, the start's counted too
-    ratios : list of float, its risk over the least, where that is not 0
+    ``decided`` has for each decided point whether it has the least mean risk there, the start's counted too, and
+    ``ratios`` its risk over the least, where that is not 0.
     """
-
-    instance: str
-    name: str
-    places: list[int]
-    decided: list[bool]
-    ratios: list[float]
-
-
-def places(content: Content, id: str) -> list[Places]:
-    """Find the places of a method on the boards, instance by instance."""
-    found: dict[tuple[str, str], Places] = {}
-    for board in content.inputs.boards:
-        for row in board.points:
-            for position, method in enumerate(row.order, start=1):
-                if method.algorithm == id:
-                    key = row.instance, named(method)
-                    own = found.setdefault(key, Places(*key, [], [], []))
-                    own.places.append(position)
-                    own.decided.extend([method.method == row.winner] * row.decided)
-                    if row.order[0].risk > 0:
-                        own.ratios.append(method.risk / row.order[0].risk)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in (row for board in content.inputs.boards for row in board.points):
+        for position, method in enumerate(row.order, start=1):
+            if method.algorithm == id:
+                empty: dict[str, Any] = {"instance": row.instance, "name": named(method)}
+                empty |= {"places": [], "decided": [], "ratios": []}
+                own = found.setdefault((row.instance, named(method)), empty)
+                own["places"].append(position)
+                own["decided"].extend([method.method == row.winner] * row.decided)
+                own["ratios"].extend([method.risk / row.order[0].risk] if row.order[0].risk > 0 else [])
     return [*found.values()]
-
-
-def _ends(found: Sequence[int]) -> str:
-    return " to ".join(map(str, sorted({min(found), max(found)})))
 
 
 PLACES: Columns = {
@@ -192,12 +171,14 @@ PLACES: Columns = {
     "Points": Column("places", lambda found: str(len(found)), numeric=True),
     "Decided": Column("decided", lambda found: str(len(found)), numeric=True),
     "First at": Column("decided", lambda found: str(sum(found)), numeric=True),
-    "Places of those run": Column("places", _ends, numeric=True),
+    "Places of those run": Column(
+        "places", lambda found: " to ".join(map(str, sorted({min(found), max(found)}))), numeric=True
+    ),
     "Risk over the least, median": Column("ratios", lambda found: number(median(found or [math.nan])), numeric=True),
 }
 
 
-def queries_table(content: Content, id: str) -> Table:
+def queries_table(content: SiteContent, id: str) -> ReportTable:
     """Tabulate the private queries of a method under each noise, at the point nearest to the standard one."""
     columns = {
         "Noise": Column("charged.calibration"),
@@ -218,7 +199,7 @@ def queries_table(content: Content, id: str) -> Table:
         for charged in nearest_points(content, id)
         for query in charged.calibrated.charged.queries
     ]
-    return Table(f"{id}.queries", "Queries", columns, rows)
+    return ReportTable(f"{id}.queries", "Queries", columns, rows)
 
 
 def _seen(records: Mapping[str, Any]) -> str:
@@ -227,7 +208,7 @@ def _seen(records: Mapping[str, Any]) -> str:
     return SCHEMES.get(scheme, scheme) + (f", rate {number(rate)}" if isinstance(rate, float) else "")
 
 
-def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
+def account_table(content: SiteContent, id: str, found: Sequence[Charged]) -> ReportTable:
     """Tabulate what an accountant says of a method at its points, under each noise, as `dpsco account` does."""
     columns = {
         "Noise": Column("calibration"),
@@ -242,10 +223,10 @@ def account_table(content: Content, id: str, found: Sequence[Charged]) -> Table:
     }
     if len({command_of(charged.cell) for charged in found}) > 1:
         columns["At"] = Column(place)
-    return Table(f"{id}.account", "Account", columns, found)
+    return ReportTable(f"{id}.account", "Account", columns, found)
 
 
-def _variant(content: Content, charged: Charged) -> str:
+def _variant(content: SiteContent, charged: Charged) -> str:
     return with_erratum(content, charged, charged.calibrated.variant.replace("_", " "))
 
 
@@ -260,18 +241,13 @@ def command_of(cell: Cell, variant: str | None = None) -> str:
     sizes = {"problem": cell.problem, "n": cell.n, "d": cell.d, "epsilon": cell.epsilon, "delta": cell.delta}
     given: dict[str, Any] = {**sizes, "variant": variant, **cell.options, **cell.problem_options}
     given |= given.pop("constants", {})  # a command names them like options
-    written = (f"{key}={_written(value)}" for key, value in given.items() if value is not None)
-    return f"dpsco account {cell.algorithm} {' '.join(written)}"
+    written = {key: str(value).removesuffix(".0") for key, value in given.items() if isinstance(value, float)}
+    written |= {key: str(value).lower() for key, value in given.items() if isinstance(value, bool)}
+    keys = (f"{key}={written.get(key, value)}" for key, value in given.items() if value is not None)
+    return f"dpsco account {cell.algorithm} {' '.join(keys)}"
 
 
-def _written(value: object) -> str:
-    """Write a value as a command has it: floats with all digits that they need."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
-
-
-def nearest_points(content: Content, id: str) -> list[Charged]:
+def nearest_points(content: SiteContent, id: str) -> list[Charged]:
     """Pick of each noise and variant the cell nearest to the standard point, all of one point where there is one.
 
     What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim

@@ -13,23 +13,24 @@ from dpsco_bench.claims.entries import build_checked
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.report.address import address
 from dpsco_bench.report.ledger import LedgerRow
-from dpsco_bench.report.numbers import NOTHING
+from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
-from dpsco_bench.report.panels import BESIDE
-from dpsco_bench.report.papers import judged_calibrations, rates_table
+from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import Table
-from dpsco_bench.report.wording import noise_name, parameter_symbol
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.report.tables import ReportTable
+from dpsco_bench.report.wording import parameter_symbol, symbols
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.privacy import ledger_table
 
+NOISES = ("paper", "accounted", "none")
+"""Calibrations, the one whose exponents a paper's table shows first."""
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 
-def paper_pages(content: Content) -> Pages:
+def paper_pages(content: SiteContent) -> Pages:
     """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
@@ -41,7 +42,7 @@ def paper_pages(content: Content) -> Pages:
     return {"papers/index": "\n".join(index), **papers}
 
 
-def _paper(content: Content, line: PaperLine) -> str:
+def _paper(content: SiteContent, line: PaperLine) -> str:
     paper, known = line.paper, find_citation(line.paper)
     rates = rates_table(content.inputs, paper, line.name)
     files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
@@ -61,7 +62,7 @@ def _paper(content: Content, line: PaperLine) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def _figures(content: Content, paper: str) -> list[str]:
+def _figures(content: SiteContent, paper: str) -> list[str]:
     pieces = []
     for own in FIGURES.of(paper).values():
         if content.drawn(own.name):
@@ -71,7 +72,7 @@ def _figures(content: Content, paper: str) -> list[str]:
     return [heading("Figures across claims", 2), *pieces] if pieces else []
 
 
-def _ledgers(content: Content, paper: str) -> list[str]:
+def _ledgers(content: SiteContent, paper: str) -> list[str]:
     """Show its printed noise, and that of the methods that it compares with, which it does not print."""
     rows = _own_ledger(content, paper)
     known = {*list_algorithms()} & {row.first.cell.algorithm for row in rows}
@@ -94,7 +95,7 @@ def worst_excess(row: LedgerRow) -> float:
     return max(cell.noise.excess for cell in row.cells)
 
 
-def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
+def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
     groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
     for row in content.ledger.rows:
@@ -104,22 +105,22 @@ def _own_ledger(content: Content, paper: str) -> list[LedgerRow]:
     return [max(rows, key=worst_excess) for rows in groups.values()]
 
 
-def _rebuilt(content: Content, paper: str) -> list[str]:
+def _rebuilt(content: SiteContent, paper: str) -> list[str]:
     """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers.
 
     What the entries have told already stands in the files alone.
     """
     pieces = []
     for found in (one for one in rebuilt_tables(content.inputs, paper) if one.rows):
-        pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(found)]
+        pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
         if isinstance(found.rows[0], RebuiltRow):
             told = [title for title in found.columns if title.startswith(("Slope, ", "Verdict, ", "Claimed"))]
             pieces.append(f"What each entry was measured by, with its numbers:\n\n{table(found, told)}")
     return pieces
 
 
-def rebuilt(found: Table) -> str:
-    """Show a paper's table as the paper has it, an entry a cell: the claim, and below it the verdicts that measure it.
+def rebuilt(content: SiteContent, found: ReportTable) -> str:
+    """Show a paper's table with its own rows, columns and entries, and below each entry what was measured of it.
 
     A table that a function computes has other rows, and reads as it is.
     """
@@ -128,46 +129,48 @@ def rebuilt(found: Table) -> str:
     rows: dict[str, list[RebuiltRow]] = {}
     for row in found.rows:
         rows.setdefault(row.entry.row, []).append(row)
-    head = f"{{.plain}}\n| Row | {' | '.join(TITLES.values())} |\n| --- | {' | '.join('---' for _ in TITLES)} |\n"
-    lines = [f"| {text(name)} | {' | '.join(_entry(own, column) for column in TITLES)} |" for name, own in rows.items()]
-    return head + "\n".join(lines) + "\n"
+    more = list(dict.fromkeys(title for row in found.rows for title in row.entry.printed))
+    used = {key: title for key, title in TITLES.items() if any(getattr(row.entry, key) for row in found.rows)}
+    titles = ["Row", *map(text, more), *used.values()]
+    lines = [f"| {' | '.join(titles)} |", "| " + " | ".join("---" for _ in titles) + " |"]
+    for name, own in rows.items():
+        extra = [text(own[0].entry.printed.get(title, "")) for title in more]
+        lines.append(f"| {' | '.join([text(name), *extra, *(_entry(content, own, column) for column in used)])} |")
+    return "{.plain}\n" + "\n".join(lines) + "\n"
 
 
-def _entry(rows: Sequence[RebuiltRow], column: str) -> str:
+def _entry(content: SiteContent, rows: Sequence[RebuiltRow], column: str) -> str:
+    """Give an entry as printed, its exponents measured beside stated, and the answers of its claims as badges."""
     claimed = text(getattr(rows[0].entry, column) or NOTHING)
     sweeps = list({row.sweep.part: row.sweep for row in rows if row.claims == column}.values())
-    told = []
-    for noise in judged_calibrations(sweeps):
-        if scores := [sweep.scores[noise] for sweep in sweeps if noise in sweep.scores]:
-            told += _lines(noise_name(noise), scores)
-    told = told or ["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))
-    return "<br>".join([f"**{claimed}**", *told])
+    noise = next((noise for noise in NOISES if any(noise in sweep.scores for sweep in sweeps)), "")
+    if not noise:
+        return "<br>".join([f"**{claimed}**", *["not measured in this profile"] * (claimed not in (NOTHING, "N/A"))])
+    scores = [sweep.scores[noise] for sweep in sweeps if noise in sweep.scores]
+    lines = [f"**{claimed}**", *_exponents([score for score in scores if score.row.counted])]
+    for id in dict.fromkeys(score.results.id for sweep in sweeps for score in sweep.scores.values()):
+        line = content.claims[id]
+        keys = [key for key in SAID if key in line.answer.cells]
+        badges = (f"{SAID[key]} {badge(symbols(line.answer.cells[key].short), line.tone(key))}" for key in keys)
+        lines.append(f"{link(code(id.partition('.')[2]), address(id))}: {', '.join(badges)}")
+    return "<br>".join(lines)
 
 
-def _lines(noise: str, scores: Sequence[Score]) -> list[str]:
-    """Give every sweep a line where their parameters tell them apart; else count the sweeps of each verdict."""
-    if len({score.row.parameter for score in scores}) == len(scores):
-        return [
-            f"{badge(score.verdict, score.mark)} "
-            f"{link(f'in {text(parameter_symbol(score.row.parameter))}', _part(score))}, {noise}: {text(score.slope)}"
-            f"{f', {BESIDE}' if score.row.beside else ''}"
-            for score in scores
-        ]
-    words: dict[tuple[str, str], list[Score]] = {}
+SAID = {"printed": "shows", "noise": "private", "private": "shows with private noise"}
+"""Question -> what a badge in a paper's table is called."""
+
+
+def _exponents(scores: Sequence[Score]) -> list[str]:
+    """List for each parameter the measured slopes and, in brackets, the stated ones."""
+    found: dict[str, list[Score]] = {}
     for score in scores:
-        aside = f" {BESIDE}" if score.row.beside else ""
-        words.setdefault((badge(score.verdict, score.mark), aside), []).append(score)
-    told = [
-        f"{shown} {link('1', _part(own[0])) if len(own) == 1 else len(own)}{aside}"
-        for (shown, aside), own in words.items()
+        if is_number(score.row.slope):
+            found.setdefault(score.row.parameter, []).append(score)
+    return [
+        f"in {text(parameter_symbol(name))}: {span([one.row.slope for one in own], slope)} "
+        f"({span([one.row.bound_slope for one in own], slope)})"
+        for name, own in found.items()
     ]
-    claims = dict.fromkeys(score.results.id for score in scores)
-    led = ", ".join(link(code(id.partition(".")[2]), address(id)) for id in claims)
-    return [f"{noise}, {len(scores)} sweeps: {', '.join(told)} ({led})"]
-
-
-def _part(score: Score) -> str:
-    return address(score.results.id, score.row.part)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ class Citation:
     ----------
     published : str, where; empty if no text says it
     known_from : str, what says so, where the paper's own text does not
-    arxiv, doi : str, identifiers; empty if no text gives them, since none is filled in from elsewhere
+    arxiv, doi : str, identifiers; empty where they are not known
+    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
     abstract : str, what of it was tested
     sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
     """
@@ -189,6 +193,7 @@ class Citation:
     known_from: str = ""
     arxiv: str = ""
     doi: str = ""
+    by_hand: bool = False
     abstract: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -228,4 +233,5 @@ def cited(found: Citation) -> str:
     missing = "The text used here gives neither arXiv number nor DOI of its own"
     missing += "" if found.published else ", nor a venue"
     told = f"{text(', '.join(found.authors))}. *{text(found.title)}*.{where if found.published else ''} "
-    return told + (", ".join(links) if links else missing) + ".\n"
+    added = " (identifiers added by hand)" * found.by_hand
+    return told + (", ".join(links) + added if links else missing) + ".\n"

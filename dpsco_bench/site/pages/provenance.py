@@ -7,20 +7,21 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench import __version__
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.jobs import cpu_time, jobs_table
-from dpsco_bench.report.numbers import NOTHING, count
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.report.numbers import NOTHING, count, number, seconds
+from dpsco_bench.report.tables import Column, Columns, ReportTable
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import heading, text
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
@@ -31,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[3]
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
-def provenance_page(content: Content) -> Pages:
+def provenance_page(content: SiteContent) -> Pages:
     """Write versions, seeds, digests, machines and jobs."""
     rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
     page = [
@@ -59,17 +60,13 @@ def facts(inputs: Inputs) -> list[tuple[str, str]]:
         ("Verdicts on record", _on_record(inputs)),
         ("Versions", ", ".join([*ours, *(f"{name} {found}" for name, found in versions.items() if found)])),
         ("Lock of all packages", lock_text()),
-        ("Root seed", _distinct(str(job.seed) for job in jobs)),
-        ("Arithmetic", _distinct(f"{job.backend}, {job.dtype}" for job in jobs)),
+        ("Root seed", "; ".join(dict.fromkeys(str(job.seed) for job in jobs)) or NOTHING),
+        ("Arithmetic", "; ".join(dict.fromkeys(f"{job.backend}, {job.dtype}" for job in jobs)) or NOTHING),
         ("Digest of the plan", inputs.stamp or NOTHING),
         ("Page and figures made on", _machine(machine("numpy"))),
         *(("Running times of figures taken on", told) for told in timed),
         ("CPU time of all jobs", cpu_time(inputs)),
     ]
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(values)) or NOTHING
 
 
 def _machine(entry: Machine) -> str:
@@ -135,3 +132,50 @@ def _installed(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def job_rows(inputs: Inputs) -> list[dict[str, Any]]:
+    """List every job with (CPU seconds, peak memory in MB) of its calibration and its run; None where unmeasured."""
+    jobs = [*(job for _, job in inputs.all_jobs()), *(job for board in inputs.boards for job in board.entry.jobs)]
+    cost = inputs.files.measured.cost
+    return [
+        {"job": job, "calibrate": cost("calibrate", job), "run": cost("run", job) if job.has_run else None}
+        for job in jobs
+    ]
+
+
+def cpu_time(inputs: Inputs) -> str:
+    """Sum the CPU seconds of all jobs; what jobs of several claims share was computed once."""
+    found = {}
+    for row in job_rows(inputs):
+        for step, key in (("calibrate", row["job"].calibration_key), ("run", row["job"].key)):
+            if row[step]:
+                found[step, key] = row[step][0]
+    return f"{seconds(sum(found.values()))} in {len(found)} calibrations and runs" if found else "not measured"
+
+
+def _replicates(job: Job) -> str:
+    several = f" × {job.data_sets} data sets" if job.data_sets > 1 else ""
+    return count(job.replicates) + several if job.evaluation == "run" else NOTHING
+
+
+JOBS: Columns = {
+    "Claim": Column("job.claim", kind="code"),
+    "Part": Column("job.part", kind="code"),
+    "Noise": Column("job.calibration"),
+    "Cells": Column(lambda row: len(row["job"].cells), str, "cells", numeric=True),
+    "Replicates": Column(
+        "job", _replicates, {"replicates": "job.replicates", "data_sets": "job.data_sets"}, numeric=True
+    ),
+    "Evaluation": Column("job.evaluation", lambda name: name.replace("_", " ")),
+    "Calibration (CPU)": Column("calibrate.0", seconds, "calibrate_cpu_s", numeric=True),
+    "Run (CPU)": Column("run.0", seconds, "run_cpu_s", numeric=True),
+    "Memory (MB)": Column("run.1", number, "peak_mb", numeric=True),
+    "Key": Column("job.key", raw={"key": "job.key", "calibration_key": "job.calibration_key"}, kind="code"),
+}
+
+
+def jobs_table(inputs: Inputs) -> ReportTable:
+    """Tabulate the frame of jobs."""
+    note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
+    return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.cli.describe import describe
-from dpsco_bench.cli.pages import AlgorithmPage
 from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
 from dpsco_bench.leaderboard.tables import algorithms, nowhere_run, points_table, references_table, wins_table
 from dpsco_bench.report.address import address
-from dpsco_bench.report.tables import Column, Table
+from dpsco_bench.report.tables import Column, ReportTable
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import Content, Pages
+from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import bullets, code, fenced, heading, table, text
 
 INTRO = (
@@ -25,7 +24,7 @@ COLLAPSE = "Does n ε/√d decide the risk?"
 OWN = "For a point of your own, or your own data, `choose` runs every method that accepts it and ranks them:"
 
 
-def which_pages(content: Content) -> Pages:
+def which_pages(content: SiteContent) -> Pages:
     """Show the winners by point, and what they were won against."""
     boards = content.inputs.boards
     first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
@@ -34,7 +33,7 @@ def which_pages(content: Content) -> Pages:
     return {"which": "\n".join([*first, *(_board(content, board) for board in boards)])}
 
 
-def _board(content: Content, board: BoardResults) -> str:
+def _board(content: SiteContent, board: BoardResults) -> str:
     collapse = f"{board.id}.collapse"
     delta = symbols(f"{board.board.delta:g}")
     slow = ((code(one.id), uncompared_text(rows)) for one, rows in board.by_instance)
@@ -61,14 +60,10 @@ def _board(content: Content, board: BoardResults) -> str:
     return "\n".join(filter(None, pieces))
 
 
-def explained(board: BoardResults) -> Table:
+def explained(board: BoardResults) -> ReportTable:
     """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
-    what = Column("0", lambda label: START if label == TRIVIAL else _summary(known[label]), kind="prose")
+    told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
+    told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
+    what = Column("0", lambda label: told.get(label, ""), kind="prose")
     return replace(found, columns={**found.columns, "What it is": what})
-
-
-def _summary(id: str) -> str:
-    """Summarise a method in a line; nothing for one whose file or paper is not here."""
-    known = describe(id) if id in list_algorithms() else None
-    return known.summary if isinstance(known, AlgorithmPage) else ""

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.bassily2021.laws.frank_wolfe import (
     largest_excess,
@@ -33,6 +32,7 @@ CONTEXT = BoundContext(
     scales={"vertex": 4.0, "release": 0.3},
     extras={"alpha": 0.1, "mean_norm": 0.2},
 )
+ON_L1 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="l1_ball", norm=1.0))
 ON_P4 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="lp_ball:4", norm=4.0))
 ON_CUBE = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="linf_ball", norm=math.inf))
 LNK, A = math.log(64), math.log(N / math.log(64))
@@ -114,7 +114,8 @@ def test_formulas_above_two(context, statistical, private, lower):
     assert get_bound("bassily2021.prop13_private").named_term(context) == pytest.approx(private, rel=1e-12)
     sampling = get_bound("bassily2021.prop13_sampling")
     assert sampling.named_term(context) + private == pytest.approx(sampling.value(context), rel=1e-12)
-    assert get_bound("bassily2021_law.lower_p_above_2").value(context) == pytest.approx(lower)
+    for name in ("lower_p_above_2", "lower_table1"):
+        assert get_bound(f"bassily2021_law.{name}").value(context) == pytest.approx(lower)
 
 
 def test_named_terms():
@@ -126,7 +127,7 @@ def test_named_terms():
 
 def test_every_formula_is_tested_and_named_after_its_module():
     assert len(BOUNDS) == 35 and all(bound.name.startswith("bassily2021.") for bound in BOUNDS)
-    assert len(LAWS) == 4 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
+    assert len(LAWS) == 5 and all(bound.name.startswith("bassily2021_law.") for bound in LAWS)
 
 
 def test_accounted_bounds_use_the_gaussian_parameter():
@@ -156,6 +157,9 @@ def test_winning_probabilities_by_simulation():
 def test_the_law_at_a_cell():
     assert get_bound("bassily2021_law.thm4").value(CONTEXT) == pytest.approx(4.0 * largest_excess(64))
     assert get_bound("bassily2021_law.lower_p1").value(CONTEXT) == pytest.approx(math.sqrt(math.log(D) / N))
+    table = get_bound("bassily2021_law.lower_table1")
+    assert table.value(CONTEXT) == pytest.approx(max(0.01, 0.5 * math.sqrt(D) / (EPS * N)))
+    assert table.value(ON_L1) == pytest.approx(math.sqrt(math.log(D) / N))
     with pytest.raises(InputError, match="^vertices = 2: must be an integer >= 4"):
         largest_excess(2)
 

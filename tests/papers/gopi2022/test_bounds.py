@@ -5,10 +5,9 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.optimize import brentq
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import evaluate, get_bound, glossary_of
+from dpsco_bench.claims.bounds.registry import BoundContext, evaluate, get_bound, glossary_of
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser

@@ -7,6 +7,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.registry import get_problem
 
 
@@ -152,3 +153,22 @@ def test_bad_options(name, options, key):
 def test_other_algorithms_have_no_law():
     with pytest.raises(InputError, match="closed form for gradient_descent"):
         get_problem("axis_linear").expected_gap("gradient_descent", {}, {"gradient": 1.0})
+
+
+@pytest.mark.parametrize("bias", [0.5, 2.0])
+def test_a_swapped_record_gives_the_generalisation_error(bias):
+    """Proposition 6 on the minimiser's plain sum over 7 coins, and Corollary 1's bound."""
+    n = 7
+    problem = at("bias_axis", n, 2, p=2.0, signal=bias)
+    law = Temperature("sco", n, 2, 1.0, 1.0, theta=0.5)
+    scale = 1.3
+    k, mu = law.at(scale)
+    extras = problem.expected_extras("gopi2022.reg_exp_mech", law.entries, {"draw": scale})
+    b = float(problem.strengths[0])
+    total = 0.0
+    for heads in range(n + 1):
+        mean = (2 * heads - n) / n
+        chance = math.comb(n, heads) * (0.5 + b / 2) ** heads * (0.5 - b / 2) ** (n - heads)
+        total += chance * (mean - b) * AxisLaw(2.0, 2, k * mean, 0.5 * k * mu).mean()
+    assert extras["generalisation"] == pytest.approx(total, rel=1e-5) and extras["swap_error"] < 1e-5
+    assert 0 < total <= 2 / (n * mu)

@@ -297,3 +297,27 @@ def test_matrices_use_the_ambient_dimension_and_the_columns():
     assert (found.k, found.mu) == (same.k, same.mu)
     four = replace(BALL, norm=4.0, domain="schatten_ball:4.0:3", losses="norm")
     assert plan("hit_and_run", four, d=12).theta == pytest.approx(3**0.5 / 2)
+
+
+def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and_those_of_two_points_keep_it():
+    options = {"schedule": "erm", "accountant": "pairs", "n": 10_000, "epsilon": 4.0, "delta": 1e-6}
+    plane = calibrate_cell(cell("reg_exp_mech", "lp_onehot", problem_options={"p": 1.5}, **options), "paper", SEED)
+    axis = calibrate_cell(
+        cell("reg_exp_mech", "axis_linear", problem_options={"p": 1.5}, sampler="axis_exact", **options), "paper", SEED
+    )
+    assert (plane.privacy_status, plane.epsilon_real_kind) == ("exceeds_claim", "lower") and plane.attained
+    assert plane.epsilon_real == pytest.approx(4.199, abs=1e-3)
+    assert (axis.privacy_status, axis.epsilon_real_kind) == ("proven", "exact") and "two points" in axis.accountant
+    with pytest.raises(Refusal, match="p > 1"):
+        calibrate_cell(cell("reg_exp_mech", "vertex_linear_p1", **options), "paper", SEED)
+
+
+@pytest.mark.parametrize(("convexity", "n", "claim", "wanted"), [(0.01, 100_000, 1.0, 1.666), (0.05, 1001, 4.0, 7.83)])
+def test_strongly_convex_losses_whose_difference_is_nearly_2_g(convexity, n, claim, wanted):
+    """``(mu/2) |x|^2 - <x, s>``, s = +-e_1: S = 2 and G = 1 + mu."""
+    records = {"strong_convexity": convexity, "reach": 1 / convexity}
+    given = cell("exp_mech_sc", "quadratic_ball", n, 4, claim, 1e-5, records, accountant="pairs")
+    constants = given.problem_entry.constants
+    assert (constants.loss_difference, constants.lipschitz) == pytest.approx((2.0, 1.0 + convexity))
+    found = calibrate_cell(given, "paper", SEED)
+    assert found.epsilon_real == pytest.approx(wanted, rel=1e-3) and found.privacy_status == "exceeds_claim"

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.catalogue import table_texts
-from dpsco_bench.papers.gopi2022.tables import projected_queries, queries_table
+from dpsco_bench.papers.gopi2022.tables import projected_queries, queries_table, risk_table
 from dpsco_bench.report.tables import to_csv
 
 
@@ -24,7 +24,10 @@ def test_every_formula_has_its_exponents(rows):
     claimed = {(row["formula"].split()[-1], row["parameter"]): row["claimed"] for row in rows if row["parameter"]}
     assert claimed["(8)", "n, eps, d"] == "2, 2, 2/p - 1 (1/3 at p = 1.5)" and claimed["(11)", "n, eps, d"] == "2, 2, 1"
     assert claimed["(14)", "n, eps, d"] == "2, 2, 1 - 2/p (1 on the cube)"
-    assert {row["counted_is"] for row in rows if row["parameter"]} == {"exponents: not in this profile"}
+    vectors = {row["counted_is"] for row in rows if row["parameter"] and "Corollary 5" not in row["formula"]}
+    assert vectors == {"exponents: not in this profile"}
+    matrices = {row["formula"]: row["claimed"] for row in rows if "Corollary 5" in row["formula"]}
+    assert list(matrices.values()) == ["2, 2, 2/p - 1", "2, 2, 1", "2, 2, 1 - 2/p"]
 
 
 def test_counts_stand_beside_projections_of_their_own_cell(rows):
@@ -41,3 +44,14 @@ def test_larger_draws_are_projected(rows):
     below = {row["formula"].split()[-1]: float(row["projected"]) for row in whole if row["n"] == "20"}
     assert below["(8)"] == projected_queries(20, p=1.5) and below["(11)"] == projected_queries(20, p=1.0)
     assert projected == pytest.approx({20: 9.0e5, 50: 6.1e6, 200: 1.1e8, 1000: 3.2e9}, rel=0.02)
+
+
+def test_table_1_has_three_rows_with_exponents_and_ratios_of_both_risks(measured, tmp_path):
+    text = next(text for text in table_texts() if text.id == "gopi2022.table1")
+    claims = [measured(tmp_path, f"gopi2022.table1.{name}", "ci") for name in ("p_above_2", "sco_above_2")]
+    rows = list(csv.DictReader(io.StringIO(to_csv(risk_table(text, SimpleNamespace(claims=claims))))))
+    assert [row["row"] for row in rows] == ["1 < p < 2 (*)", "p = 1 (+)", "p >= 2 (+), the cube"]
+    cube = rows[-1]
+    assert cube["erm_exponents"].startswith("n: −1.0") and "d: " in cube["sco_exponents"]
+    assert 0.1 < float(cube["erm_ratio"]) < 0.64 and 0 < float(cube["sco_ratio"]) < 0.64
+    assert rows[0]["erm_ratio"] == "" and rows[0]["erm_exponents"] == ""

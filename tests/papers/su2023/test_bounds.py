@@ -1,11 +1,12 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -24,8 +25,8 @@ ON_SET = BoundContext(
     delta=1e-6,
     constants=Constants(2.0, 1.0, diameter=2.0, domain="k_support_ball:4", gauge_convexity=0.25),
     calibration="paper",
-    schedule={},
-    scales={"linear term": 30.0},
+    schedule={"ridge": 0.2},
+    scales={"linear term": 30.0, "output": 0.1},
 )
 IN_LP = replace(
     ON_SET,
@@ -44,6 +45,9 @@ VALUES = [
     ("thm2_privacy", ON_SET, 2 * G / RATIO),
     ("thm2_sampling", ON_SET, 4 / math.sqrt(1000)),
     ("width_noise", ON_SET, G * 0.03),
+    ("lemma6", ON_SET, 2 * G * 0.03 + 0.2),
+    ("remark1", ON_SET, 0.2 * G),
+    ("unprojected", ON_SET, 16 * 0.01),
     ("width_noise_squared", ON_SET, (G * 0.03) ** 2),
     ("interior_law", ON_SET, 16 * 0.03**2 / 2),
     ("thm4", ON_SET, (2 * G / RATIO) ** 2 / 0.25 + 16 / 250),
@@ -60,6 +64,8 @@ VALUES = [
     ("thm8_privacy", FLAT, 8 * (16**-0.5 * 4 + 1) * ROOT / NE),
     ("one_pass", FLAT, 1000),
     ("thm10", HEAVY, 3 * (4 * 16 * LOG) ** 0.25 / math.sqrt(NE)),
+    ("thm10_high", HEAVY, 12 * (4 * 16 * LOG) ** 0.25 / math.sqrt(NE) * math.log(20)),
+    ("thm11_high", HEAVY, 2 * THM11 * math.log(20)),
     ("thm11", HEAVY, THM11 * (2 + 1.25**2) / 3),
     ("thm11_noise", HEAVY, THM11 * (2 + 1.25**2) / 3),
     ("thm12", FLAT, 16**1.25 / math.sqrt(1000) + 16**1.375 / math.sqrt(NE)),
@@ -100,3 +106,24 @@ def test_what_beta_m_adds_to_the_noise_bends_theorem_11_in_d(n, shares, slope):
     assert [a / b for a, b in zip(named, full, strict=True)] == pytest.approx(shares, abs=0.01)
     assert math.log(named[1] / named[0]) / math.log(8) == pytest.approx(1 / 6)
     assert math.log(full[1] / full[0]) / math.log(8) == pytest.approx(slope, abs=0.003)
+
+
+@pytest.mark.parametrize("name", ["l1_ball", "l2_ball", "k_support_ball:3", "group_ball:2", "subspace_ball:6"])
+def test_lemma_10_a_set_contains_the_ball_of_its_inradius_and_none_larger(name):
+    """``||x||_2 >= ||x||_C C_min``, and some direction attains it."""
+    ball, x = feasible_set(name, 1.5), np.random.default_rng(4).standard_normal((500, 6))
+    x = np.concatenate([x, np.ones((1, 6))])
+    x *= ball.inradius(6) / np.linalg.norm(x, axis=1, keepdims=True)
+    assert np.abs(ball.project(x * (1 - 1e-9)) - x).max() < 1e-6
+    assert np.abs(ball.project(x * 1.01) - x * 1.01).max() > 1e-3
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_theorem_14_by_group_privacy(epsilon, delta):
+    """n draws with replacement have a record at most ``4 ln(1/delta)`` times, but for half of delta."""
+    n, most = 10_000, math.floor(4 * math.log(1 / delta))
+    each, share = epsilon / (4 * math.log(1 / delta)), math.exp(-epsilon) * delta / (8 * math.log(2 / delta))
+    assert most * each <= epsilon
+    grouped = share * math.expm1(most * each) / math.expm1(each)
+    assert grouped + binom.sf(most, n, 1 / n) <= delta

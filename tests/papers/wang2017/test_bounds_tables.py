@@ -3,9 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
 from dpsco_bench.claims.bounds.registry import BOUNDS as REGISTRY
-from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.geometry.ball import Ball
 from dpsco_bench.geometry.mirror import mean_largest_square
 from dpsco_bench.geometry.width import mean_largest
@@ -39,6 +38,10 @@ RATIO = NE / math.sqrt(L10)
         ("bst14_gradients", 1e6),
         ("zhang17_convex_gradients", 1000 * (RATIO / math.sqrt(10)) ** (2 / 3)),
         ("zhang17_convex_gradients_printed", 1000 * (RATIO / 10) ** (2 / 3)),
+        ("zhang17_nonconvex", math.sqrt(10) * LN / RATIO),
+        ("n_log_n", 1000 * LN),
+        ("lower_strongly_convex", 10 / NE**2),
+        ("lower_convex", math.sqrt(10) / NE),
         ("md_ttz14", 3 * math.sqrt(mean_largest_square(10)) * LN / RATIO),
         ("md_ttz14_gradients", 1000 * (6 * NE / math.log(1e8)) ** 2 / (9 * mean_largest_square(10))),
         ("objective_ttz14", (3 * mean_largest(10) + 0.1 * 36) / RATIO),
@@ -52,8 +55,14 @@ def test_formulas(name, value):
     assert get_bound(f"wang2017_tables.{name}").value(CONTEXT) == pytest.approx(value, rel=1e-12)
 
 
+def test_lower_bounds_end_at_one():
+    few = replace(CONTEXT, n=4)
+    names = ("lower_strongly_convex", "lower_convex")
+    assert [get_bound(f"wang2017_tables.{name}").value(few) for name in names] == [1.0, 1.0]
+
+
 def test_every_formula_is_tested_and_named_after_its_module():
-    assert len(BOUNDS) == 14 and all(bound.name.startswith("wang2017_tables.") for bound in BOUNDS)
+    assert len(BOUNDS) == 18 and all(bound.name.startswith("wang2017_tables.") for bound in BOUNDS)
 
 
 def test_accounted_bounds_use_the_gaussian_parameter_and_pure_ones_do_not():

@@ -147,7 +147,7 @@ def test_noise_off_runs_the_private_variant_by_default():
         ({"inner_steps": -1}, "^inner_steps = -1"),
         ({"step": 0.0}, "^step = 0.0: must be > 0"),
         ({"step_rule": "adam"}, "^step_rule = 'adam': must be constant or bb"),
-        ({"noise_constant": 0.0}, "^noise_constant = 0.0: must be > 0"),
+        ({"noise_constant": 0.0}, "^noise_constant = 0.0: must be a number > 0 or advanced"),
         ({"constants": Constants(1.0, 1.0)}, "^strong_convexity = 0.0: must be > 0"),
         (
             {"constants": Constants(1.0, 1.0, strong_convexity=0.1), "variant": "poisson", "step_rule": "bb"},

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import BOUNDS, evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, evaluate, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants
 
@@ -69,7 +68,7 @@ def test_the_sums_of_the_proofs_are_at_most_what_the_theorems_make_of_them(k, n)
     assert (t**k - (t - 1) ** k <= k * t ** (k - 1) * (1 + 1e-12)).all()
     assert (t ** (2 * k) / weights <= (k + 1) * t ** (k - 1) * (1 + 1e-12)).all()
     c = cell(n, k, d=8, rho=2.0, learner="optimistic_ftrl")
-    assert np.sum(t ** (k - 2)) <= evaluate("zhang2022.thm8", "F", c) * n ** (k - 1) * (1 + 1e-12)
+    assert np.sum(t ** (k - 2)) <= evaluate("zhang2022.thm8_e6", "F", c) * n ** (k - 1) * (1 + 1e-12)
     # Theorem 4: the sums of square roots of (4) and (7), divided by the sum of the weights
     noise = np.array([at("noise", c, s) for s in t])
     statistical = 2.0 * np.sqrt([at("statistical", c, s) for s in t]).sum() / weights[-1]
@@ -85,9 +84,10 @@ def test_what_erratum_e6_is_about():
     """For k = 1 the sum is the harmonic number, not 1; between 1 and 2 there is no verdict."""
     harmonic = float(np.sum(1 / np.arange(1.0, 4097)))
     assert harmonic == pytest.approx(8.895, abs=1e-3)
-    assert harmonic <= evaluate("zhang2022.thm8", "F", cell(4096)) == pytest.approx(1 + math.log(4096))
+    assert harmonic <= evaluate("zhang2022.thm8_e6", "F", cell(4096)) == pytest.approx(1 + math.log(4096))
     with pytest.raises(InputError, match="must be one with a case that applies"):
-        value("thm8", cell(16, k=1.5))
+        value("thm8_e6", cell(16, k=1.5))
+    assert value("thm8_e6", cell(4096, rho=1.0)) > value("thm8", cell(4096, rho=1.0))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpsco_bench.claims.bounds.context import BoundContext
-from dpsco_bench.claims.bounds.registry import evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, evaluate, get_bound
 from dpsco_bench.claims.compose import load_claim
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.errors import InputError

@@ -8,11 +8,14 @@ import pytest
 from scipy.stats import chi2
 
 from dpsco_bench.audit.likelihood import supports
+from dpsco_bench.execution.calibration import calibrate_cell
+from dpsco_bench.execution.request import make_cell
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits, weights
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.calibrate import charge
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import block, levels
+from dpsco_bench.problems.base import Trait
 
 OTB, PURE, LP = "zhang2022.dp_otb", "zhang2022.dp_otb_pure", "zhang2022.dp_otb_lp"
 N, DELTA = 4096, 1e-6
@@ -278,3 +281,11 @@ def test_normal_vectors_violate_the_printed_definition_of_sub_gaussian():
     """E7: in three dimensions ``P(||R|| >= 1)`` is .801, above exp(-1/2) = .607; in two it is exp(-1/2) itself."""
     for d, expected in ((2, exp(-0.5)), (3, 0.801)):
         assert chi2.sf(1.0, d) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("algorithm", [OTB, PURE])
+def test_privacy_asks_for_no_convexity(algorithm):
+    keys = {"n": 64, "d": 3, "epsilon": 1.0, "delta": 1e-5}
+    cell = make_cell(algorithm, "ripple_ball", keys)
+    assert Trait.CONVEX not in cell.problem_entry.traits
+    assert {calibrate_cell(cell, name, 1).privacy_status for name in ("paper", "accounted")} == {"proven"}

@@ -50,7 +50,7 @@ class AxisLinear(SharedLinear):
 class AxisPair(AxisLinear, CellFamily):
     """`AxisLinear`, and the exact privacy of one draw on data sets that differ in one record, ``+-e_1``.
 
-    Their mean records are ``a mu +- 1/n``, so that for p = 2 without the boundary both laws would be Gaussians around a.
+    Their mean records are ``a mu +- 1/n``; for p = 2, without the boundary, both laws would be Gaussians around a.
     """
 
     name = "axis_pair"

@@ -133,7 +133,8 @@ class QuadraticBall(RegularisedLaw, CellFamily):
             second = 0.0 if math.isinf(k) else RadialLaw(self.dimension, 0.0, 0.5 * k * self.convexity).second_moment()
             return 0.5 * self.convexity * second
         spread = 0.0 if math.isinf(k) else self.dimension / k
-        if spread > INTERIOR * self.convexity or self.reach**2 > INTERIOR * self.count:
-            allowed = f"d/k at most {INTERIOR:g} mu and n at least {1 / INTERIOR:g} rho^2: a law away from the boundary"
-            raise InputError("d/k, n", [spread, self.count], allowed)
+        if spread > INTERIOR * self.convexity:
+            raise InputError("d/k", spread, f"at most {INTERIOR:g} mu, where the law does not feel the boundary")
+        if self.reach**2 > INTERIOR * self.count:
+            raise InputError("reach", self.reach, f"at most sqrt(n)/{INTERIOR**-0.5:g}, a mean record inside the ball")
         return 0.5 * self.convexity * self.reach**2 / self.count + 0.5 * spread

@@ -181,6 +181,9 @@ def perturbed_minimum(objective, plan, mechanism):
     x = mechanism.release("linear term", value)
     if plan.output_noise:
         value.info.demoted = value.info.rounded  # H covers an error of alpha, which rounding did not let them reach
-        x = objective.project(mechanism.release("output", x))
+        noisy = mechanism.release("output", x)
+        projected = objective.project(noisy)
+        objective.observe_round(minimiser=x, noisy=noisy, projected=projected)
+        x = projected
     objective.observe(x)
     return x, value.info

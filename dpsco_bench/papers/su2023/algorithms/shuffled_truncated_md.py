@@ -31,10 +31,10 @@ def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, 
     lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
     ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= C sqrt(ln(n/delta)/n). ``accounted``:
     the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and the batch of a
-    record is one of T at random, or none. Where T divides n no record is left over, and the batch is charged as known.
-    What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the printed
-    noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status rests on
-    it.
+    record is one of T at random, or none: that asks for a record that is left over, so that where T m = n one batch
+    fewer is run. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the
+    printed noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status
+    rests on it.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def plan(given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, 
     k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
     level = c.gradient_deviation * sqrt(n * eps) / (k**2 * d * l) ** 0.25
     T = steps or round((M * n * eps) ** 2 / (level**2 * d * l))
-    made = truncated_schedule(given, M, level, T, SOURCE)
-    threshold, m, logarithm = made["threshold"], made["batch"], log(n) + l
+    made = truncated_schedule(given, M, level, T, SOURCE, left_over=True)
+    T, threshold, m, logarithm = made["steps"], made["threshold"], made["batch"], log(n) + l
     scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
     limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SOURCE, " = C sqrt(ln(n/delta)/n)")
     query = GeneralisedGaussianQuery(

@@ -28,14 +28,20 @@ def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
     return smooth, c.diameter
 
 
-def truncated_schedule(given: Setting, M: float, level: float, steps: int, source: str) -> Schedule:
+def truncated_schedule(
+    given: Setting, M: float, level: float, steps: int, source: str, left_over: bool = False
+) -> Schedule:
     """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
 
-    Raises InputError for T > n, gamma < 2 beta or lambda < max(beta, 1) M.
+    With ``left_over`` one batch fewer where T m = n, unless it is the only one. Raises InputError for T > n, gamma < 2
+    beta or lambda < max(beta, 1) M.
     """
-    c, n, gamma = given.constants, given.n, sqrt(steps)
+    c, n = given.constants, given.n
     if not 1 <= steps <= n:
         raise InputError("T", steps, f"from 1 to n = {n}, so that batches are not empty", source)
+    batch = n // steps
+    steps = max(1, min(steps, (n - 1) // batch)) if left_over else steps
+    gamma = sqrt(steps)
     if gamma < 2 * c.smoothness:
         raise InputError("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small", source)
     least = max(c.smoothness, 1.0) * M
@@ -44,7 +50,7 @@ def truncated_schedule(given: Setting, M: float, level: float, steps: int, sourc
     return dict(
         n=n,
         steps=steps,
-        batch=n // steps,
+        batch=batch,
         gamma=gamma,
         truncation=level,
         threshold=c.smoothness * M + level,

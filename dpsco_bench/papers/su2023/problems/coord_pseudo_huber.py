@@ -57,6 +57,7 @@ class CoordPseudoHuber(SignalFamily):
         "sampling: B = 1, rho = signal/sqrt n; privacy: B = 1/sqrt d, rho = signal/n; rho is at most 1",
         choices=("sampling", "privacy"),
     )
+    extent: float = option(1.0, "multiplies B", within="(0, inf)")
     signal = option(8.0, "in the units of the regime")
 
     @property
@@ -67,7 +68,7 @@ class CoordPseudoHuber(SignalFamily):
     @property
     def target(self) -> float:
         """B."""
-        return 1.0 if self.regime == "sampling" else self.dimension**-0.5
+        return self.extent * (1.0 if self.regime == "sampling" else self.dimension**-0.5)
 
     @property
     def unit(self) -> float:

@@ -25,9 +25,10 @@ SOURCE = "Zhang, Zheng, Mou, Wang 2017, as [34] of Wang, Ye, Xu 2017, Section 6.
 def plan(given: Setting, *, steps: int | None = None, step: float | None = None) -> Plan:
     """T = n^2 steps on one uniform record each; the output is the iterate of a uniform index.
 
-    eta = min(1/L, sqrt(2 D0/(L T V))), ``V = G^2 + d sigma^2``, which minimises ``2 D0/(T eta) + L eta V``. ``paper``:
-    sigma^2 = 32 G^2 ln(n/delta) l/eps^2. ``accounted``: the least sigma for which the one-index profile gives the claim;
-    in eta its limit for large n, ``2 G/sqrt(ln(1 + mu^2))`` with mu the Gaussian-DP parameter of (eps, delta).
+    eta = min(1/L, sqrt(2 D0/(L T V))), ``V = G^2 + d sigma^2``, which minimises ``2 D0/(T eta) + L eta V``.
+
+    ``paper``: sigma^2 = 32 G^2 ln(n/delta) l/eps^2. ``accounted``: the least sigma with which the one-index profile has
+    the claim; in eta its limit for large n, ``2 G/sqrt(ln(1 + m^2))``, m the Gaussian-DP parameter of (eps, delta).
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.options import choice_option
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     VARIANTS,
@@ -96,6 +96,8 @@ def plan(
         outside = (f"Theorem 4.1 asks for eps <= c1 T m/n^2, here {limit:.3g} c1 (erratum E1)",)
         leaks, warnings = (step_rule == "bb") * (BB_LEAK,), (eps > limit) * outside
         if charge == "output":
+            if step_rule == "bb":
+                raise Refusal("charge = output with step_rule bb", "its steps are random", SOURCE)
             return _output_plan(given, T, m, eta, scale, warnings)
         return literal_plan(given, T, N, scale, charge, leaks=leaks, warnings=warnings, **schedule)
     return poisson_plan(given, T, N, batch, **schedule)
@@ -121,7 +123,7 @@ def dp_svrg(objective, plan, mechanism):
 
 
 def _output_plan(given: Setting, T: int, m: int, eta: float, scale: float, warnings: tuple[str, ...]) -> Plan:
-    """An epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a the means over its steps of what is left of each."""
+    """An epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a means over its steps of what is left of each."""
     left = np.cumsum(shrinking_powers(given, eta, m)) / m
     a = float(left[-1])
     weights = np.outer(a ** np.arange(T), left).ravel()

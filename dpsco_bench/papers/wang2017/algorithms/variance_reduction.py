@@ -63,7 +63,7 @@ def literal_plan(
 def output_plan(given: Setting, weights: np.ndarray, kept: float, eta: float, paper_scale: float, **told: Any) -> Plan:
     """Plan the law of the literal output where losses are linear: all differences vanish, and v is the same everywhere.
 
-    The output is ``kept x_0 - eta sum_j w_j (v + u_j)``, hence ``kept x_0 - eta W (v + noise)`` with ``W = sum_j w_j`` and
+    The output is ``kept x_0 - eta sum_j w_j (v + u_j)``, hence ``kept x_0 - eta W (v + noise)``, W the sum of w_j, with
     noise of standard deviation ``sigma ||w||_2/W``. Raises Refusal for other losses and on a bounded domain.
 
     Parameters

@@ -9,12 +9,14 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.wang2017.problems.quadratics import SoftQuadraticPP
-from dpsco_bench.problems.base import Data, Problem, option
+from dpsco_bench.problems.base import Data, Problem, StreamFactory, option
+from dpsco_bench.problems.glm import draw_sphere_logistic
 from dpsco_bench.problems.logistic import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+INFORMATIVE = 3
 MOST_STEPS = 100_000
 SETTLED = 1e-14
 """Largest move of a proximal step at the minimiser: its risk is then exact to ``move^2 L^2/mu``."""
@@ -33,12 +35,20 @@ class WithL1(Problem):
 
 @problem
 class ElasticNetLogistic(WithL1, RidgeLogistic):
-    """``ridge_logistic`` with regulariser ``(ridge/2) ||x||^2 + l1 ||x||_1``."""
+    """``ridge_logistic`` with labels of three coordinates and regulariser ``(ridge/2) ||x||^2 + l1 ||x||_1``.
+
+    The minimiser is zero in the other coordinates, from a thousand records on.
+    """
 
     name = "elastic_net_logistic"
     summary = "logistic loss on the unit sphere with an l1 term and a ridge"
     source = "instance `elastic_net_logistic` for Wang, Ye, Xu 2017, Theorem 4.2 (ours)"
+    least_dimension = INFORMATIVE
     l1: float = option(0.02, "weight of the l1 term of the regulariser", within="[0, inf)")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """``n`` rows; record i depends on i alone."""
+        return draw_sphere_logistic(n, self.dimension, streams, INFORMATIVE)
 
     def minimiser(self, data: Data) -> np.ndarray:
         """Proximal gradient steps of 1/L until they stand still; the contraction is at most ``1/(1 + mu/L)``."""
@@ -53,7 +63,7 @@ class ElasticNetLogistic(WithL1, RidgeLogistic):
 
 @problem
 class SoftLassoPP(WithL1, SoftQuadraticPP):
-    """``soft_quadratic_pp`` plus ``l1 ||x||_1`` with ``l1 = threshold h/sqrt(d)``, so that the family scales as it does.
+    """``soft_quadratic_pp`` plus ``l1 ||x||_1``, ``l1 = threshold h/sqrt(d)``, so that the family scales as that does.
 
     ``x*_j sqrt(d)`` is 1 for even j and 1/4 for odd j: at the default threshold of 1/2 every other coordinate of the
     minimiser is zero.

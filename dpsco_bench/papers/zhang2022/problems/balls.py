@@ -83,17 +83,16 @@ class LinearBall(DirectionLosses):
 
 @problem
 class LpBallLinear(DirectionLosses):
-    """``f(x, z) = <m, x>`` over the unit l_p ball, m a Gaussian direction with ``||m||_q = s``; every record is m.
+    """``f(x, z) = <z, x>`` over the unit l_p ball, ``z = m + a Rad/sqrt(d)``, m a Gaussian direction, ``||m||_q = s``.
 
-    G = 1 in l_q, H = 0; the excess is ``<m, x> + s``.
+    G = 1 in l_q (hence s <= 1 - a), H = 0, sigma_G = a d^(1/q - 1/2); the excess is ``<m, x> + s``.
     """
 
     name = "lp_ball"
-    summary = "a linear loss in a Gaussian direction on the unit l_p ball, without noise"
+    summary = "linear losses in a Gaussian direction on the unit l_p ball; population risk"
     source = "instance `lp_ball` for Zhang, Tran, Cutkosky 2022"
     default_dimension: ClassVar[int] = 16
     p: float = option(1.5, "norm of the ball", within="(1, 2]")
-    spread = 0.0
 
     def prepare(self) -> None:
         """Directions have length 1 in l_q."""
@@ -103,8 +102,16 @@ class LpBallLinear(DirectionLosses):
     def own_constants(self) -> Constants:
         domain = "l2_ball" if self.p == 2.0 else f"lp_ball:{self.p!r}"
         distance = max(1.0, self.dimension ** (0.5 - 1.0 / self.p))
+        deviation = self.spread * self.dimension ** (1.0 / dual_exponent(self.p) - 0.5)
         return Constants(
-            1.0, 0.0, initial_distance=distance, diameter=2.0, norm=self.p, hessian_rank=0.0, domain=domain
+            1.0,
+            0.0,
+            initial_distance=distance,
+            diameter=2.0,
+            norm=self.p,
+            gradient_deviation=deviation,
+            hessian_rank=0.0,
+            domain=domain,
         )
 
     def optimum(self, data: Any) -> np.ndarray:
