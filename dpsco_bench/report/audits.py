@@ -185,7 +185,7 @@ def _draw_row(axes: Axes, row: AuditRow, y: float) -> None:
         lower = float(score.own("epsilon_lower")) / row.claimed
         seen = SEEN if float(score.own("power")) >= SAYS_SOMETHING or score.verdict == "refuted" else SILENT
         look: dict[str, Any] = {"color": seen, "markeredgewidth": 0.7, "zorder": 4, "markersize": 3.0}
-        if score.part.evaluation == "fused":  # around the other mark, so that both are seen in one place
+        if score.part.evaluation == "output":  # around the other mark, so that both are seen in one place
             look |= {"markerfacecolor": "white", "markersize": 4.6, "zorder": 3.5}
         axes.plot([_inside(lower)], [y], "D" if lower >= LOWEST else BELOW_AXIS, **look)
 

@@ -71,7 +71,7 @@ def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
 def test_observers_of_rounds_are_part_of_a_job():
     assert base().rounds == "" and jobs(rounds="none")[0].key != base().key
     assert jobs(rounds="none")[0].calibration_key == base().calibration_key
-    with pytest.raises(InputError, match="rounds = 'guess': must be one of zhang2022"):
+    with pytest.raises(InputError, match="rounds = 'guess': must be one of .*zhang2022"):
         jobs(rounds="guess")
 
 
