@@ -13,20 +13,14 @@ from itertools import product
 
 import numpy as np
 
+from dpsco_bench.audit import power
 from dpsco_bench.audit.bounds import LowerBound, gdp_lower_bound, lower_bound
 from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
 from dpsco_bench.audit.canaries import MOST_WORK as SHORT_WORK
 from dpsco_bench.audit.likelihood import supports
-from dpsco_bench.audit.neighbours import Neighbours, candidate_pairs
-from dpsco_bench.audit.power import (
-    Events,
-    attainable_bound,
-    best_threshold,
-    both_directions,
-    expected_bound,
-    predicted_power,
-)
-from dpsco_bench.audit.scorers import STATISTICS, MechanismFactory, Runs, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.neighbours import candidate_pairs
+from dpsco_bench.audit.scorers import STATISTICS, Runs, Scorer, candidate_scorers, run_pairs
+from dpsco_bench.audit.subject import Factory
 from dpsco_bench.audit.transcript import NeighbourRun
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -39,21 +33,18 @@ from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 
-FEWEST_RUNS, MOST_ASKED = 100, 100_000_000
-"""Runs on each data set that may be asked for: scores of more would not fit in a memory."""
+FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
 PILOT_MOST = {"transcript": 4000, "output": 20_000}
 """Most runs of a pilot: more where probabilities are counted than where densities tell them."""
 STEP = 0.05
 """Of promised bounds on epsilon that count as equal."""
-RELEARNED, WEAKENED = 1000, 1001
-"""Streams of the runs on which scorers of the chosen pair are learned, and of those with less noise."""
+COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
+"""Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK
 """Of all runs together: about a day."""
-MOST_NUMBERS = 1 << 28
-"""Numbers that the transcript of one run may have: more do not fit in a memory."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
@@ -72,22 +63,19 @@ class AuditResult:
     epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
     runs : int, runs per data set, without the pilot
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    power : float
-        Chance, predicted by the pilot before the runs, that a claim is refuted: of this noise where nothing proves it,
-        else of a quarter of it.
-    against : str, which of the two
-    promised : float, the lower bound that the pilot predicted for these runs; 0 for none
-    attainable : float
-        The one that so many runs would show of normal noise that attains the accountant's epsilon: that it is small
-        says that the runs are few, and that far less is promised, that the pair or the accountant is not tight. NaN
-        where the accountant has none.
-    of : str, what the runs are audited of: their ``output``, or the ``sequence`` of all answers
+    power, against : float, str
+        Chance, predicted before the runs, that a claim is refuted, and for which noise: this one where nothing proves
+        it, else a quarter of it.
+    promised, attainable : float
+        Lower bounds predicted for these runs (0 for none), and for as many of normal noise that attains the
+        accountant's epsilon (NaN where it has none). A small second one says that the runs are few; a far smaller
+        first one, that the pair or the accountant is not tight.
+    of : str, what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
     mu_lower, mu_charged : float
         With the same confidence, no larger than the Gaussian-DP parameter; and the one that is charged, NaN where the
         accountant has none.
     epsilon_real, epsilon_real_kind : float, str, the accountant's value of what is audited, for comparison
-    remarks : tuple of str
-        A line where outputs are no function of the releases.
+    remarks : tuple of str, a line where outputs are no function of the releases
     """
 
     algorithm: str
@@ -118,26 +106,10 @@ class AuditResult:
         return {key: getattr(self, key) for key in keys.split()} | {"remarks": list(self.remarks)}
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """A pair and a scorer, what they promised in the pilot, and the pilot's scores of runs that chose neither."""
-
-    pair: Neighbours
-    setting: NeighbourRun
-    scorer: Scorer
-    promise: float
-    scores: tuple[np.ndarray, np.ndarray]
-
-    @property
-    def events(self) -> tuple[Events, Events]:
-        """In both directions."""
-        return both_directions(self.scores, _is_density_ratio(self.scorer, self.pair, self.setting))
-
-
 def make_audit_cell(
     algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
 ) -> Cell:
-    """The cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
 
     With 200 records unless ``n`` is given; fewer on a canary where runs would be long.
     """
@@ -155,7 +127,7 @@ def audit_cell(
     confidence: float = 0.95,
     statistic: str | None = None,
     seed: int = 2017,
-    mechanism: MechanismFactory = Mechanism,
+    mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
     searched: Iterable[str] = (),
 ) -> AuditResult:
@@ -174,37 +146,38 @@ def audit_cell(
         the transcript where its likelihood is known, else the output.
     mechanism : callable, source of noise under audit, called like `privacy.mechanism.Mechanism`
     searched : names of `INSTANCES`
-        Of an audit of outputs: what may be changed of the cell, by pilots, so that its output tells most.
+        For an audit of outputs: what pilots may change in the cell, so that its output tells most.
     """
-    check_settings(calibration, runs, confidence, seed)
-    check_length(cell, calibration, runs)
+    if calibration not in CALIBRATIONS:
+        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
+    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
+        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "in (0, 1)")
+    check_run(calibration, 1, seed)
+    plan = cell.plan(calibration, 0, twice=False)[1]  # runs that would not end are refused before they are calibrated
+    asked = default_runs(plan) if runs is None else runs
+    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
+        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
     calibrated = calibrate_cell(cell, calibration, seed)
-    if searched and statistic == "output":
-        asked = default_runs(calibrated.plan_for(cell)) if runs is None else runs
-        cell, calibrated = _telling(
-            cell, calibrated, frozenset(searched), asked, (cell.delta, confidence), seed, mechanism
-        )
+    if statistic == "output" and searched:
+        audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
+        cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
     return audit_calibrated(
-        cell,
-        calibrated,
-        runs=runs,
-        confidence=confidence,
-        statistic=statistic,
-        seed=seed,
-        mechanism=mechanism,
-        progress=progress,
+        *(cell, calibrated, runs, confidence, statistic), seed=seed, mechanism=mechanism, progress=progress
     )
 
 
 def audit_calibrated(
     cell: Cell,
     calibrated: CalibratedCell,
-    *,
     runs: int | None,
     confidence: float,
     statistic: str | None = None,
+    *,
     seed: int,
-    mechanism: MechanismFactory = Mechanism,
+    mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
 ) -> AuditResult:
     """Audit a cell whose noise is fixed: see `audit_cell`."""
@@ -215,20 +188,13 @@ def audit_calibrated(
         )
     statistic = chosen_statistic(statistic, supports(plan), cell)
     runs = default_runs(plan) if runs is None else int(runs)
-    settings = [
-        (pair, NeighbourRun(pair.cell, plan, calibrated.scales, (pair.data, pair.other), pair.record))
-        for pair in candidate_pairs(cell, seed, plan, calibrated.scales)
-    ]
-    target = cell.delta, float(confidence)
-    calibrated = _as_seen(calibrated, statistic, float(cell.epsilon))
-    factor = FAULT if calibrated.privacy_status == "proven" else 1.0
-    choice = _pilot(settings, factor, statistic, runs, target, seed, mechanism)
-    power, against = _power(choice, calibrated, statistic, runs, cell, target, seed, mechanism)
-    scores, strays = zip(
-        *(_scores(choice, statistic, side, runs, seed, mechanism, progress) for side in (0, 1)), strict=True
-    )
-    there, back = (best_threshold(found, runs, float(cell.epsilon), *target) for found in choice.events)
-    bound = lower_bound(scores[0], scores[1], *target, thresholds=(there, -back))
+    audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
+    calibrated = _as_seen(calibrated, statistic, audit.claim)
+    proven = calibrated.privacy_status == "proven"
+    choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
+    predicted = audit.predicted(audit.weakened(choice) if proven else choice)
+    scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
+    bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
     return AuditResult(
         algorithm=cell.algorithm_entry.id,
         calibration=calibrated.calibration,
@@ -236,17 +202,17 @@ def audit_calibrated(
         epsilon_lower=bound.epsilon,
         confidence=float(confidence),
         runs=runs,
-        neighbours=choice.pair.name,
+        neighbours=choice.setting.name,
         statistic=choice.scorer.label,
         verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
-        power=power,
-        against=against,
+        power=predicted,
+        against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, choice.promise),
-        attainable=attainable_bound(runs, calibrated.epsilon_real, *target),
+        attainable=power.attainable_bound(runs, calibrated.epsilon_real, *audit.target),
         delta=float(cell.delta),
         of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
-        mu_lower=gdp_lower_bound(scores[0], scores[1], float(confidence)),
-        mu_charged=_charged_mu(calibrated, float(cell.delta)),
+        mu_lower=gdp_lower_bound(scores[0], scores[1], audit.confidence),
+        mu_charged=_charged_mu(calibrated, audit.delta),
         epsilon_real=calibrated.epsilon_real,
         epsilon_real_kind=calibrated.epsilon_real_kind,
         bound=bound,
@@ -255,7 +221,7 @@ def audit_calibrated(
 
 
 def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:
-    """A cell as whoever sees all answers has it: charged by its sequence, where its output is charged apart."""
+    """Charge the sequence where all answers are seen, and the output is charged apart from them."""
     if statistic == "output" or calibrated.epsilon_of != OUTPUT or math.isnan(calibrated.epsilon_sequence):
         return calibrated
     kept = calibrated.epsilon_sequence <= claim * (1.0 + ROUNDING)
@@ -269,75 +235,19 @@ def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> Calibr
 
 
 def _charged_mu(calibrated: CalibratedCell, delta: float) -> float:
-    """The Gaussian-DP parameter behind an epsilon of an accountant that has one; NaN of others."""
+    """Return the Gaussian-DP parameter behind an epsilon of an accountant that has one; NaN of others."""
     known = "Gaussian-DP" in calibrated.accountant and calibrated.epsilon_real_kind in ("upper", "exact")
     return gdp_mu(calibrated.epsilon_real, delta) if known and 0.0 < calibrated.epsilon_real < math.inf else math.nan
 
 
-def _telling(
-    cell: Cell,
-    calibrated: CalibratedCell,
-    searched: frozenset[str],
-    runs: int,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> tuple[Cell, CalibratedCell]:
-    """The cell whose outputs promise most in a pilot, among those with other ridges, starts and numbers of steps."""
-    known = {
-        "steps": cell.algorithm_entry.options,
-        **dict.fromkeys(("regularisation", "start"), cell.problem_entry.options),
-    }
-    tried = {
-        key: (None, *values) if key in searched and key in known[key] else (None,) for key, values in INSTANCES.items()
-    }
-    best, found = -math.inf, (cell, calibrated)
-    for values in product(*tried.values()):
+def _instances(cell: Cell, searched: frozenset[str]) -> Iterator[Cell]:
+    """List a cell and those with another ridge, start or number of steps, where it takes them."""
+    own, ours = cell.algorithm_entry.options, cell.problem_entry.options
+    tried = {k: v for k, v in INSTANCES.items() if k in searched and k in (own if k == "steps" else ours)}
+    for values in product(*((None, *several) for several in tried.values())):
         given = {key: value for key, value in zip(tried, values, strict=True) if value is not None}
-        options = {key: value for key, value in given.items() if key == "steps"}
-        ours = {key: value for key, value in given.items() if key != "steps"}
-        try:
-            own = replace(cell, options={**cell.options, **options}, problem_options={**cell.problem_options, **ours})
-            if work_of(own.plan(calibrated.calibration, seed, twice=False)[1]) > SHORT_WORK:
-                continue
-            fixed = calibrate_cell(own, calibrated.calibration, seed)
-        except DpscoError:
-            continue
-        pairs = candidate_pairs(own, seed, fixed.plan_for(own), fixed.scales)
-        settings = [
-            (p, NeighbourRun(p.cell, fixed.plan_for(own), fixed.scales, (p.data, p.other), p.record)) for p in pairs
-        ]
-        choices = _pilot_choices(list(enumerate(settings, 1)), PILOT_FEWEST, runs, "output", target, seed, mechanism)
-        promise = max(choice.promise for choice in choices)
-        if promise > best + STEP:
-            best, found = promise, (own, fixed)
-    return found
-
-
-def check_settings(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
-    if calibration not in CALIBRATIONS:
-        raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
-    if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
-        raise InputError("runs", runs, f"an integer >= {FEWEST_RUNS}")
-    if runs is not None and runs > MOST_ASKED:
-        raise InputError("runs", runs, f"an integer <= {MOST_ASKED}")
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InputError("confidence", confidence, "in (0, 1)")
-    check_run(calibration, 1, seed)
-
-
-def check_length(cell: Cell, calibration: str, runs: int | None) -> None:
-    """Refuse runs that would not end within a day or so, before noise is calibrated for them."""
-    plan = cell.plan(calibration, 0, twice=False)[1]
-    numbers = sum(query.releases for query in plan.queries) * cell.problem_entry.dimension
-    if numbers > MOST_NUMBERS:
-        what = f"a run releases {numbers:.3g} numbers, and at most {MOST_NUMBERS:.3g} are kept: take a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
-    asked = default_runs(plan) if runs is None else runs
-    days = asked * work_of(plan) / MOST_WORK
-    if days > 1.0:
-        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
+        steps = {"steps": given.pop("steps")} if "steps" in given else {}
+        yield replace(cell, options={**cell.options, **steps}, problem_options={**cell.problem_options, **given})
 
 
 def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
@@ -354,120 +264,114 @@ def default_runs(plan: Plan) -> int:
     return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
 
 
-def _pilot(
-    settings: list[tuple[Neighbours, NeighbourRun]],
-    factor: float,
-    statistic: str,
-    runs: int,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> _Choice:
-    """Choose the pair that promises most, then on more runs the scorer.
+@dataclass(frozen=True)
+class _Choice:
+    """A pair and a scorer, the pilot's scores of runs that chose neither, and the bound that they promise."""
 
-    Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the noise:
-    with noise that is proven, pairs differ in what they would show of a fault.
-    """
-    how = statistic, target, seed, mechanism
-    numbered = [(k, (pair, _weaker(setting, factor))) for k, (pair, setting) in enumerate(settings, start=1)]
-    each = _pilot_size(runs, PILOT_PART / len(settings), PILOT_FEWEST, statistic)
-    best = max(_pilot_choices(numbered, each, runs, *how), key=_promise)
-    again = [(RELEARNED, (best.pair, next(own for pair, own in settings if pair is best.pair)))]
-    return max(
-        _pilot_choices(again, _pilot_size(runs, 2 * PILOT_PART, RELEARN_FEWEST, statistic), runs, *how), key=_promise
-    )
+    setting: NeighbourRun
+    scorer: Scorer
+    scores: tuple[np.ndarray, np.ndarray]
+    promise: float = 0.0
+
+    @property
+    def events(self) -> tuple[power.Events, power.Events]:
+        """Events in both directions: hidden batches hide the others' contributions, if they have any."""
+        exact = self.scorer.label == "transcript" and (self.setting.alone or not self.setting.hides_batches)
+        return power.both_directions(self.scores, exact)
+
+
+@dataclass(frozen=True)
+class _Audit:
+    """What all runs of an audit share."""
+
+    statistic: str
+    runs: int
+    delta: float
+    confidence: float
+    claim: float
+    seed: int
+    mechanism: Factory
+
+    @property
+    def target(self) -> tuple[float, float]:
+        return self.delta, self.confidence
+
+    def pilot(self, settings: list[NeighbourRun], factor: float) -> _Choice:
+        """Choose the pair that promises most, then on more runs the scorer.
+
+        Scorers are learned on one half of a pilot and judged on the other. The pair is chosen at a ``factor`` of the
+        noise: with noise that is proven, pairs differ in what they would show of a fault.
+        """
+        runs = self.pilot_size(PILOT_PART / len(settings), PILOT_FEWEST)
+        found = (own for k, one in enumerate(settings, start=1) for own in self.learned(_weaker(one, factor), k, runs))
+        name = max(found, key=_promise).setting.name
+        setting = next(own for own in settings if own.name == name)
+        again = self.learned(setting, RELEARNED, self.pilot_size(2 * PILOT_PART, RELEARN_FEWEST))
+        return max(again, key=_promise)
+
+    def telling(self, cell: Cell, calibrated: CalibratedCell, searched: frozenset[str]) -> tuple[Cell, CalibratedCell]:
+        """Choose the instance of which outputs promise most in a pilot; the cell's own among nearly equal ones."""
+        best, found = -math.inf, (cell, calibrated)
+        for own in _instances(cell, searched):
+            try:
+                if work_of(own.plan(calibrated.calibration, self.seed, twice=False)[1]) > SHORT_WORK:
+                    continue
+                fixed = calibrate_cell(own, calibrated.calibration, self.seed)
+            except DpscoError:
+                continue
+            pairs = candidate_pairs(own, self.seed, fixed.plan_for(own), fixed.scales)
+            choices = (one for k, pair in enumerate(pairs, start=1) for one in self.learned(pair, k, PILOT_FEWEST))
+            if (promise := max(choice.promise for choice in choices)) > best + STEP:
+                best, found = promise, (own, fixed)
+        return found
+
+    def pilot_size(self, part: float, fewest: int) -> int:
+        return int(min(max(part * self.runs, min(fewest, self.runs)), PILOT_MOST[self.statistic]))
+
+    def learned(self, setting: NeighbourRun, stream: int, runs: int) -> Iterator[_Choice]:
+        """Learn scorers on one half of some runs, and score the other half, on both data sets."""
+        both = [zip(*self.blocks(setting, side, stream, runs), strict=True) for side in (0, 1)]
+        (f, o, s), (g, p, t) = (map(np.concatenate, parts) for parts in both)
+        half = runs // 2
+        first, second = (f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half])
+        for scorer in candidate_scorers(self.statistic, (first, second)):
+            scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
+            choice = _Choice(setting, scorer, scores)
+            yield replace(choice, promise=max(power.expected_bound(e, self.runs, *self.target) for e in choice.events))
+
+    def weakened(self, choice: _Choice) -> _Choice:
+        """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
+        size = 2 * len(choice.scores[0])
+        learned = list(self.learned(_weaker(choice.setting, FAULT), WEAKENED, size))
+        return next((own for own in learned if own.scorer.label == choice.scorer.label), learned[0])
+
+    def predicted(self, choice: _Choice) -> float:
+        """Predict the power, by events at either end: their counts are nearly independent."""
+        given = self.runs, self.claim, *self.target
+        there, back = (power.predicted_power(found, *given, seed=self.seed) for found in choice.events)
+        return 1.0 - (1.0 - there) * (1.0 - back)
+
+    def thresholds(self, choice: _Choice) -> tuple[float, float]:
+        there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
+        return there, -back
+
+    def scores(self, choice: _Choice, side: int, progress: Progress) -> tuple[np.ndarray, int]:
+        """Score the runs that count; with how many outputs no replay explains."""
+        scores, done, unexplained = np.empty(self.runs), 0, 0
+        for features, outputs, strays in self.blocks(choice.setting, side, COUNTED, self.runs):
+            scores[done : done + len(strays)] = choice.scorer(features, outputs, strays)
+            done, unexplained = done + len(strays), unexplained + int(strays.sum())
+            progress(side * self.runs + done, 2 * self.runs)
+        return scores, unexplained
+
+    def blocks(self, setting: NeighbourRun, side: int, stream: int, runs: int) -> Iterator[Runs]:
+        return run_pairs(setting, self.statistic, side, stream, runs, self.seed, self.mechanism)
 
 
 def _promise(choice: _Choice) -> int:
-    """What a choice promises, in steps: of nearly equal ones the first is taken, which is the plainest."""
+    """Round what a choice promises to steps: of nearly equal ones the first is taken, which is the plainest."""
     return max(0, round(choice.promise / STEP))
 
 
 def _weaker(setting: NeighbourRun, factor: float) -> NeighbourRun:
     return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
-
-
-def _pilot_size(runs: int, part: float, fewest: int, statistic: str) -> int:
-    return int(min(max(part * runs, min(fewest, runs)), PILOT_MOST[statistic]))
-
-
-def _pilot_choices(
-    settings: list[tuple[int, tuple[Neighbours, NeighbourRun]]],
-    pilot: int,
-    runs: int,
-    statistic: str,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> Iterator[_Choice]:
-    """Scorers of each pair, learned on ``pilot`` runs of a stream of their own, with what they promise of ``runs``."""
-    for stream, (pair, setting) in settings:
-        for scorer, scores in _learned(setting, statistic, stream, pilot, seed, mechanism):
-            choice = _Choice(pair, setting, scorer, 0.0, scores)
-            yield replace(choice, promise=max(expected_bound(found, runs, *target) for found in choice.events))
-
-
-def _is_density_ratio(scorer: Scorer, pair: Neighbours, setting: NeighbourRun) -> bool:
-    """Whether scores are log density ratios: hidden batches hide the others' contributions, if they have any."""
-    return scorer.label == "transcript" and (pair.alone or not setting.hides_batches)
-
-
-def _learned(
-    setting: NeighbourRun, statistic: str, stream: int, runs: int, seed: int, mechanism: MechanismFactory
-) -> Iterator[tuple[Scorer, tuple[np.ndarray, np.ndarray]]]:
-    """Scorers learned on one half of some runs, each with the scores of the other half; of both data sets."""
-    sides = [_pilot_runs(setting, statistic, side, stream, runs, seed, mechanism) for side in (0, 1)]
-    half = runs // 2
-    (f, o, s), (g, p, t) = sides
-    for scorer in candidate_scorers(statistic, ((f[:half], o[:half], s[:half]), (g[:half], p[:half], t[:half]))):
-        yield scorer, (scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:]))
-
-
-def _pilot_runs(
-    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: MechanismFactory
-) -> Runs:
-    """Features and outputs of some runs, and which of these no replay explains."""
-    parts = zip(*run_pairs(setting, statistic, side, stream, runs, seed, mechanism), strict=True)
-    features, outputs, strays = map(np.concatenate, parts)
-    return features, outputs, strays
-
-
-def _power(
-    choice: _Choice,
-    calibrated: CalibratedCell,
-    statistic: str,
-    runs: int,
-    cell: Cell,
-    target: tuple[float, float],
-    seed: int,
-    mechanism: MechanismFactory,
-) -> tuple[float, str]:
-    """Predicted power, and against what: see `AuditResult`."""
-    against = "this noise"
-    if calibrated.privacy_status == "proven":
-        weaker = _weaker(choice.setting, FAULT)
-        # a stream of its own, which neither the choice nor the test has seen
-        learned = list(_learned(weaker, statistic, WEAKENED, 2 * len(choice.scores[0]), seed, mechanism))
-        scorer, scores = next((own for own in learned if own[0].label == choice.scorer.label), learned[0])
-        choice, against = replace(choice, scorer=scorer, scores=scores), f"{FAULT:g} of this noise"
-    there, back = (predicted_power(found, runs, float(cell.epsilon), *target, seed=seed) for found in choice.events)
-    return 1.0 - (1.0 - there) * (1.0 - back), against  # events at either end: their counts are nearly independent
-
-
-def _scores(
-    choice: _Choice,
-    statistic: str,
-    side: int,
-    runs: int,
-    seed: int,
-    mechanism: MechanismFactory,
-    progress: Progress,
-) -> tuple[np.ndarray, int]:
-    """Score the runs that count, from a stream that the pilot did not see; with how many outputs no replay explains."""
-    scores, done, unexplained = np.empty(runs), 0, 0
-    for features, outputs, strays in run_pairs(choice.setting, statistic, side, 0, runs, seed, mechanism):
-        scores[done : done + len(features)] = choice.scorer(features, outputs, strays)
-        done += len(features)
-        unexplained += int(strays.sum())
-        progress(side * runs + done, 2 * runs)
-    return scores, unexplained

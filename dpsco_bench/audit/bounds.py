@@ -32,12 +32,7 @@ BOUNDS = 4
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A lower bound on epsilon and the event that shows it.
-
-    Attributes
-    ----------
-    power_low, false_alarm_high : float, lower bound on the larger probability, upper bound on the smaller one
-    """
+    """A lower bound on epsilon and the event that shows it: bounds on the larger probability and on the smaller one."""
 
     epsilon: float
     direction: str
@@ -78,10 +73,9 @@ def lower_bound(
     scores_q: Any,
     delta: float,
     confidence: float = 0.95,
-    training: float = TRAINING,
     thresholds: tuple[float, float] | None = None,
 ) -> LowerBound:
-    """Lower confidence bound on epsilon, with the event behind it.
+    """Bound epsilon from below, with the event behind it.
 
     Raises InputError for NaN scores, fewer than 8 of them, or a number outside its range.
 
@@ -92,17 +86,17 @@ def lower_bound(
         depend on anything but on these runs' data set: any function of what the mechanism releases gives a valid bound.
     delta : float, in [0, 1)
     confidence : float, in (0, 1): probability, at least, that the bound does not exceed the true epsilon
-    training : float, part of the scores, in (0, 1), on which the events are chosen
     thresholds : two floats, optional
         Of further events, chosen without these scores: ``score >= first`` as the likelier on the first data set, and
         ``score <= second`` as the likelier on the second. They are tested too, and all bounds hold jointly.
     """
-    for key, value, low in (("delta", delta, 0.0), ("confidence", confidence, 1e-300), ("training", training, 1e-300)):
-        if not low <= value < 1:
-            raise InputError(key, value, "in [0, 1)" if low == 0 else "in (0, 1)")
+    if not 0 <= delta < 1:
+        raise InputError("delta", delta, "in [0, 1)")
+    if not 0 < confidence < 1:
+        raise InputError("confidence", confidence, "in (0, 1)")
     error = (1.0 - confidence) / (BOUNDS if thresholds is None else 2 * BOUNDS)
     (train_p, test_p), (train_q, test_q) = (
-        _split(_checked(key, scores), training) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
+        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
     )
     there, back = (test_p, test_q, "P over Q"), (test_q, test_p, "Q over P")
     worth = partial(_epsilon, delta=delta)
@@ -112,19 +106,18 @@ def lower_bound(
     ]
     if thresholds is not None:
         tried += [(_Event(thresholds[0], True), there), (_Event(thresholds[1], False), back)]
-    found = [_test(event, *sides, delta, error) for event, sides in tried]
-    return max(found, key=lambda bound: bound.epsilon)
+    return max((_test(event, *sides, delta, error) for event, sides in tried), key=lambda bound: bound.epsilon)
 
 
 def gdp_lower_bound(scores_p: Any, scores_q: Any, confidence: float) -> float:
-    """Lower confidence bound on the Gaussian-DP parameter, from scores as those of `lower_bound`.
+    """Bound the Gaussian-DP parameter from below, from scores as those of `lower_bound`.
 
     A mu-GDP run has ``Phi^-1(P(E)) <= Phi^-1(Q(E)) + mu`` for every event E. Events in the middle of the scores tell
     most, where counts are large: far fewer runs come close to the parameter than to an epsilon at a small delta.
     """
     error = (1.0 - confidence) / BOUNDS
     (train_p, test_p), (train_q, test_q) = (
-        _split(_checked(key, scores), TRAINING) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
+        _split(key, scores) for key, scores in (("scores_p", scores_p), ("scores_q", scores_q))
     )
     found = []
     for likely, unlikely, train in ((test_p, test_q, (train_p, train_q)), (test_q, test_p, (train_q, train_p))):
@@ -138,17 +131,14 @@ def _mu(power: Any, false_alarm: Any) -> Any:
     return np.maximum(ndtri(np.maximum(power, 1e-300)) - ndtri(np.minimum(false_alarm, 1.0 - 1e-16)), 0.0)
 
 
-def _checked(key: str, scores: Any) -> Array:
-    values = np.asarray(scores, dtype=float)
-    if values.ndim != 1 or len(values) < FEWEST_SCORES:
-        raise InputError(f"shape of {key}", values.shape, f"one-dimensional with at least {FEWEST_SCORES} scores")
-    if np.isnan(values).any():
+def _split(key: str, given: Any) -> tuple[Array, Array]:
+    """Split scores into those that choose events and those that test them."""
+    scores = np.asarray(given, dtype=float)
+    if scores.ndim != 1 or len(scores) < FEWEST_SCORES:
+        raise InputError(f"shape of {key}", scores.shape, f"one-dimensional with at least {FEWEST_SCORES} scores")
+    if np.isnan(scores).any():
         raise InputError(key, math.nan, "numbers (infinities are allowed)")
-    return values
-
-
-def _split(scores: Array, training: float) -> tuple[Array, Array]:
-    first = min(max(1, round(training * len(scores))), len(scores) - 1)
+    first = min(max(1, round(TRAINING * len(scores))), len(scores) - 1)
     return scores[:first], scores[first:]
 
 
@@ -159,14 +149,17 @@ def _epsilon(power: Any, false_alarm: Any, delta: float) -> Any:
 
 
 def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, value: Value, error: float) -> _Event:
-    """Event of the largest value on a test part of the given sizes, judged by the training scores.
+    """Choose the event of the largest value on a test part of the given sizes, judged by the training scores.
 
     One more false alarm is counted than was seen: an event that no training score hit has a small probability, not 0.
     """
     best, chosen = -1.0, _Event(math.inf, True)
     ordered, other = np.sort(likely), np.sort(unlikely)
+    values = np.sort(np.concatenate([likely, unlikely]))
+    ranks = np.unique(np.geomspace(1, len(values), CANDIDATES).astype(int)) - 1
+    candidates = np.unique(values[np.concatenate([ranks, len(values) - 1 - ranks])])
     for upper in (True, False):
-        thresholds = _candidates(np.sort(np.concatenate([likely, unlikely])), upper)
+        thresholds = candidates[::-1] if upper else candidates
         hits, alarms = (_counts(values, thresholds, upper) for values in (ordered, other))
         power = clopper_pearson_lower(hits * (trials / len(ordered)), trials, error)
         expected = np.minimum((alarms + 1) * (other_trials / len(other)), other_trials)
@@ -175,13 +168,6 @@ def _choose(likely: Array, unlikely: Array, trials: int, other_trials: int, valu
         if promised[i] > best:
             best, chosen = float(promised[i]), _Event(float(thresholds[i]), upper)
     return chosen
-
-
-def _candidates(ordered: Array, upper: bool) -> Array:
-    ranks = np.unique(np.geomspace(1, len(ordered), CANDIDATES).astype(int)) - 1
-    both = np.concatenate([ranks, len(ordered) - 1 - ranks])
-    values = np.unique(ordered[both])
-    return values[::-1] if upper else values
 
 
 def _counts(ordered: Array, thresholds: Array, upper: bool) -> Array:

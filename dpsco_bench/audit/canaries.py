@@ -1,4 +1,4 @@
-"""Which canary an algorithm is audited on: the first of its own family that it accepts at a bearable price.
+"""Choose the canary that an algorithm is audited on: the first of its own family that it accepts at a bearable price.
 
 A canary is a problem of which one record alone has a gradient, so that nothing hides it. What a method asks for, it
 asks of a canary too: each declares its own constants and traits, and the first fitting one is taken.
@@ -7,19 +7,18 @@ asks of a canary too: each declares its own constants and traits, and the first 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import product
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.request import CELL_KEYS, PROBLEM, make_cell, place_of
+from dpsco_bench.execution.request import PROBLEM, make_cell
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.registry import problem_class
 
 RECORDS = (200, 60, 20)
 """Numbers of records, unless one is given: fewer for methods whose schedules are long."""
@@ -65,7 +64,7 @@ CANARIES = (
 
 
 def work_of(plan: Plan) -> float:
-    """Work of one run of a plan, in gradients of single records."""
+    """Estimate the work of one run of a plan, in gradients of single records."""
     chains = SWEEP_COST * plan.schedule.get("sweeps", 0)
     return plan.gradient_evaluations + RELEASE_COST * sum(q.releases for q in plan.queries) + chains
 
@@ -78,90 +77,63 @@ def check_private(algorithm: str) -> None:
 
 
 def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
-    """The cell of an audit: on the problem that is given, else on the first fitting canary.
+    """Make the cell of an audit on the first fitting canary.
 
     Without a number of records, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither
     outside the paper's range nor too long; where all are, the shortest.
 
-    Raises
-    ------
-    InputError, Refusal
-        As `execution.request.make_cell` for a problem that is given; for keys that no canary takes; and in one line
-        where an algorithm accepts none.
+    Raises InputError, Refusal for keys that no canary takes, and in one line where an algorithm accepts none.
     """
     check_private(algorithm)
-    given = dict(keys)
-    get_algorithm(algorithm).variant_for(calibration, given.get("variant"))
-    problem = given.pop("problem", None)
-    tried = CANARIES if problem is None else (Canary("", str(problem)),)
-    failures: list[DpscoError] = []
-    shorter = [{}, {"steps": STEPS}] if {"steps"} & (get_algorithm(algorithm).options.keys() - given.keys()) else [{}]
-    for steps in shorter:
-        for epsilon in EPSILONS if "epsilon" not in given else (given["epsilon"],):
-            found = _cells(algorithm, calibration, tried, {**given, **steps, "epsilon": epsilon}, failures)
+    entry, failures, given = get_algorithm(algorithm), list[DpscoError](), {"epsilon": EPSILONS, "n": RECORDS}
+    entry.variant_for(calibration, keys.get("variant"))
+    epsilons, records = ((keys[key],) if key in keys else several for key, several in given.items())
+    for steps in [{}, {"steps": STEPS}] if {"steps"} & (entry.options.keys() - keys.keys()) else [{}]:
+        for epsilon in epsilons:
+            found = list[tuple[float, Cell]]()
+            for n, canary in product(records, CANARIES):
+                try:
+                    work, cell = _cell(algorithm, calibration, canary, {**keys, **steps, "epsilon": epsilon, "n": n})
+                except (InputError, Refusal) as failure:
+                    failures.append(failure)
+                    continue
+                if work <= MOST_WORK:
+                    return cell
+                found.append((work, cell))
             if found:
-                return found[-1][1] if found[-1][0] <= MOST_WORK else min(found, key=lambda pair: pair[0])[1]
-    raise _why_none(algorithm, given, failures, problem)
+                return min(found, key=lambda pair: pair[0])[1]
+    raise _why_none(algorithm, keys, failures)
 
 
-def _cells(
-    algorithm: str,
-    calibration: str,
-    tried: Sequence[Canary],
-    keys: Options,
-    failures: list[DpscoError],
-) -> list[tuple[float, Cell]]:
-    """Cells and their work, in the order of trial, up to the first one that is short enough."""
-    found: list[tuple[float, Cell]] = []
-    for n in RECORDS if "n" not in keys else (keys["n"],):
-        for canary in tried:
-            cell = _cell(algorithm, calibration, canary, {**keys, "n": n}, failures)
-            if cell is not None:
-                found.append((work_of(cell.plan(calibration, 0, twice=False)[1]), cell))
-                if found[-1][0] <= MOST_WORK:
-                    return found
-    return found
-
-
-def _cell(algorithm: str, calibration: str, canary: Canary, keys: Options, failures: list[DpscoError]) -> Cell | None:
-    """The cell if a plan can be made; what stands against it is kept."""
+def _cell(algorithm: str, calibration: str, canary: Canary, keys: Options) -> tuple[float, Cell]:
+    """Make the cell on one canary, and measure the work of its run, if a plan can be made."""
     given = {key.rpartition(".")[2] for key in keys}
     own = {key if key == "d" else f"{PROBLEM}.{key}": v for key, v in canary.options.items() if key not in given}
-    try:
-        cell = make_cell(algorithm, canary.problem, {**own, **keys})
-        _, plan = cell.plan(calibration, 0, twice=False)
-        if plan.schedule.get("sweeps", 0) > SWEEPS and "sweeps" not in given:
-            cell = replace(cell, options={**cell.options, "sweeps": SWEEPS})
-            _, plan = cell.plan(calibration, 0, twice=False)
-        if calibration == "paper" and plan.paper_limit is not None:
-            raise plan.paper_limit.error()
-    except (InputError, Refusal) as failure:
-        failures.append(failure)
-        return None
-    return cell
+    cell = make_cell(algorithm, canary.problem, {**own, **keys})
+    plan = cell.plan(calibration, 0, twice=False)[1]
+    if plan.schedule.get("sweeps", 0) > SWEEPS and "sweeps" not in given:
+        cell = replace(cell, options={**cell.options, "sweeps": SWEEPS})
+        plan = cell.plan(calibration, 0, twice=False)[1]
+    if calibration == "paper" and plan.paper_limit is not None:
+        raise plan.paper_limit.error()
+    return work_of(plan), cell
 
 
-def _why_none(algorithm: str, keys: Options, failures: list[DpscoError], problem: Any) -> DpscoError:
-    """The user's own mistake if there is one, else that the algorithm takes no canary."""
-    if problem is not None:
-        return failures[0]
-    entry = get_algorithm(algorithm)
+def _why_none(algorithm: str, keys: Options, failures: list[DpscoError]) -> DpscoError:
+    """Return the user's own mistake if there is one, else that the algorithm takes no canary."""
     wrong = [f for f in failures if isinstance(f, InputError)]
-    for key in keys:
-        own = [f for f in wrong if f.key in (key, key.rpartition(".")[2])]
-        known = key in (*CELL_KEYS, "variant", *entry.options)
-        taken = known or any(place_of(key, entry, problem_class(canary.problem)) for canary in CANARIES)
-        if own and (not taken or len(own) == len(wrong)):
-            return own[0]
+    for key in keys if wrong else ():
+        if all(f.key in (key, key.rpartition(".")[2]) for f in wrong):
+            return wrong[0]
     refused = [f for f in failures if isinstance(f, Refusal) and "lacks" not in str(f)]
     other = [f for f in wrong if f.key not in ("domain", "norm", "p", "d", "option")]
     why = next((str(f) for f in (*other, *refused)), "none is of the class that it asks for")
-    return Refusal(f"audit of {entry.id}", f"it takes none of the canaries: {why}")
+    return Refusal(f"audit of {get_algorithm(algorithm).id}", f"it takes none of the canaries: {why}")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What an audit of one variant under one calibration tries by default; ``reason``: why nothing can be tried."""
+    """What an audit of one variant under one calibration tries by default, or the ``reason`` why it tries nothing."""
 
     algorithm: str
     variant: str
@@ -178,15 +150,15 @@ class Trial:
 
 
 def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
-    """What would be tried for every algorithm, variant and calibration, with a fused run too where there is one.
+    """List what would be tried for every algorithm, variant and calibration, with a compiled run where there is one.
 
     Nothing is run or charged.
     """
     from dpsco_bench.audit.likelihood import supports
 
     for id in list_algorithms() if algorithms is None else algorithms:
-        entry = get_algorithm(id)
-        pairs = [(v, c) for v, allowed in entry.variants.items() for c in allowed if c in CALIBRATIONS]
+        variants = get_algorithm(id).variants.items()
+        pairs = [(v, c) for v, allowed in variants for c in allowed if c in CALIBRATIONS]
         for variant, calibration in pairs or [("", "none")]:
             try:
                 cell = audit_cell_of(id, calibration, {"variant": variant} if variant else {})
@@ -194,15 +166,15 @@ def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
                 yield Trial(id, variant, calibration, "", {}, {}, 0, 0, math.nan, "", False, str(failure))
                 continue
             plan = cell.plan(calibration, 0, twice=False)[1]
-            statistic = "transcript" if supports(plan) else "output"
             place = cell.problem, cell.problem_options, cell.options, cell.n, cell.problem_entry.dimension
-            yield Trial(id, variant, calibration, *place, float(cell.epsilon), statistic, False, "")
+            known = id, variant, calibration, *place, float(cell.epsilon)
+            yield Trial(*known, "transcript" if supports(plan) else "output", False, "")
             if runs_fused(cell, plan):
-                yield Trial(id, variant, calibration, *place, float(cell.epsilon), "output", True, "")
+                yield Trial(*known, "output", True, "")
 
 
 def runs_fused(cell: Cell, plan: Plan) -> bool:
-    """Whether compiled steps run in place of the listing where nothing but the output is wanted."""
+    """Tell whether compiled steps run in place of the reference where nothing but the output is wanted."""
     from dpsco_bench.fused.registry import run_of
 
     entry, scales = cell.algorithm_entry, {query.name: 1.0 for query in plan.queries}

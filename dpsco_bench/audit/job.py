@@ -41,15 +41,10 @@ def execute(
     shard: Shard = WHOLE,
     meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Audit the cells of a job with as many runs on each data set as it has replicates; a share has every so many.
+    """Audit the cells of a job with as many runs on each data set as it has replicates; an audit is a single ``block``.
 
-    An audit is a single ``block``.
-
-    Returns
-    -------
-    pa.Table
-        Of `results.RESULT_SCHEMA`: ``risk`` is the lower bound, ``start_risk`` the claimed epsilon, and the warnings
-        name pair and statistic.
+    In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon. The
+    warnings name pair and statistic.
     """
     tables = []
     for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):

@@ -18,16 +18,7 @@ from scipy.stats import binom
 from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, ObjectiveQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.records import (
-    Disjoint,
-    Full,
-    Nodes,
-    Poisson,
-    RandomAllocation,
-    SingleIndex,
-    WithoutReplacement,
-    WithReplacement,
-)
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, WithReplacement
 
 Array = np.ndarray
 
@@ -49,31 +40,24 @@ def generalised_gaussian(z: Array, scale: float, r: float) -> Array:
     return -(lp_norm(z, r)[:, 0] ** 2) / (2.0 * scale * scale)
 
 
-def generalised_gaussian_mean(z: Array, scale: float, r: float, draws: int) -> Array:
-    """Of the normal law with the variance of a mean of ``draws`` such vectors."""
-    d = z.shape[-1]
+def mean_deviation(d: int, r: float, draws: int) -> float:
+    """Standard deviation of a coordinate of a mean of ``draws`` vectors of density ``~ exp(-||z||_r^2/2)``."""
     log_variance = math.log(d) + gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
-    return normal(z, scale * math.exp(0.5 * float(log_variance)) / math.sqrt(draws))
-
-
-def gamma_norm(z: Array, scale: float, q: float = 2.0) -> Array:
-    """Of density ``~ exp(-||z||_q/scale)``."""
-    return -lp_norm(z, q)[:, 0] / scale
+    return math.exp(0.5 * float(log_variance)) / math.sqrt(draws)
 
 
 LAWS: dict[str, Callable[..., Array]] = {
     "normal": normal,
     "generalised_gaussian": generalised_gaussian,
-    "generalised_gaussian_mean": generalised_gaussian_mean,
-    "gamma_norm": gamma_norm,
+    "generalised_gaussian_mean": lambda z, scale, *law: normal(z, scale * mean_deviation(z.shape[-1], *law)),
+    "gamma_norm": lambda z, scale, q=2.0: -lp_norm(z, q)[:, 0] / scale,
 }
 """By the law of a query's noise."""
 
 
 def supports(plan: Plan) -> bool:
-    """Whether every query of a plan has a density here, and every way to choose records a mixture."""
-    chosen = Full | Disjoint | Nodes | Poisson | SingleIndex | WithoutReplacement | WithReplacement | RandomAllocation
-    return all(isinstance(q.records, chosen) and _known(q) for q in plan.queries)
+    """Tell whether every query of a plan has a density here."""
+    return all(map(_known, plan.queries))
 
 
 def _known(query: Query) -> bool:
@@ -83,6 +67,12 @@ def _known(query: Query) -> bool:
     return own and query.law in LAWS
 
 
+def factor(query: Query, step: int) -> float:
+    """Factor of a query's own on the scale of one release."""
+    factors = query.factors(step, 1)
+    return 1.0 if factors is None else float(np.asarray(factors)[0])
+
+
 def log_density(query: Query, scale: float, step: int, exposed: Array, released: Array) -> Array:
     """Log density ``(R,)`` of what a query with noise of its own released, given what its noise hides.
 
@@ -90,15 +80,12 @@ def log_density(query: Query, scale: float, step: int, exposed: Array, released:
 
     Parameters
     ----------
-    scale : float
-        Calibrated; factors of the query's own are applied here.
+    scale : float, calibrated; factors of the query's own are applied here
     exposed : array
         ``Query.exposed`` on one data set: the value ``(R, k)``, or the scores ``(R, K)`` of a noisy minimum.
-    released : array
-        What the run got: ``(R, k)``, or indices ``(R,)``.
+    released : array, what the run got: ``(R, k)``, or indices ``(R,)``
     """
-    factors = query.factors(step, 1)
-    scale = scale * (1.0 if factors is None else float(np.asarray(factors)[0]))
+    scale = scale * factor(query, step)
     if isinstance(query, NoisyMinimumQuery):
         return noisy_minimum(np.asarray(exposed, dtype=np.float64), np.asarray(released), scale)
     z = np.asarray(released, dtype=np.float64) - exposed
@@ -138,12 +125,9 @@ def minimiser(
 
     Parameters
     ----------
-    data_part : array (R, d)
-        Sum of the records' gradients at x.
-    weight : float
-        Of all public quadratic terms together, such as regularisers.
-    domain : set or None
-        With ``norm`` and ``radius``.
+    data_part : array (R, d), sum of the records' gradients at x
+    weight : float, of all public quadratic terms together, such as regularisers
+    domain : set or None, with ``norm`` and ``radius``
     """
     inside = data_part + n * weight * x
     if scale == 0.0:
@@ -160,38 +144,25 @@ def minimiser(
 def mixed(query: Query, scale: float, step: int, sides: tuple[Array, Array], released: Array) -> Array:
     """Log density of a sampled release: a mixture over whether, or how often, the differing record was drawn.
 
-    Parameters
-    ----------
-    sides : arrays (R, k)
-        The values without the record, and with it drawn once.
+    The two ``sides`` are the values ``(R, k)`` without the record, and with it drawn once.
     """
-    records, (out, once) = query.records, sides
+    records: Any = query.records
+    out, once = sides
     if isinstance(records, WithReplacement):
         copies = np.arange(min(records.size, COPIES) + 1)
         chance = binom.logpmf(copies, records.size, 1.0 / records.population)
         terms = [log_density(query, scale, step, out + k * (once - out), released) for k in copies]
         return np.asarray(logsumexp(np.stack(terms) + chance[:, None], axis=0))
-    rate = _rate(query)
+    rate = records.rate if isinstance(records, Poisson) else getattr(records, "size", 1.0) / records.population
     rest = math.log1p(-rate) if rate < 1.0 else -math.inf
     without, drawn = (log_density(query, scale, step, side, released) for side in sides)
     return np.logaddexp(rest + without, math.log(rate) + drawn)
 
 
-def _rate(query: Query) -> float:
-    """Chance that a record is drawn for one release."""
-    records: Any = query.records
-    if isinstance(records, Poisson):
-        return records.rate
-    return (1.0 if isinstance(records, SingleIndex) else records.size) / records.population
-
-
 def allocated(records: RandomAllocation, without: Array, drawn: Array) -> Array:
     """Log density ``(R,)`` of all releases of a shuffled pass, with the record in one of them at random, or in none.
 
-    Parameters
-    ----------
-    without, drawn : array (T, R)
-        Log densities of each release without the record, and with it.
+    Of each release ``without`` and ``drawn (T, R)`` are log densities without the record, and with it.
     """
     chance = records.size / records.population
     terms = [math.log(chance) + drawn - without]

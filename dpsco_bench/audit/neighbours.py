@@ -9,12 +9,13 @@ exchange changes the releases of noisy runs most, in the norm of each query and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from dpsco_bench.audit.replay import Recording
-from dpsco_bench.audit.transcript import NeighbourRun, replayed
+from dpsco_bench.audit.likelihood import factor
+from dpsco_bench.audit.subject import replaced
+from dpsco_bench.audit.transcript import NeighbourRun, Recording, replayed
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.geometry.norms import dual_exponent
@@ -37,20 +38,8 @@ MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic
 """Canaries whose mirror image has the negative features; that of ``canary_heavy`` depends on the method's levels."""
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """Two data sets that differ in one record; ``alone``: whether that is the only one that contributes anything."""
-
-    name: str
-    cell: Cell
-    data: Data
-    other: Data
-    record: int = 0
-    alone: bool = False
-
-
-def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[Neighbours]:
-    """Pairs to choose from for a cell: see above.
+def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[NeighbourRun]:
+    """List the pairs to choose from for a cell: see above.
 
     Raises Refusal on a problem that has no neighbouring data sets.
     """
@@ -70,81 +59,75 @@ def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, floa
         yield along_trajectories(cell, seed, plan, scales)
 
 
-def _canary_pairs(cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[Neighbours]:
+def _canary_pairs(
+    cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]
+) -> Iterator[NeighbourRun]:
     """Replacement, removal, and replacement among copies, where they tell most; beside weak ones a searched pair."""
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
-    where = f"{cell.problem} n={cell.n} d={problem.dimension}:"
-    mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _mirrored(data)
+    own = np.asarray(data.features)[0]
+    mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _with_row(data, -own)
     tried = NeighbourRun(cell, plan, scales, (data, mirrored), 0)
     place, share = 0, 1.0
     if not (tried.hides_batches or any(isinstance(query, DrawQuery) for query in plan.queries)):
         place, share = worst_place(tried, seed)
-    if place:
-        canary = f"{canary} in place {place}"
+    canary = f"{canary} in place {place}" if place else canary
 
-    def put(one: Data, two: Data) -> tuple[Data, Data, int]:
-        return moved(one, place), moved(two, place), place
+    def pair(name: str, one: Data, two: Data, alone: bool = True) -> NeighbourRun:
+        name = f"{cell.problem} n={cell.n} d={problem.dimension}: {name}"
+        return NeighbourRun(cell, plan, scales, (moved(one, place), moved(two, place)), place, name, alone)
 
-    yield Neighbours(f"{where} {canary} and its mirror image", cell, *put(data, mirrored), alone=True)
-    features = np.array(data.features)
-    features[0] = 0.0
-    removed = Data(data.n, features, data.labels)
-    yield Neighbours(f"{where} {canary} and its removal", cell, *put(data, removed), alone=True)
-    if problem.constants.norm != 2.0 and problem.dimension > 1:
-        even = _even(data, problem.constants.norm)
-        yield Neighbours(f"{where} even {canary} and its mirror image", cell, *put(*even), alone=True)
+    yield pair(f"{canary} and its mirror image", data, mirrored)
+    yield pair(f"{canary} and its removal", data, _with_row(data, np.zeros_like(own)))
+    if problem.constants.norm != 2.0 and problem.dimension > 1:  # the canary along the diagonal, of l_q norm 1
+        even = np.ones(own.shape) / np.linalg.norm(np.ones(own.shape), ord=dual_exponent(problem.constants.norm))
+        yield pair(f"even {canary} and its mirror image", _with_row(data, even), _with_row(data, -even))
     if data.n > 1:
-        copies, others = _copied(data), np.array(_copied(data).features)
-        others[0] = np.asarray(mirrored.features)[0]
-        name = f"{where} {canary} among {data.n - 1} copies and its mirror image"
-        yield Neighbours(name, cell, *put(copies, Data(data.n, others, copies.labels)))
+        copies = Data(data.n, np.tile(data.features[:1], (data.n, 1)), np.tile(data.labels[:1], data.n))
+        others, name = _with_row(copies, np.asarray(mirrored.features)[0]), f"{canary} among {data.n - 1} copies"
+        yield pair(f"{name} and its mirror image", copies, others, alone=False)
     if share < WEAK:
         yield replace(along_trajectories(cell, seed, plan, scales, place), alone=True)
 
 
+def _with_row(data: Data, row: np.ndarray) -> Data:
+    """Replace the features of record 0."""
+    features = np.array(data.features)
+    features[0] = row
+    return Data(data.n, features, data.labels)
+
+
 def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
-    """The place of the data set in which the differing record changes the releases most, and by what share at most.
+    """Find the place in which record 0 of a pair changes the releases most, and its largest share of a sensitivity.
 
-    Which place that is matters where records enter in an order: the nodes above a leaf, the later batches of a pass.
-    The sum over releases of the squared changes in units of the noise decides; of equal places the first is taken.
-
-    Parameters
-    ----------
-    tried : NeighbourRun
-        Of a pair that differs in record 0, without hidden batches.
-
-    Returns
-    -------
-    int, float
-        The place; the largest change of a release there, in units of the declared sensitivity.
+    It matters where records enter in an order: the nodes above a leaf, the later batches of a pass. The sum over
+    releases of the squared changes in units of the noise decides; of equal places the first is taken.
     """
-    n, plan = tried.cell.n, tried.plan
-    recorder = Recording(Mechanism(plan, tried.scales, tried.cell.run_key(0), seed, 0, TRAJECTORIES))
-    tried.execute(tried.pair[0], recorder, TRAJECTORIES)
-    places = {0} if tried.cell.algorithm_entry.order_invariant else _places(n)
+    n, recorder = tried.cell.n, _recorded(tried, seed)
+    powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
+    places = {0, n - 1} | powers | {k * n // EIGHTHS for k in range(EIGHTHS)}
     best, found = -1.0, (0, 0.0)
-    for place in sorted(places):
+    for place in [0] if tried.cell.algorithm_entry.order_invariant else sorted(places):
         one, two = (replayed(tried, moved(data, place), recorder, TRAJECTORIES).out for data in tried.pair)
         loss, share = 0.0, 0.0
         for name, step in recorder.transcript:
-            query = plan.query(name)
+            query = tried.plan.query(name)
             change = float(np.mean(np.linalg.norm(one[name, step] - two[name, step], ord=query.norm, axis=-1)))
-            factors = query.factors(step, 1)
-            noise = (tried.scales[name] or 1.0) * (1.0 if factors is None else float(np.asarray(factors)[0]))
+            noise = (tried.scales[name] or 1.0) * factor(query, step)
             loss, share = loss + (change / noise) ** 2, max(share, change / query.sensitivity)
         if loss > best * (1.0 + BETTER):
             best, found = loss, (place, share)
     return found
 
 
-def _places(n: int) -> set[int]:
-    """Places that are tried: the first and the last, powers of two, and eighths of the data set."""
-    powers = {1 << k for k in range(n.bit_length()) if 1 << k < n}
-    return {0, n - 1} | powers | {k * n // EIGHTHS for k in range(EIGHTHS)}
+def _recorded(setting: NeighbourRun, seed: int) -> Recording:
+    """Record a few runs on the first data set of a pair."""
+    recorder = Recording(Mechanism(setting.plan, setting.scales, setting.cell.run_key(0), seed, 0, TRAJECTORIES))
+    setting.execute(setting.pair[0], recorder, TRAJECTORIES)
+    return recorder
 
 
 def moved(data: Data, place: int) -> Data:
-    """The data set with the record 0 and that of a place exchanged."""
+    """Exchange record 0 and that of a place."""
     if place == 0:
         return data
     rows = [np.array(own) for own in (data.features, data.labels)]
@@ -153,26 +136,8 @@ def moved(data: Data, place: int) -> Data:
     return Data(data.n, *rows)
 
 
-def _mirrored(data: Data) -> Data:
-    rows = np.array(data.features)
-    rows[0] *= -1.0
-    return Data(data.n, rows, data.labels)
-
-
-def _even(data: Data, p: float) -> tuple[Data, Data]:
-    """The canary along the diagonal, of l_q norm 1, and its mirror image."""
-    rows = np.array(data.features)
-    rows[0] = 1.0 / np.linalg.norm(np.ones(rows.shape[1]), ord=dual_exponent(p))
-    even = Data(data.n, rows, data.labels)
-    return even, _mirrored(even)
-
-
-def _copied(data: Data) -> Data:
-    return Data(data.n, np.tile(data.features[:1], (data.n, 1)), np.tile(data.labels[:1], data.n))
-
-
-def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> Neighbours:
-    """The pair of domain records whose exchange in a place changes the releases of a few runs most.
+def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float], place: int = 0) -> NeighbourRun:
+    """Find the pair of domain records whose exchange in a place changes the releases of a few runs most.
 
     The sum over releases of the squared changes in units of the noise decides, each in the norm of its query; of hidden
     batches those with the record are looked at.
@@ -184,35 +149,22 @@ def along_trajectories(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, f
         domain = problem.domain_records(count, seed)
     except InputError as error:
         raise Refusal(f"audit on {cell.problem}", "its record domain is not known, so no neighbour is") from error
-    sets = [moved(with_record(data, domain, which), place) for which in range(domain.n)]
-    losses = np.zeros((len(sets), len(sets)))
-    own = NeighbourRun(cell, plan, scales, (data, data), place)
-    recorder = Recording(Mechanism(plan, scales, cell.run_key(0), seed, 0, TRAJECTORIES))
-    own.execute(data, recorder, TRAJECTORIES)
+    sets = [moved(replaced(data, 0, domain, which), place) for which in range(domain.n)]
+    losses, own = np.zeros((len(sets), len(sets))), NeighbourRun(cell, plan, scales, (data, data), place)
+    recorder = _recorded(own, seed)
     sides = [replayed(own, other, recorder, TRAJECTORIES).drawn for other in sets]
     for query in plan.queries:
-        scale, places = scales[query.name], [where for where in recorder.transcript if where[0] == query.name]
-        for where in places:
-            exposed = np.stack([side[where] for side in sides])
-            losses += _squares(query, exposed) / (scale or 1.0) ** 2
+        for where in [where for where in recorder.transcript if where[0] == query.name]:
+            losses += _squares(query, np.stack([side[where] for side in sides])) / (scales[query.name] or 1.0) ** 2
     one, two = map(int, np.unravel_index(int(np.argmax(losses)), losses.shape))
     if one == two:  # nothing changes a release: any two records
         two = (one + 1) % len(sets)
     name = f"{cell.problem} n={cell.n} d={problem.dimension}: the two domain records that differ most along runs"
-    return Neighbours(name, cell, sets[one], sets[two], place)
+    return replace(own, pair=(sets[one], sets[two]), name=name)
 
 
 def _squares(query: Query, exposed: np.ndarray) -> np.ndarray:
     """Mean squared distances ``(K, K)`` of what ``K`` data sets exposed, ``(K, R, k)``, in the query's norm."""
     order = 2.0 if isinstance(query, DrawQuery) else query.norm
-    found = np.zeros((len(exposed), len(exposed)))
-    for number, own in enumerate(exposed):
-        found[number] = np.mean(np.linalg.norm(exposed - own, ord=order, axis=-1) ** 2, axis=-1)
-    return found
-
-
-def with_record(data: Data, domain: Data, index: int) -> Data:
-    """A data set with a record of the domain in place 0."""
-    features, labels = np.array(data.features), np.array(data.labels)
-    features[0], labels[0] = domain.features[index], domain.labels[index]
-    return Data(data.n, features, labels)
+    rows = (np.linalg.norm(exposed - own, ord=order, axis=-1) for own in exposed)
+    return np.stack([np.mean(row**2, axis=-1) for row in rows])

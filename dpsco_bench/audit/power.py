@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,62 +41,28 @@ class Events:
 
     Attributes
     ----------
-    thresholds : array (T,)
-        The t.
+    thresholds : array (T,), the t
     likely, unlikely : array (T,)
         Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
-    ordered : array (N,)
-        Scores behind the estimates, ascending.
-    weights : array (N, 2)
-        What each adds to the two probabilities of an event that it meets; none for events that are counted.
-    counts : array (T, 2)
-        Runs on either data set that met an event.
-    totals : tuple of int
-        Runs on either.
+    possible : callable
+        A threshold, a number and a generator -> so many pairs of probabilities that the pilot leaves possible.
     """
 
     thresholds: Array
     likely: Array
     unlikely: Array
-    ordered: Array
-    weights: Array | None
-    counts: Array
-    totals: tuple[int, int]
-
-    def draw(self, event: int, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Pairs of probabilities of an event that the pilot leaves possible, ``(size,)`` each.
-
-        By the Bayesian bootstrap of scores that are densities, so that errors of both go together; else by the
-        posterior of the counts.
-        """
-        if self.weights is None:
-            first, second = (
-                rng.beta(met + 0.5, total - met + 0.5, size)
-                for met, total in zip(self.counts[event], self.totals, strict=True)
-            )
-            return first, second
-        inside = np.searchsorted(self.ordered, self.thresholds[event], side="left")
-        shares = rng.standard_exponential((size, len(self.ordered)))
-        met = shares[:, inside:] @ self.weights[inside:] / (shares @ self.weights)
-        return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
+    possible: Callable[[float, int, np.random.Generator], tuple[Array, Array]]
 
 
 def events(likely: Any, unlikely: Any, exact: bool) -> Events:
-    """Events of the scores of some runs, and what they say of both probabilities.
+    """Estimate both probabilities of events of the scores ``(N,)`` and ``(M,)`` of some runs on the two data sets.
 
-    Parameters
-    ----------
-    likely, unlikely : array (N,), (M,)
-        Scores of runs on the two data sets that the audit does not use.
-    exact : bool
-        Whether scores are log density ratios L, so that every run on either data set tells of both: by ``1/(1 + e^-L)``
-        of the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
+    Where scores are log density ratios L (``exact``) every run on either data set tells of both: by ``1/(1 + e^-L)`` of
+    the likely one, and by the rest of the other. Else probabilities are limits for the shares of runs.
     """
     ordered, others = (np.sort(np.asarray(scores, dtype=np.float64)) for scores in (likely, unlikely))
     total = len(ordered)
     thresholds = np.unique(ordered[np.unique(np.linspace(0, total - min(COUNTED, total), THRESHOLDS).astype(int))])
-    counts = np.stack([len(own) - np.searchsorted(own, thresholds, side="left") for own in (ordered, others)], axis=-1)
-    totals = total, len(others)
     with np.errstate(over="ignore"):
         norm = float(np.mean(np.exp(-np.clip(ordered, -700.0, 700.0))))
     if exact and 1.0 / NORMALISED < norm < NORMALISED:
@@ -102,35 +70,48 @@ def events(likely: Any, unlikely: Any, exact: bool) -> Events:
         weights = np.stack([expit(pooled), expit(-pooled)], axis=-1)
         inside = np.searchsorted(pooled, thresholds, side="left")
         met = np.minimum(np.cumsum(weights[::-1], axis=0)[::-1][inside] / weights.sum(axis=0), 1.0)
-        return Events(thresholds, met[:, 0], met[:, 1], pooled, weights, counts, totals)
-    low = clopper_pearson_lower(counts[:, 0], total, LESS)
-    high = clopper_pearson_upper(counts[:, 1], totals[1], DOUBT)
-    return Events(thresholds, low, high, ordered, None, counts, totals)
+        return Events(thresholds, met[:, 0], met[:, 1], partial(_bootstrap, pooled, weights))
+    low = clopper_pearson_lower(total - np.searchsorted(ordered, thresholds, side="left"), total, LESS)
+    high = clopper_pearson_upper(len(others) - np.searchsorted(others, thresholds, side="left"), len(others), DOUBT)
+    return Events(thresholds, low, high, partial(_posterior, (ordered, others)))
 
 
-def expected_bounds(found: Events, runs: int, delta: float, confidence: float) -> Array:
-    """Lower bound on epsilon that an audit of so many runs would have by each event at its expected counts."""
+def _bootstrap(
+    pooled: Array, weights: Array, threshold: float, size: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw by the Bayesian bootstrap of scores that are densities, so that errors of both go together."""
+    inside = np.searchsorted(pooled, threshold, side="left")
+    shares = rng.standard_exponential((size, len(pooled)))
+    met = shares[:, inside:] @ weights[inside:] / (shares @ weights)
+    return np.minimum(met[:, 0], 1.0), np.minimum(met[:, 1], 1.0)
+
+
+def _posterior(
+    sides: tuple[Array, Array], threshold: float, size: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw by the posterior of the counts."""
+    missed = [np.searchsorted(own, threshold, side="left") for own in sides]
+    first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
+    return first, second
+
+
+def expected_bounds(likely: Array, unlikely: Array, runs: int, delta: float, confidence: float) -> Array:
+    """Predict the lower bound on epsilon of an audit of so many runs, by each event at its expected counts."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
-    low = clopper_pearson_lower(found.likely * tested, tested, error)
-    high = clopper_pearson_upper(found.unlikely * tested, tested, error)
+    low = clopper_pearson_lower(likely * tested, tested, error)
+    high = clopper_pearson_upper(unlikely * tested, tested, error)
     return np.asarray(np.log(np.maximum((low - delta) / np.maximum(high, 1e-300), 1e-300)))
 
 
 def expected_bound(found: Events, runs: int, delta: float, confidence: float) -> float:
-    """The largest of them."""
-    return float(np.max(expected_bounds(found, runs, delta, confidence), initial=-np.inf))
+    return float(np.max(expected_bounds(found.likely, found.unlikely, runs, delta, confidence), initial=-np.inf))
 
 
 def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float) -> float:
-    """Lower bound that so many runs would show, at their expected counts, of normal noise that attains an epsilon.
+    """Predict the lower bound that so many runs would show of normal noise that attains an epsilon at ``delta``.
 
     What a pair of data sets, or a bound of an accountant, gives away is seen by the distance of a prediction from it.
-    0 for what such runs do not show, NaN where epsilon is none.
-
-    Parameters
-    ----------
-    epsilon : float
-        At ``delta``; infinite for no noise.
+    0 for what such runs do not show, infinity for no noise, NaN where epsilon is none.
     """
     if not epsilon > 0.0:
         return math.nan
@@ -138,46 +119,42 @@ def attainable_bound(runs: int, epsilon: float, delta: float, confidence: float)
         return math.inf
     mu, cuts = gdp_mu(epsilon, delta), np.linspace(-REACH, REACH, THRESHOLDS)
     likely, unlikely = standard_normal.sf(cuts - mu), standard_normal.sf(cuts)
-    nothing = np.empty(0)
-    pair = Events(cuts, likely, unlikely, nothing, None, nothing, (0, 0))
-    return max(0.0, expected_bound(pair, runs, delta, confidence))
+    return max(0.0, float(expected_bounds(likely, unlikely, runs, delta, confidence).max()))
 
 
 def best_threshold(found: Events, runs: int, claim: float, delta: float, confidence: float) -> float:
-    """That of `best_event`."""
     return float(found.thresholds[best_event(found, runs, claim, delta, confidence)])
 
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
-    """The event by which an audit most probably refutes a claim; where none may, the one that promises most.
+    """Choose the event by which an audit most probably refutes a claim; where none may, the one that promises most.
 
     By how many standard deviations of the tested counts its expected bound is above the claim.
     """
-    bounds, tested = expected_bounds(found, runs, delta, confidence), tested_runs(runs)
+    bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
     above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))
     return int(np.argmax(above if above.max() > HOPELESS else bounds))
 
 
 def predicted_power(found: Events, runs: int, claim: float, delta: float, confidence: float, *, seed: int = 0) -> float:
-    """Probability that an audit of ``runs`` runs on each data set finds a lower bound above a claim.
-
-    By `best_event`: its counts are simulated, with probabilities that the pilot leaves possible.
-    """
+    """Simulate the counts of `best_event`: the probability that an audit finds a lower bound above a claim."""
     tested, error = tested_runs(runs), (1.0 - confidence) / (2 * BOUNDS)
     best, rng = best_event(found, runs, claim, delta, confidence), np.random.default_rng(seed)
-    likely, unlikely = (np.repeat(p, REPEATS // POSSIBLE) for p in found.draw(best, POSSIBLE, rng))
+    likely, unlikely = (
+        np.repeat(p, REPEATS // POSSIBLE) for p in found.possible(found.thresholds[best], POSSIBLE, rng)
+    )
     low = clopper_pearson_lower(rng.binomial(tested, likely), tested, error)
     high = clopper_pearson_upper(rng.binomial(tested, unlikely), tested, error)
     return float(np.mean(low - delta > np.exp(claim) * high))
 
 
 def tested_runs(runs: int) -> int:
-    """Runs on each data set on which the chosen event is tested."""
+    """Count the runs on each data set on which the chosen event is tested."""
     return max(1, round((1.0 - TRAINING) * runs))
 
 
 def both_directions(scores: tuple[Array, Array], exact: bool) -> tuple[Events, Events]:
-    """Events that are likelier on the first data set, and those that are likelier on the second."""
+    """Estimate events that are likelier on the first data set, and those that are likelier on the second."""
     first, second = scores
     return events(first, second, exact), events(-second, -first, exact)

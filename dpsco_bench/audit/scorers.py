@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_bench.audit.replay import Recording
-from dpsco_bench.audit.transcript import BINS, NeighbourRun, log_ratio
+from dpsco_bench.audit.subject import Factory
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, log_ratio
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery
 
 Array = np.ndarray
 Runs = tuple[Array, Array, Array]
+"""Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
 Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
-MechanismFactory = Callable[..., Any]
 BLOCK_BYTES = 1 << 26
 """Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
-ATOM = 3
-"""Equal outputs that make an atom: fewer may be chance."""
-DIGITS = 9
-"""Outputs that agree in so many digits are equal."""
-FINITE = 1e12
-"""Beside atoms, what an infinite score of another kind becomes."""
 MOST_DIMENSIONS = 64
 """Of outputs whose covariances are learned."""
 ROWS, STRAY_ROWS = 10, 4
@@ -35,27 +28,13 @@ ROWS, STRAY_ROWS = 10, 4
 
 
 def run_pairs(
-    setting: NeighbourRun,
-    statistic: str,
-    side: int,
-    stream: int,
-    runs: int,
-    seed: int,
-    mechanism: MechanismFactory = Mechanism,
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Features and outputs of independent runs on one data set of the pair, block by block.
+    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: Factory = Mechanism
+) -> Iterator[Runs]:
+    """Make runs on one data set of the pair, block by block; those of different streams, and sides, are independent.
 
-    Nothing is recorded for the statistic ``output``: a fused run stands in for a listing that has one.
+    Nothing is recorded for the statistic ``output``: a compiled run stands in for a reference that has one.
 
     Raises NumericalFailure on non-finite outputs.
-
-    Parameters
-    ----------
-    stream : int, runs of different streams, and of the two sides, are independent
-
-    Yields
-    ------
-    arrays (R, K), (R, d), and (R,) of bool: whether no replay of the transcript explains the output
     """
     what = setting.cell.run_key(2 * stream + side)
     for first, count in blocks_of(setting, statistic, runs):
@@ -87,97 +66,49 @@ class Scorer:
 
     Attributes
     ----------
-    label : str
-        What it looks at.
-    weights : array (K,)
-        Of the features. Infinite features decide alone, and by their signs.
-    curved : pair of (mean, inverse covariance), or None
-        Of the two sides: the log ratio of two normal densities in place of the weighted sum.
-    atoms : dict of bytes to float
-        Scores of outputs that occurred again and again: infinite for those of one side alone.
-    strays : pair as `curved`, or None
-        The same of outputs that no replay explains, which their log ratio decides.
+    label, weights : str, array (K,), what it looks at, and weights of the features; infinite ones decide by their signs
+    curved, strays : pair of (mean, inverse covariance), or None
+        Of the two sides: a log ratio of two normal densities in place of the weighted sum, of all outputs or of those
+        that no replay explains.
     """
 
     label: str
     weights: Array
     curved: Normals | None = None
-    atoms: dict[bytes, float] | None = None
     strays: Normals | None = None
 
-    def __call__(self, features: Array, outputs: Array, strays: Array | None = None) -> Array:
-        """Scores ``(R,)``; ``strays (R,)``: which outputs no replay explains, none by default."""
-        if self.strays is not None and strays is not None:  # then not to be led to an output is no certainty either
-            scores = _weigh(np.where(np.isinf(features), 0.0, features), self.weights)
-            scores = np.where(strays, _normal_ratio(outputs, *self.strays), scores)
-        elif self.curved is None:
-            scores = _weigh(features, self.weights)
-        else:
-            scores = _normal_ratio(outputs, *self.curved)
-        if not self.atoms:
-            return scores
-        scores = np.clip(scores, -FINITE, FINITE)  # an infinite score is an atom's alone
-        for row, key in enumerate(_keys(outputs)):
-            scores[row] = self.atoms.get(key, scores[row])
-        return scores
+    def __call__(self, features: Array, outputs: Array, strays: Array) -> Array:
+        """Score runs ``(R,)``; ``strays (R,)`` tells which outputs no replay explains."""
+        if self.curved is not None:
+            return _normal_ratio(outputs, *self.curved)
+        if self.strays is None:
+            return _weigh(features, self.weights)
+        # not to be led to an output is no certainty either
+        scores = _weigh(np.where(np.isinf(features), 0.0, features), self.weights)
+        return np.where(strays, _normal_ratio(outputs, *self.strays), scores)
 
 
 def candidate_scorers(statistic: str, sides: tuple[Runs, Runs]) -> list[Scorer]:
-    """Rules to choose from, of what `run_pairs` gives of runs on either data set.
+    """List rules to choose from, of what `run_pairs` gives of runs on either data set.
 
     The plain transcript statistic is the log density ratio of the declared mechanism; the plain output statistic is
-    the projection on the difference of means. Beside both stands the same with atoms, and for outputs the ratio of two
-    normal densities with their own covariances, and with atoms: an estimate of the density ratio of the output.
+    the projection on the difference of means. Beside it stands for outputs the ratio of two normal densities with their
+    own covariances, and beside both the same ratio for outputs that no replay explains.
     """
     (features, outputs, strays), (others, other_outputs, other_strays) = sides
-    labels = (statistic, f"{statistic}, weighted")
-    found = [
-        Scorer(label, weights)
-        for label, weights in zip(labels, candidate_weights(statistic, features, others), strict=False)
-    ]
-    atoms = find_atoms(outputs, other_outputs, one_sided=statistic == "transcript")
-    if statistic == "output":
-        curved = normal_sides(outputs, other_outputs)
-        if curved is not None:
-            found.append(Scorer("output, density ratio", found[0].weights, curved))
+    weights = candidate_weights(statistic, features, others)
+    found = [Scorer(*own) for own in zip((statistic, f"{statistic}, weighted"), weights, strict=False)]
+    curved = normal_sides(outputs, other_outputs) if statistic == "output" else None
+    if curved is not None:
+        found.append(Scorer("output, density ratio", found[0].weights, curved))
     apart = normal_sides(outputs[strays], other_outputs[other_strays], STRAY_ROWS)
     if apart is not None:
         found.append(Scorer(f"{statistic}, unexplained outputs", found[0].weights, strays=apart))
-    if atoms:
-        found += [replace(known, label=f"{known.label}, atoms", atoms=atoms) for known in (found[0], found[-1])]
     return found
-
-
-def find_atoms(outputs: Array, others: Array, one_sided: bool) -> dict[bytes, float]:
-    """Scores of outputs that occur `ATOM` times or more among runs on either data set.
-
-    Infinite for those of one data set alone; of the others the log ratio of their counts, or nothing where a statistic
-    that knows the densities (``one_sided``) says more of them.
-    """
-    counts: dict[bytes, list[int]] = {}
-    for side, rows in enumerate((outputs, others)):
-        for key in _keys(rows):
-            counts.setdefault(key, [0, 0])[side] += 1
-    found = {}
-    for key, (here, there) in counts.items():
-        if here + there < ATOM:
-            continue
-        if min(here, there) == 0:
-            found[key] = np.inf if here else -np.inf
-        elif not one_sided:
-            found[key] = float(np.log((here + 0.5) / (there + 0.5)))
-    return found
-
-
-def _keys(outputs: Array) -> Iterator[bytes]:
-    size = np.abs(outputs).max(initial=0.0, axis=-1, keepdims=True)
-    unit = 10.0 ** np.floor(np.log10(np.where(size > 0.0, size, 1.0)))
-    rounded = np.round(outputs / unit, DIGITS - 1) * unit + 0.0
-    return (row.tobytes() for row in np.ascontiguousarray(rounded))
 
 
 def candidate_weights(statistic: str, features: Array, others: Array) -> list[Array]:
-    """Weights to choose from: the plain statistic, and the linear discriminant learned from the features.
+    """List weights to choose from: the plain statistic, and the linear discriminant learned from the features.
 
     The discriminant takes correlations into account and so finds, e.g., noise that is drawn once and used again.
     """

@@ -1,31 +1,38 @@
-"""A search for neighbours that change a released value by more than its plan declares.
+"""Search for neighbours that change a released value by more than its plan declares, or that an output tells of.
 
 A run records its transcript on a data set D. Forced on a neighbour D', the differences between the values that are
 passed to the mechanism are the queries' sensitivities given the past; equal outputs say that all else is
 post-processing. Since normal noise can be anything, the adversary chooses it: large noise along one direction drives
 the iterates to the edge of where the method can be, projections of points included, and the next direction follows the
 largest change that was found there. A search can refute a sensitivity, not prove it.
+
+An accountant charges a record for one of all releases on disjoint blocks, for batches as seldom as they are drawn, and
+for the nodes of a tree that it meets. So it is not enough that no release changes by more than is declared: under the
+transcript and the batches of a recorded run, a record that a release does not look at must not change it at all. And
+what is made of releases alone is the same again on other data, and with other hidden batches and orders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpsco_bench.audit.membership import misplaced
 from dpsco_bench.audit.neighbours import DOMAIN_RECORDS
 from dpsco_bench.audit.subject import REPLICATES, Subject, SubjectRun, replaced
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import Query
+from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.privacy.mechanism import Mechanism
+from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import CoveringQuery
-from dpsco_bench.privacy.records import WithReplacement
-from dpsco_bench.privacy.transcript import Recorder, Replay
-from dpsco_bench.problems.base import Data
+from dpsco_bench.privacy.records import Disjoint, RandomAllocation, WithReplacement
+from dpsco_bench.privacy.transcript import Recorder, Replay, Transcript
+from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
+from dpsco_bench.problems.base import Batch, Data
+from dpsco_bench.rng.streams import Stream
 
 NEIGHBOURS = 12
 """Domain records that are tried in one place."""
@@ -33,6 +40,8 @@ REACH = 1e4
 """Noise that steers a run, in units of the calibrated one."""
 ROUNDS = 5
 """Steered runs, each in the direction of the largest change that the one before found."""
+ROUNDING, OFFSET = 1e-9, 1e6
+"""Of a value, and of the sensitivity: the part of it that counts."""
 
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
@@ -43,18 +52,14 @@ Values = dict[str, np.ndarray]
 
 @dataclass
 class Found:
-    """What a search found.
+    """What a search found, by query.
 
     Attributes
     ----------
-    ratios : dict of str to float
-        Largest change of a released value between neighbours, in units of the declared sensitivity, by query.
-    leak : float
-        Largest difference of outputs on neighbours under one transcript: 0 if all else is post-processing.
-    directions : dict of str to array (R, k)
-        The largest changes of the last place that was looked at.
-    misplaced : dict of str to str
-        Queries that look at records which they do not declare, and how (`membership`).
+    ratios : dict of str to float, largest change of a released value, in units of the declared sensitivity
+    leak : float, largest difference of outputs under one transcript: 0 if all else is post-processing
+    directions : dict of str to array (R, k), the largest changes of the last place that was looked at
+    misplaced : dict of str to str, queries that look at records which they do not declare, and how
     """
 
     ratios: dict[str, float] = field(default_factory=dict)
@@ -64,14 +69,7 @@ class Found:
 
 
 class Steered(Recorder):
-    """A recorder whose noise is large and points in one direction for every replicate.
-
-    Parameters
-    ----------
-    directions : dict of str to array (R, k)
-        By query, unit vectors; of one that is not named, that of its first noise.
-    *args, **kwargs : those of `Recorder`
-    """
+    """A recorder whose noise is large and points in one direction ``(R, k)`` by query, by default that of its first."""
 
     def __init__(self, directions: Values, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,23 +100,16 @@ def search(
 
     Parameters
     ----------
-    places : sequence of int
-        Records for which all replacements are tried.
-    neighbours : int
-        Domain records that are tried.
-    rounds : int
-        Steered runs.
-    everywhere : bool
-        Whether every record is replaced once besides.
+    places : sequence of int, records for which all replacements are tried
+    neighbours : int, domain records that are tried
+    rounds : int, steered runs
+    everywhere : bool, replace every record once besides
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
     found = Found({query.name: 0.0 for query in searched(subject)})
     recorded = subject.run(Recorder)
     for position in range(subject.data.n if everywhere else 0):
-        swap = replaced(subject.data, position, domain, position % domain.n)
-        values = [exposed_values(subject, recorded), _on(subject, recorded, swap, found)]
-        _place(found, subject, recorded, position, values)
-        _compare(found, subject, values)
+        _try(found, subject, recorded, position, [replaced(subject.data, position, domain, position % domain.n)])
     tried = Data(neighbours, domain.features[:neighbours], domain.labels[:neighbours])
     for place in places:
         _look(found, subject, subject.run(Recorder, first=1), tried, place, 1)
@@ -134,27 +125,23 @@ def _look(found: Found, subject: Subject, recorded: SubjectRun, domain: Data, pl
     """Try every record of the domain in one place, and those that the problem has for where the run ended."""
     nearby = subject.problem.records_at(recorded.output[np.isfinite(recorded.output).all(axis=1)])
     sources = [domain] if nearby is None else [domain, nearby]
-    swaps = (replaced(subject.data, place, source, which) for source in sources for which in range(source.n))
-    values = [exposed_values(subject, recorded)]
-    values += [_on(subject, recorded, swap, found, first) for swap in swaps]
-    _place(found, subject, recorded, place, values)
-    found.directions = _compare(found, subject, values)
+    swaps = [replaced(subject.data, place, source, which) for source in sources for which in range(source.n)]
+    found.directions = _try(found, subject, recorded, place, swaps, first)
 
 
-def _on(subject: Subject, recorded: SubjectRun, data: Data, found: Found, first: int = 0) -> Values:
-    """What the transcript of a run, forced on another data set, passes in; notes what leaks into the output."""
-    other = subject.run(partial(Replay, recorded.mechanism.transcript), data=data, first=first)
-    if not np.array_equal(recorded.output, other.output):
-        found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
-    return exposed_values(subject, other)
-
-
-def _place(found: Found, subject: Subject, recorded: SubjectRun, place: int, values: list[Values]) -> None:
-    """Note queries of which a record in a place changes what it must not."""
-    own, *others = values
-    for other in others:
-        if all(own[name].shape == other[name].shape for name in own):  # else `_compare` says so
-            found.misplaced |= misplaced(subject.plan, recorded.mechanism.transcript, place, own, other)
+def _try(
+    found: Found, subject: Subject, recorded: SubjectRun, place: int, swaps: Sequence[Data], first: int = 0
+) -> Values:
+    """Force the transcript of a run on other data sets; returns the largest changes as unit vectors."""
+    transcript, values = recorded.mechanism.transcript, [exposed_values(subject, recorded)]
+    for data in swaps:
+        other = subject.run(partial(Replay, transcript), data=data, first=first)
+        if not np.array_equal(recorded.output, other.output):
+            found.leak = max(found.leak, float(np.abs(recorded.output - other.output).max()))
+        values.append(exposed_values(subject, other))
+        if all(values[0][name].shape == values[-1][name].shape for name in values[0]):  # else `_compare` says so
+            found.misplaced |= misplaced(subject.plan, transcript, place, values[0], values[-1])
+    return _compare(found, subject, values)
 
 
 def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
@@ -179,13 +166,12 @@ def _compare(found: Found, subject: Subject, values: list[Values]) -> Values:
 
 
 def exposed_values(subject: Subject, run: SubjectRun) -> Values:
-    """What a run passed to each query; covering noise hides a solver's error and is left out."""
     transcript = run.mechanism.transcript
     return {q.name: transcript.value(q.name) for q in subject.plan.queries if not isinstance(q, CoveringQuery)}
 
 
 def searched(subject: Subject) -> list[Query]:
-    """Not covering noise, nor batches that may hold a record twice: what they declare is for one copy."""
+    """List the queries whose changes are compared with what they declare: see `search`."""
     left_out = CoveringQuery, WithReplacement
     return [q for q in subject.plan.queries if not isinstance(q, left_out) and not isinstance(q.records, left_out)]
 
@@ -193,3 +179,94 @@ def searched(subject: Subject) -> list[Query]:
 def _unit(vectors: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(length > 0.0, length, 1.0)
+
+
+def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: Values) -> dict[str, str]:
+    """Name queries that look at records which they should not look at, each with what is wrong.
+
+    Parameters
+    ----------
+    recorded : Transcript, of the run whose releases and batches both sides were given
+    place : int, the record in which their data sets differ
+    own, other : mapping, what each of them passed to the queries; a query that neither has is left out
+    """
+    found, blocks = {}, {}
+    for query in plan.queries:
+        if query.name not in own:
+            continue
+        one, two = own[query.name], other[query.name]
+        sizes = np.linalg.norm(one - two, ord=query.norm, axis=-1)
+        size = np.minimum(np.abs(one).max(axis=-1), OFFSET * query.sensitivity)  # a constant added hides nothing
+        sizes = np.where(sizes > ROUNDING * (query.sensitivity + size), sizes, 0.0)
+        if isinstance(query.records, Disjoint):
+            blocks[query.name] = np.sum(sizes > 0.0, axis=0)
+        elif isinstance(query.records, RandomAllocation) and np.sum(sizes > 0.0, axis=0).max() > 1:
+            found[query.name] = "one record changes several of its batches, which are parts of one order"
+        elif query.records.sampled:
+            if wrong := _drawn(query, sizes, recorded.batches[query.name], place):
+                found[query.name] = wrong
+        elif isinstance(query, TreeQuery | PureTreeQuery):
+            power = 1 if isinstance(query, PureTreeQuery) else 2
+            nodes = sizes[: query.releases - query.idle] / query.sensitivity
+            cost = float(np.sum(nodes**power, axis=0).max())
+            if cost > query.path_cost * (1.0 + ROUNDING):
+                found[query.name] = f"one record changes nodes that cost {cost:.4g}, and {query.path_cost:.4g} is paid"
+    if blocks and np.sum(list(blocks.values()), axis=0).max() > 1:
+        found[", ".join(blocks)] = "one record changes several releases, whose blocks are said to be disjoint"
+    return found
+
+
+def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: int) -> str:
+    """Say what is wrong with the changes of drawn batches; empty where nothing is."""
+    held = [np.sum((to_numpy(b.indices) == place) * to_numpy(b.mask), axis=-1) for _, b in sorted(batches.items())]
+    copies = np.array(held)
+    if sizes.shape != copies.shape:
+        return ""  # not every release drew a batch, which is counted elsewhere
+    if np.any(sizes[copies == 0.0] > 0.0):
+        return "a record changes a release whose batch does not have it"
+    if not isinstance(query.records, WithReplacement):
+        return ""
+    share = float(np.max(sizes / np.maximum(copies, 1.0), initial=0.0)) / query.sensitivity
+    return (
+        f"a record drawn once changes a release by {share:.3g} times what is declared" if share > 1 + ROUNDING else ""
+    )
+
+
+class Redrawn(Replay):
+    """A replay of the releases with other batches, and another order of the records where its being hidden is charged.
+
+    An order of anything else, such as of coordinates, is public, and the same.
+    """
+
+    def sample(self, name: str, step: int = 0) -> Batch:
+        return Mechanism.sample(self, name, step)
+
+    def permutation(self, name: str, size: int) -> Any:
+        hidden = [query.records for query in self.plan.queries if isinstance(query.records, RandomAllocation)]
+        return super().permutation(f"redrawn/{name}" if any(one.population == size for one in hidden) else name, size)
+
+    def _stream(self, label: str, xp: Any) -> Stream:
+        public = label.startswith(("choice/", "order/"))
+        return Mechanism._stream(self, label if public else f"redrawn/{label}", xp)
+
+
+def leaking(subject: Subject, recorded: SubjectRun) -> int:
+    """Count the runs whose output is another one under the same releases on data with other records."""
+    domain = subject.problem.domain_records(DOMAIN_RECORDS, subject.seed)
+    rows = np.arange(subject.data.n) % domain.n
+    other = Data(subject.data.n, np.asarray(domain.features)[rows], np.asarray(domain.labels)[rows])
+    try:
+        return _differing(subject, recorded, Replay, data=other)
+    except DpscoError:  # a solver may fail on what is no sample; neighbours are looked at elsewhere
+        return 0
+
+
+def told(subject: Subject, recorded: SubjectRun) -> int:
+    """Count the runs whose output is another one under the same releases with other batches."""
+    return _differing(subject, recorded, Redrawn)
+
+
+def _differing(subject: Subject, recorded: SubjectRun, kind: type[Replay], **keys: Any) -> int:
+    transcript, replicates = recorded.mechanism.transcript, len(recorded.output)
+    again = subject.run(partial(kind, transcript), replicates=replicates, **keys)
+    return int((recorded.output != again.output).any(axis=-1).sum())

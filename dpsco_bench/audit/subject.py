@@ -30,6 +30,10 @@ MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
 and releases of coordinates, would be more."""
 SPREADS = (0.3, 1.0, 3.0)
 """Distances of points from the start, in units of the domain's radius, or of 1."""
+Finding = tuple[bool | None, str]
+"""Outcome of a check, None where it has nothing to say, and what it saw."""
+Factory = Callable[..., Mechanism]
+FLOAT = "float64"
 
 
 @dataclass(frozen=True)
@@ -44,28 +48,16 @@ class SubjectRun:
 
 @dataclass
 class Subject:
-    """An algorithm, a problem with its data, and the plan with its noise.
+    """An algorithm, a problem with its data, and the plan that was charged with its noise scale per query.
 
     Attributes
     ----------
-    algorithm, problem : Algorithm, Problem
-    plan : Plan
-        The one that was charged.
-    delta : float
-        Of the claim.
-    scales : mapping
-        Noise scale per query.
-    charge : Charge
-        What the accountant says of it.
-    privacy_status, constants_status : str
-        As in the privacy ledger.
-    data : Data
-        One data set; only its size where every replicate draws its own.
-    what : str
-        Names the streams of the noise.
-    streams : callable
-        Namespace -> the streams of the data by name.
-    seed : int
+    delta : float, of the claim
+    charge : Charge, the accountant's
+    constants_status : str, as in the privacy ledger
+    data : Data, one data set; only its size where every replicate draws its own
+    what : str, names the streams of the noise
+    streams : callable, namespace -> the streams of the data by name
     """
 
     algorithm: Algorithm
@@ -74,7 +66,6 @@ class Subject:
     delta: float
     scales: Mapping[str, float]
     charge: Charge
-    privacy_status: str
     constants_status: str
     data: Data
     what: str
@@ -83,35 +74,30 @@ class Subject:
 
     @property
     def no_neighbours(self) -> str:
-        """Why nothing can be learned from neighbouring data sets here, or an empty string."""
         return no_neighbours(self.problem, self.plan, self.constants_status)
 
     @property
     def many(self) -> int:
-        """Replicates of the runs whose noise is measured."""
+        """Number of replicates of the runs whose noise is measured."""
         slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in self.plan.queries)
-        releases = sum(query.releases for query in self.plan.queries)
-        work = self.plan.gradient_evaluations + releases * self.problem.dimension
+        work = self.plan.gradient_evaluations + sum(q.releases for q in self.plan.queries) * self.problem.dimension
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))
 
     def mechanism(
         self,
-        factory: Callable[..., Mechanism] = Mechanism,
-        *,
-        factor: float = 1.0,
+        factory: Factory = Mechanism,
         first: int = 0,
         replicates: int = REPLICATES,
         xp: Any = np,
-        dtype: str = "float64",
+        dtype: str = FLOAT,
     ) -> Mechanism:
-        """A mechanism with the calibrated noise times a factor."""
-        scales = {name: factor * scale for name, scale in self.scales.items()}
-        return factory(self.plan, scales, self.what, self.seed, first, replicates, xp, dtype)
+        """Make a mechanism with the calibrated noise."""
+        return factory(self.plan, self.scales, self.what, self.seed, first, replicates, xp, dtype)
 
     def objective(
         self, data: Data | None = None, first: int = 0, replicates: int = REPLICATES, xp: Any = np, **keys: Any
     ) -> Objective:
-        """The problem on a data set, or on samples of the replicates' own."""
+        """Put the problem on a data set, or on samples of the replicates' own."""
         chosen: Any = data or self.data
         if self.problem.draws_per_replicate:
             chosen = self.problem.sample(self.data.n, Draws(self.streams(xp), first, replicates))
@@ -119,26 +105,23 @@ class Subject:
 
     def run(
         self,
-        factory: Callable[..., Mechanism] = Mechanism,
+        factory: Factory = Mechanism,
         *,
         data: Data | None = None,
-        factor: float = 1.0,
-        first: int = 0,
-        replicates: int = REPLICATES,
-        xp: Any = np,
-        dtype: str = "float64",
         fused: bool = True,
+        dtype: str = FLOAT,
         **keys: Any,
     ) -> SubjectRun:
-        """Run replicates ``first ..``; what goes wrong in the run is one line."""
-        source = self.mechanism(factory, factor=factor, first=first, replicates=replicates, xp=xp, dtype=dtype)
-        objective = self.objective(data, first, replicates, xp, dtype=dtype, **keys)
+        """Run replicates; what goes wrong in the run is one line."""
+        where = {key: keys.pop(key) for key in ("first", "replicates", "xp") if key in keys}
+        source = self.mechanism(factory, **where, dtype=dtype)
+        objective = self.objective(data, **where, dtype=dtype, **keys)
         raw, _ = call_run(self.algorithm, objective, self.plan, source, counted=False, fused=fused)
         return SubjectRun(to_numpy(raw), raw, source, objective)
 
 
 def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:
-    """Why nothing can be learned from neighbouring data sets, or an empty string."""
+    """Say why nothing can be learned from neighbouring data sets; empty where it can."""
     if problem.shares_records:
         return "all records of this problem are equal"
     if problem.draws_per_replicate:
@@ -150,7 +133,7 @@ def no_neighbours(problem: Problem, plan: Plan, constants_status: str) -> str:
 
 
 def points_of(subject: Subject, count: int = 12) -> np.ndarray:
-    """Points of the domain at several distances from the start, ``(count, d)``."""
+    """Draw points of the domain at several distances from the start, ``(count, d)``."""
     problem, rng = subject.problem, np.random.default_rng(subject.seed)
     radius = 0.5 * problem.constants.diameter or 1.0
     steps = rng.standard_normal((count, problem.dimension)) / np.sqrt(problem.dimension)
@@ -158,27 +141,30 @@ def points_of(subject: Subject, count: int = 12) -> np.ndarray:
     return points if problem.feasible_set is None else np.asarray(problem.feasible_set.project(points))
 
 
+def record_gradients(subject: Subject, records: int) -> np.ndarray:
+    """Compute gradients of the first records at some points, ``(points, records, d)``."""
+    problem, data = subject.problem, subject.data
+    if problem.draws_per_replicate:
+        data = problem.sample(data.n, Draws(subject.streams(np), 0, 1))
+    rows = min(records, data.n)
+    return np.stack([to_numpy(problem.record_gradients(x[None], data, 0, rows))[0] for x in points_of(subject)])
+
+
 def replaced(data: Data, position: int, records: Data, which: int) -> Data:
-    """The neighbour of ``data`` with one record replaced."""
+    """Replace one record: a neighbour of ``data``."""
     features, labels = np.array(data.features), np.array(data.labels)
     features[position], labels[position] = records.features[which], records.labels[which]
     return Data(data.n, features, labels)
 
 
 def subject_of(cell: Cell, calibrated: CalibratedCell, seed: int) -> Subject:
-    """What is checked of a calibrated cell. Raises InputError for an algorithm without a run."""
+    """Make the subject of a calibrated cell. Raises InputError for an algorithm without a run."""
     if cell.algorithm_entry.run_function is None:
         raise InputError("algorithm", cell.algorithm, "one with a run, attached by @plan.run")
-    plan, what = calibrated.plan_for(cell), cell.data_key()
-    c = calibrated
+    c, plan, what = calibrated, calibrated.plan_for(cell), cell.data_key()
+    charge = Charge(c.epsilon_real, c.epsilon_real_kind, c.accountant, c.epsilon_law, c.tau, c.sampler_status)
     return Subject(
-        algorithm=cell.algorithm_entry,
-        problem=cell.problem_entry,
-        plan=plan,
-        delta=cell.delta,
-        scales=c.scales,
-        charge=Charge(c.epsilon_real, c.epsilon_real_kind, c.accountant, c.epsilon_law, c.tau, c.sampler_status),
-        privacy_status=c.privacy_status,
+        *(cell.algorithm_entry, cell.problem_entry, plan, cell.delta, c.scales, charge),
         constants_status=constants_status(cell, plan, c.constants.status),
         data=cell.draw_data(seed, 0),
         what=cell.run_key(0),

@@ -1,15 +1,11 @@
 """Audits end to end: what is private survives, what is not is caught."""
 
 import json
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
-from dpsco_bench.audit.power import Events
+from dpsco_bench.audit.auditor import INSTANCES, audit_cell, default_runs, make_audit_cell
+from dpsco_bench.audit.canaries import trials
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -65,27 +61,28 @@ def test_the_repaired_constant_for_gradient_descent_is_not_refuted():
     assert result.verdict == "not refuted" and 0 < result.epsilon_lower < result.epsilon_real < 1
 
 
-NOTHING_TO_AUDIT = ("bassily2021.sample_minimiser", "gopi2022.mirror_descent_nonprivate", "gopi2022.radial_exact")
 AT_NIGHT = {
     *("wang2017.dp_svrg", "wang2017.noisy_sgd_bst14", "bassily2021.noisy_sgd", "bassily2021.poly_sfw", "su2023.kj16"),
     *("su2023.pda_dpmd", "su2023.shuffled_truncated_md", "zhang2022.dp_otb_lp", "zhang2022.parameter_free"),
 }
-"""Of which a run takes longest."""
+"""Of which a run takes longest. So are printed calibrations, but for `dp_accmd`, one of which releases nothing."""
 
 
-@pytest.mark.parametrize(
-    "algorithm", [pytest.param(id, marks=[pytest.mark.long] * (id in AT_NIGHT)) for id in list_algorithms()]
-)
-def test_accounted_runs_are_not_refuted(algorithm):
-    """Every algorithm is audited on a canary of its own family; what claims nothing, or draws for one data set, not."""
-    if algorithm in NOTHING_TO_AUDIT:
-        with pytest.raises(Refusal, match=f"^audit of {algorithm} refused") as caught:
-            make_audit_cell(algorithm)
-        assert "\n" not in str(caught.value)
-        return
-    result = audit_cell(make_audit_cell(algorithm), runs=100, confidence=0.999)
-    assert result.verdict == "not refuted" and 0 <= result.epsilon_lower <= result.epsilon_claimed
-    assert 0 <= result.power <= 1 and result.statistic.startswith("transcript")
+def listed():
+    for trial in trials():
+        night = trial.algorithm in AT_NIGHT or trial.calibration == "paper" and trial.algorithm != "wang2017.dp_accmd"
+        if not trial.reason and not trial.fused:
+            name = f"{trial.algorithm}-{trial.variant}-{trial.calibration}"
+            yield pytest.param(trial, marks=[pytest.mark.long] * night, id=name)
+
+
+@pytest.mark.parametrize("trial", [*listed()])
+def test_whatever_is_listed_can_be_audited_and_accounted_noise_is_not_refuted(trial):
+    cell = make_audit_cell(trial.algorithm, None, {"variant": trial.variant}, trial.calibration)
+    result = audit_cell(cell, trial.calibration, runs=100, confidence=0.999)
+    assert 0 <= result.power <= 1 and result.epsilon_lower >= 0 and result.statistic.startswith("transcript")
+    if trial.calibration == "accounted":
+        assert result.verdict == "not refuted" and result.epsilon_lower <= result.epsilon_claimed
 
 
 @pytest.mark.parametrize("statistic", ["transcript", "output"])
@@ -152,19 +149,9 @@ def test_json_has_the_documented_fields():
     assert found["epsilon_claimed"] == 1 and found["confidence"] == 0.95
 
 
-def test_default_runs_are_fewer_for_longer_plans(monkeypatch):
-    seen = []
-    half, counts = np.array([0.5]), np.array([[1, 1]])
-    never = Events(np.array([0.0]), half, half, np.array([-1.0, 0.0]), None, counts, (2, 2))
-    choice = SimpleNamespace(
-        scorer=SimpleNamespace(label=""), pair=SimpleNamespace(name=""), events=(never, never), promise=0.0
-    )
-    monkeypatch.setattr(auditor, "_pilot", lambda *args: choice)
-    monkeypatch.setattr(auditor, "_power", lambda *args: (0.0, ""))
-    monkeypatch.setattr(auditor, "_scores", lambda c, s, side, runs, *rest: seen.append(runs) or (np.arange(9.0), 0))
-    audit("wang2017.dp_gd_pl")
-    audit("wang2017.dp_svrg")
-    assert seen[0] == 100_000 and 9_000 <= seen[2] < 20_000
+def test_default_runs_are_fewer_for_longer_plans():
+    short, long = (make_audit_cell(id).plan("accounted", 0)[1] for id in ("wang2017.dp_gd_pl", "wang2017.dp_svrg"))
+    assert default_runs(short) == 100_000 and 9_000 <= default_runs(long) < 20_000
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,10 @@ def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, n
     assert found >= {f"{name} and its removal" for name in names - {"even canary"}}
     assert sum("among 11 copies" in pair.name for pair in pairs) >= 1
     for pair in pairs:
-        differ = [np.any(np.asarray(a) != b, axis=-1) for a, b in ((pair.data.features, pair.other.features),)]
-        assert pair.data.n == pair.other.n == 12 and np.flatnonzero(differ[0]).tolist() == [0]
+        differ = [np.any(np.asarray(a) != b, axis=-1) for a, b in ((pair.pair[0].features, pair.pair[1].features),)]
+        assert pair.pair[0].n == pair.pair[1].n == 12 and np.flatnonzero(differ[0]).tolist() == [0]
         order = dual_exponent(cell.problem_entry.constants.norm)
-        assert np.linalg.norm(pair.data.features, ord=order, axis=-1).max() <= 1 + 1e-12
+        assert np.linalg.norm(pair.pair[0].features, ord=order, axis=-1).max() <= 1 + 1e-12
 
 
 def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
@@ -132,7 +132,7 @@ def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
     plan = cell.plan("accounted", 1)[1]
     scales = calibrate(plan, cell.privacy, "accounted").scales
     (pair,) = candidate_pairs(cell, 1, plan, scales)
-    lengths = sorted([pair.data.labels[0], pair.other.labels[0]])
+    lengths = sorted(own.labels[0] for own in pair.pair)
     assert lengths[0] == -lengths[1] and 0.7 * plan.threshold <= lengths[1] <= plan.threshold
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
+from dpsco_bench.audit.auditor import make_audit_cell
+from dpsco_bench.audit.constants import _curved, exceeded
 from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.audit.subject import points_of, subject_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")
@@ -68,6 +73,18 @@ def test_constants_that_drawn_records_exceed_are_named(declared, said):
     PROBLEMS.add("mine_understated", own, __name__)
     findings = check_algorithm("wang2017.output_perturbation_zhang17", "mine_understated", d=3)
     assert CONSTANTS in failed(findings) and findings[CONSTANTS].detail.startswith(said)
+
+
+def test_the_least_growth_between_two_points_is_that_of_the_objective():
+    cell = make_audit_cell("wang2017.dp_gd_pl", "ridge_logistic", {"n": 24, "d": 3})
+    subject = subject_of(cell, calibrate_cell(cell, "accounted", 1), 1)
+    ((name, declared, least),) = _curved(subject)
+    objective, points = subject.objective(replicates=1), points_of(subject)
+    gradients = [objective.mean_gradient(x[None]) + objective.regulariser_gradient(x[None]) for x in points]
+    pairs = combinations(zip(points, np.concatenate(gradients), strict=True), 2)
+    own = min(float((g - h) @ (x - y) / ((x - y) @ (x - y))) for (x, g), (y, h) in pairs)
+    assert name == "strong_convexity" and least == pytest.approx(own, rel=1e-9)
+    assert declared <= least and exceeded(subject) == ""
 
 
 def test_a_gauge_convexity_that_losses_have_not_is_named():

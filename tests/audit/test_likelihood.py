@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import laplace
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.likelihood import allocated, generalised_gaussian_mean, mixed, noisy_minimum
+from dpsco_bench.audit.likelihood import allocated, mean_deviation, mixed, noisy_minimum
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import run_pairs
-from dpsco_bench.audit.transcript import NeighbourRun
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.laws import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
@@ -47,8 +46,7 @@ def setting_of(algorithm, keys, factor=0.5):
     cell = make_audit_cell(algorithm, None, keys)
     calibrated = calibrate_cell(cell, "accounted", SEED)
     plan, scales = calibrated.plan_for(cell), {k: factor * s for k, s in calibrated.scales.items()}
-    pair = next(candidate_pairs(cell, SEED, plan, scales))
-    return NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
+    return next(candidate_pairs(cell, SEED, plan, scales))
 
 
 @pytest.mark.parametrize(
@@ -86,9 +84,7 @@ def test_a_noisy_minimum_by_hand():
 def test_the_variance_that_stands_in_for_a_mean(r):
     """Of 8 draws in 3 dimensions, against the sampler's own."""
     drawn = draw_mean(Stream(stream_key(1, "test", "mean"), np), 0, 4000, 0, 1, 3, r, 8).reshape(-1, 3)
-    z = np.array([[1.0, 0.0, 0.0]])
-    variance = -0.5 / generalised_gaussian_mean(z, 1.0, r, 8)[0]
-    assert variance == pytest.approx(drawn.var(), rel=0.05)
+    assert mean_deviation(3, r, 8) ** 2 == pytest.approx(drawn.var(), rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Where in a data set the canary is put, and which record stands in for one that a method weakens."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.neighbours import TRAJECTORIES, candidate_pairs, moved
-from dpsco_bench.audit.replay import Recording
-from dpsco_bench.audit.transcript import NeighbourRun, replayed
+from dpsco_bench.audit.transcript import Recording, replayed
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 
@@ -22,8 +23,8 @@ def pairs_of(algorithm, **keys):
 
 def losses(pair, plan, scales, place=None):
     """Squared shift of all releases together, in units of the noise, and the largest in units of its sensitivity."""
-    data = [pair.data, pair.other] if place is None else [moved(own, place) for own in (pair.data, pair.other)]
-    setting = NeighbourRun(pair.cell, plan, scales, tuple(data), pair.record)
+    data = pair.pair if place is None else tuple(moved(own, place) for own in pair.pair)
+    setting = replace(pair, pair=data)
     recorder = Recording(Mechanism(plan, scales, "runs", SEED, 0, TRAJECTORIES))
     setting.execute(data[0], recorder, TRAJECTORIES)
     one, two = (replayed(setting, own, recorder, TRAJECTORIES).out for own in data)

@@ -6,9 +6,8 @@ from scipy.stats import multivariate_normal
 
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.replay import ForcedReplay, Recording
 from dpsco_bench.audit.scorers import candidate_weights, run_pairs
-from dpsco_bench.audit.transcript import BINS, NeighbourRun, log_ratio
+from dpsco_bench.audit.transcript import BINS, ForcedReplay, NeighbourRun, Recording, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.records import Poisson, SingleIndex
@@ -21,8 +20,7 @@ def setting_of(algorithm, calibration="accounted", canary="turning", scale=1.0, 
     cell = make_audit_cell(algorithm, "canary_huber", {"canary": canary, "n": 40, **keys})
     _, plan = cell.plan(calibration, SEED)
     scales = {k: scale * v for k, v in calibrate(plan, cell.privacy, calibration).scales.items()}
-    pair = next(candidate_pairs(cell, SEED, plan, scales))
-    return NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), pair.record)
+    return next(candidate_pairs(cell, SEED, plan, scales))
 
 
 def run_features(*given):
@@ -73,12 +71,11 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
     cell = make_audit_cell(register("audit_test.sampled", run, records), problem, {"n": 5, "d": 2})
     _, plan = cell.plan("paper", SEED)
     scales = {"gradient": 0.7}
-    pair = next(candidate_pairs(cell, SEED, plan, scales))
-    setting = NeighbourRun(pair.cell, plan, scales, (pair.data, pair.other), 0)
+    setting = next(candidate_pairs(cell, SEED, plan, scales))
     (found,) = run_features(setting, "transcript", 0, 0, 200, SEED)
     (released,) = run_features(setting, "output", 0, 0, 200, SEED)
 
-    entry, start = pair.cell.problem_entry, pair.cell.problem_entry.start[None]
+    entry, start = setting.cell.problem_entry, setting.cell.problem_entry.start[None]
     single = isinstance(records, SingleIndex)
     q, size = (1 / 5, 1.0) if single else (records.rate, 5 * records.rate)
 
@@ -93,7 +90,9 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
         )
 
     assert found.sum(axis=1).std() > 0.1
-    np.testing.assert_allclose(found.sum(axis=1), np.log(density(pair.data) / density(pair.other)), atol=1e-8)
+    np.testing.assert_allclose(
+        found.sum(axis=1), np.log(density(setting.pair[0]) / density(setting.pair[1])), atol=1e-8
+    )
 
 
 def test_scores_do_not_depend_on_blocks(monkeypatch):
@@ -185,7 +184,4 @@ def test_a_shuffled_record_is_tried_in_every_batch():
 def setting_of_shuffled():
     cell = make_audit_cell("su2023.shuffled_truncated_md", None, {"n": 60})
     _, plan = cell.plan("accounted", SEED)
-    pair = next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))
-    return NeighbourRun(
-        pair.cell, plan, {query.name: 1.0 for query in plan.queries}, (pair.data, pair.other), pair.record
-    )
+    return next(candidate_pairs(cell, SEED, plan, {query.name: 1.0 for query in plan.queries}))

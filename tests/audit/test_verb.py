@@ -5,9 +5,8 @@ import json
 import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.canaries import trials
-from dpsco_bench.cli.audits import AuditPace
 from dpsco_bench.cli.main import main
+from dpsco_bench.cli.verbs.audit import AuditPace
 
 
 def test_screen(capsys):
@@ -66,35 +65,3 @@ def test_an_infinite_norm_is_no_obstacle(dpsco, words):
     found = dpsco("audit", *words, "--runs", "200", "--json")
     assert found.code == 0, found.err
     assert json.loads(found.out)["runs"] == 200
-
-
-QUICK = (
-    "bassily2021.gg_mechanism",
-    "gopi2022.axis_exact",
-    "gopi2022.cube_exact",
-    "su2023.app_objp",
-    "su2023.heavy_tailed_euclid",
-    "wang2017.dp_accmd",
-    "wang2017.dp_gd_pl",
-    "wang2017.noisy_md_ttz14",
-)
-"""One of each kind, `dp_accmd` among them, of which a printed plan releases nothing."""
-LISTED = [trial for trial in trials() if not trial.reason and not trial.fused]
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "variant", "calibration"),
-    [
-        pytest.param(
-            *(trial.algorithm, trial.variant, trial.calibration),
-            marks=[] if trial.algorithm in QUICK else [pytest.mark.slow, pytest.mark.long],
-        )
-        for trial in LISTED
-    ],
-)
-def test_whatever_is_listed_can_be_audited(capsys, algorithm, variant, calibration):
-    words = [f"calibration={calibration}", *([f"variant={variant}"] if variant else [])]
-    assert main(["audit", algorithm, *words, "--runs", "100", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["algorithm"] == algorithm and found["calibration"] == calibration
-    assert found["epsilon_lower"] >= 0.0 and found["verdict"] in ("refuted", "not refuted")

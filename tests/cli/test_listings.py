@@ -64,7 +64,7 @@ def begin(*arguments, **keys):
 
 BEGINS = {
     "audit": "dpsco_bench.audit.auditor.audit_cell",
-    "check": "dpsco_bench.audit.contract.check_cell_contract",
+    "check": "dpsco_bench.audit.contract.calibrate_cell",
     "choose": "dpsco_bench.leaderboard.choose.choose_at",
     "run": "dpsco_bench.cli.verbs.run._run",
     "run -m": "dpsco_bench.cli.verbs.run._sweep",

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpsco_bench.audit.contract import Checks
-from dpsco_bench.audit.long_run import Length
 from dpsco_bench.audit.subject import Subject
 from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import calibrate
@@ -67,7 +66,7 @@ class Case:
         """Its noise; on a machine without an accountant the one that ``DPSCO_SCALES`` names."""
         if os.environ.get("DPSCO_SCALES") and Path(os.environ["DPSCO_SCALES"]).is_file():
             scales = json.loads(Path(os.environ["DPSCO_SCALES"]).read_text())[self.id]
-            return SimpleNamespace(scales=scales, charge=None, privacy_status="")
+            return SimpleNamespace(scales=scales, charge=None)
         attained = attaining_pair(self.problem, self.plan, self.n) is not None
         return calibrate(self.plan, PRIVACY, self.calibration, self.problem.constants.status, attained)
 
@@ -80,18 +79,18 @@ class Case:
         c = self.calibrated
         status = self.problem.constants.status
         return Subject(
-            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, c.privacy_status, status,
+            self.algorithm, self.problem, self.plan, PRIVACY.delta, c.scales, c.charge, status,
             self.data, self.id, self.streams, SEED,
         )  # fmt: skip
 
     @cached_property
     def checks(self):
         """The package's own checks, with a search that fits a suite of many cases."""
-        return self.checks_of(Length(records=1 << 10, steps=1 << 10))
+        return self.checks_of((1 << 10, 1 << 10))
 
     def checks_of(self, length):
         """The same with long runs of a given length."""
-        return Checks(self.subject, self.without_noise, length, neighbours=6, rounds=2, everywhere=False)
+        return Checks(self.subject, self.without_noise, length=length, neighbours=6, rounds=2, everywhere=False)
 
     def without_noise(self, n, steps=None):
         """The same with ``n`` records and the schedule of the theorem, or so many steps, for a long run."""

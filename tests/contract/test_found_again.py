@@ -178,7 +178,7 @@ def test_a_draw_whose_bound_is_called_exact():
     honest = subject_of(cell, calibrate_cell(cell, "accounted", 0), 0)
     assert honest.charge.kind == "upper"
     planted_charge = replace(honest, charge=replace(honest.charge, kind="exact"))
-    assert Checks(planted_charge, None).check_attained().passed is False
+    assert Checks(planted_charge, None).check_attained()[0] is False
 
 
 def test_an_epsilon_that_no_pair_attains_is_not_exact():

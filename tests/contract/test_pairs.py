@@ -2,8 +2,8 @@
 
 from math import log, sqrt
 
-from dpsco_bench.audit import loss_class
-from dpsco_bench.audit.long_run import Length, ends, longest
+from dpsco_bench.audit.constants import CLASS_TOLERANCE, declared_classes, deviation
+from dpsco_bench.audit.long_run import LENGTH, ends, longest
 
 from .records import PseudoHuberOnBall
 
@@ -17,7 +17,8 @@ NOT_MADE = {
 
 
 def holds(finding):
-    assert finding.passed is not False, finding.detail
+    passed, detail = finding
+    assert passed is not False, detail
 
 
 def promised(subject):
@@ -44,18 +45,18 @@ def test_a_long_run_without_noise_goes_towards_the_minimum(pair):
 
     One that ends above its start does so only where its theorem promises no more.
     """
-    finding = pair.checks.check_long_run()
-    if finding.passed is False:  # few records can mislead: a finding has to stand at the length of the package's check
-        checks = pair.checks_of(Length())
-        finding = checks.check_long_run()
-        if finding.passed is False and isinstance(pair.problem, PseudoHuberOnBall):
+    passed, detail = pair.checks.check_long_run()
+    if passed is False:  # few records can mislead: a finding has to stand at the length of the package's check
+        checks = pair.checks_of(LENGTH)
+        passed, detail = checks.check_long_run()
+        if passed is False and isinstance(pair.problem, PseudoHuberOnBall):
             subject, _ = longest(checks.plan_at, checks.length)
-            assert promised(subject) > ends(subject).gap, finding.detail
+            assert promised(subject) > ends(subject).gap, detail
             return
-    holds(finding)
-    if finding.passed is None:
-        known = "next to a minimiser" in finding.detail or "too short a run" in finding.detail
-        assert known or NOT_MADE[pair.algorithm.id] in finding.detail
+    holds((passed, detail))
+    if passed is None:
+        known = "next to a minimiser" in detail or "too short a run" in detail
+        assert known or NOT_MADE[pair.algorithm.id] in detail
 
 
 def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
@@ -64,7 +65,7 @@ def test_losses_are_of_the_class_that_their_problem_declares(problem_case):
 
 def test_a_hessian_of_rank_one_is_not_enough(problem_case):
     """What a problem does not declare is not inferred: logistic losses are no linear ones."""
-    declared = loss_class.declared(problem_case.subject)
+    declared = declared_classes(problem_case.subject)
     straight = problem_case.problem.name == "canary_curved"  # its one record is so far out that its slope is constant
     if declared[:1] == ["glm"] and not straight:
-        assert loss_class.deviation(problem_case.subject, "linear") > loss_class.TOLERANCE
+        assert deviation(problem_case.subject, "linear") > CLASS_TOLERANCE

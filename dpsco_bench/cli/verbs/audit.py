@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
 from dpsco_bench.cli.output import bounded, labelled, number, print_json
+from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.privacy.ledger import OF
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
@@ -17,6 +19,27 @@ problem (a worst case of the algorithm's own family, see `dpsco list audits`), a
 and problem constant by name. Examples:
   dpsco audit {algorithm} calibration=paper
   dpsco audit {algorithm} --runs 1000000 epsilon=2 delta=1e-3"""
+
+
+class AuditPace(Pace):
+    """Estimate how far an audit is, by the runs that count; a pilot as long as these comes before them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__([1.0], clock=clock)
+        self._counted: list[tuple[int, int, float]] = []
+
+    def progress(self, done: int, all: int) -> None:
+        """Note how many of the runs that count are done."""
+        self._counted = [*self._counted[:1], (done, all, self.elapsed)]
+
+    def __str__(self) -> str:
+        """``pilot, 12 s``, then ``400 of 9000 runs done, 12 s, about 3 min 10 s left``."""
+        if not self._counted:
+            return f"pilot, {duration(self.elapsed)}; the runs that count come after"
+        (first, _, began), (done, all, _) = self._counted[0], self._counted[-1]
+        text = f"{done} of {all} runs done, {duration(self.elapsed)}"
+        left = (self.elapsed - began) / (done - first) * (all - done) if done > first else None
+        return text if left is None else f"{text}, about {duration(left)} left"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +58,6 @@ def execute(args: argparse.Namespace) -> int:
     import numpy as np
 
     from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
-    from dpsco_bench.cli.audits import AuditPace
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
 

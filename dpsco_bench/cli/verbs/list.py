@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
-from dpsco_bench.cli.output import Heading, print_json, table
+from dpsco_bench.cli.output import Heading, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
@@ -20,6 +20,14 @@ _COLUMNS = (Heading("id", "id"), Heading("summary", "summary", shrink=30), Headi
 SCREEN = 24
 """Entries that a screen has room for; below more of them stands how to get fewer."""
 _WITH_CHANGES = (Heading("id", "id"), Heading("changes", "changes"), Heading("summary", "summary", shrink=30))
+_AUDITS = (
+    Heading("audit", "audit"),
+    Heading("canary", "canary", shrink=18),
+    Heading("claim", "claim"),
+    Heading("n", "n", numeric=True),
+    Heading("d", "d", numeric=True),
+    Heading("statistic", "statistic"),
+)
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
@@ -61,9 +69,7 @@ def execute(args: argparse.Namespace) -> int:
     if everything and not entries:
         raise InputError("word", " ".join(args.words), f"in an entry of `dpsco list {args.what}`")
     if args.what == "audits":
-        from dpsco_bench.cli.audits import listed, print_audits
-
-        print_json(listed(entries)) if args.json else print_audits(entries)
+        print_json(listed_audits(entries)) if args.json else print_audits(entries)
     elif args.json:
         print_json(entries)
     elif entries:
@@ -210,6 +216,51 @@ def audits() -> Sequence[Any]:
     from dpsco_bench.audit.canaries import trials
 
     return list(trials())
+
+
+def print_audits(trials: Sequence[Any]) -> None:
+    """Print a row for each audit; then those that are not tried, each with its reason."""
+    rows = [
+        {
+            "audit": _audit(trial).replace(" standard ", " "),  # a variant that is the only one
+            "canary": _canary(trial).removeprefix("canary_"),
+            "claim": f"eps={trial.epsilon:g}",
+            "n": trial.n,
+            "d": trial.d,
+            "statistic": f"{trial.statistic}{', fused' * trial.fused}",
+        }
+        for trial in trials
+        if not trial.reason
+    ]
+    print(table(_AUDITS, rows))
+    print("\nnot tried, and why")
+    for reason in dict.fromkeys(trial.reason for trial in trials if trial.reason):
+        print(labelled("-", reason, 2))
+    print("\nAn audit can refute a claim of privacy. It never proves one.")
+
+
+def listed_audits(trials: Sequence[Any]) -> list[Plain]:
+    """Give each as JSON: id, source of the algorithm and summary, as of every list, and its own fields."""
+    from dpsco_bench.algorithms.registry import get_algorithm
+
+    return [
+        _listed(
+            _audit(trial) + ", fused" * trial.fused,
+            get_algorithm(trial.algorithm).source,
+            trial.reason or f"on {_canary(trial)}, by its {trial.statistic}",
+            **asdict(trial),
+        )
+        for trial in trials
+    ]
+
+
+def _audit(trial: Any) -> str:
+    return " ".join(filter(None, (trial.algorithm, trial.variant, trial.calibration)))
+
+
+def _canary(trial: Any) -> str:
+    keys = {**trial.problem_options, **trial.options}
+    return " ".join((trial.problem, *(f"{key}={number(value)}" for key, value in keys.items())))
 
 
 _LISTS: dict[str, Callable[[], Sequence[Any]]] = {
