@@ -74,7 +74,7 @@ def privacy_as_printed(results: Results) -> Said:
             Point("query sequence exceeds, output open", sequence, "plain"),
             Point("open for other reasons", rest, "plain"),
         ],
-        rows=[row for row in results.statements("privacy") if found[row.id].word == NO],
+        rows=[row for row in results.statements("privacy") if row.id in found and found[row.id].word == NO],
     )
 
 
