@@ -112,13 +112,17 @@ class Noise(Record):
 
     @property
     def shown_epsilon(self) -> float:
-        """Round the bound outward, to as many digits as its claim has."""
-        return outward(*self.bound, digits_beside(self.epsilon_claimed))
+        """Round the bound outward, so that it compares with the claim as it does without rounding."""
+        return outward(*self.bound, self._digits)
+
+    @property
+    def _digits(self) -> int:
+        return digits_beside(*self.bound, self.epsilon_claimed)
 
     @property
     def shown(self) -> str:
         """Write the bound in ASCII."""
-        return number(self.shown_epsilon, digits_beside(self.epsilon_claimed))
+        return number(self.shown_epsilon, self._digits)
 
     @property
     def whose(self) -> str:
@@ -156,7 +160,7 @@ class Noise(Record):
         if math.isnan(bound):
             return STATUS_CLAUSES[self.status]
         value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {self.whose}" * bool(self.whose)
-        return f"{value}, claimed {number(self.epsilon_claimed, 6)}{f', at {self.place}' * bool(self.place)}"
+        return f"{value}, claimed {number(self.epsilon_claimed, self._digits)}{f', at {self.place}' * bool(self.place)}"
 
     @property
     def status_told(self) -> str:
@@ -171,7 +175,7 @@ class Noise(Record):
         if math.isnan(bound):
             return clause
         sign = SIGNS.get(kind, "=")
-        value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, 6)}"
+        value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
         value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
         return (

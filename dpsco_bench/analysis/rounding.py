@@ -7,12 +7,6 @@ import math
 from dpsco_bench.privacy.ledger import ROUNDING
 
 
-def digits_beside(claimed: float) -> int:
-    """Count the significant digits of a claim, from three to six, so that a bound beside it is shown with as many."""
-    shown = f"{claimed:.6g}".partition("e")[0].replace(".", "").strip("0")
-    return max(3, len(shown))
-
-
 def outward(value: float, kind: str, digits: int = 3) -> float:
     """A bound with so many significant digits that it still is one.
 
@@ -28,3 +22,12 @@ def outward(value: float, kind: str, digits: int = 3) -> float:
     unit = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - digits)
     slack = 2 * ROUNDING * abs(value / unit)
     return (math.floor(value / unit + slack) if kind == "lower" else math.ceil(value / unit - slack)) * unit
+
+
+def digits_beside(value: float, kind: str, claimed: float) -> int:
+    """Count the digits, from three to six, with which a bound and its claim compare as they do without rounding."""
+    for digits in (3, 4, 5):
+        shown, beside = outward(value, kind, digits), float(f"{claimed:.{digits}g}")
+        if (shown <= beside * (1.0 + ROUNDING)) == (value <= claimed * (1.0 + ROUNDING)):
+            return digits
+    return 6

@@ -195,14 +195,14 @@ def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
     of = f" {noise.whose}" if noise and noise.whose else ""
-    said = f"the real eps{of} is {PHRASES.get(kind, '')}{_shown(real, kind, claimed)} where {claimed:.6g} is claimed"
+    said = f"the real eps{of} is {PHRASES.get(kind, '')}{_shown(real, kind, claimed)}"
     return said + ", that of the output is open" * bool(noise and noise.sequence_exceeds)
 
 
 def _shown(real: float, kind: str, claimed: float) -> str:
-    """An epsilon, rounded outward to as many digits as its claim has."""
-    digits = digits_beside(claimed)
-    return f"{outward(real, kind, digits):.{digits}g}"
+    """Tell an epsilon, rounded outward, beside its claim, with equal digits."""
+    digits = digits_beside(real, kind, claimed)
+    return f"{outward(real, kind, digits):.{digits}g} where {claimed:.{digits}g} is claimed"
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:

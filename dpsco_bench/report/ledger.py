@@ -137,8 +137,8 @@ class LedgerRow:
 
 
 def _bounds(values: Sequence[float], kind: str, claimed: float) -> str:
-    """Tell epsilons with their sign, rounded outward to as many digits as their claim has."""
-    digits = digits_beside(claimed)
+    """Tell epsilons with their sign, rounded outward, with digits enough to compare with their claim."""
+    digits = max((digits_beside(value, kind, claimed) for value in values), default=3)
     shown = span((outward(value, kind, digits) for value in values), partial(number, digits=digits), kind == "lower")
     return shown if shown == NOTHING else symbols(f"{SIGNS[kind]} {shown}")
 

@@ -170,8 +170,8 @@ def options_text(options: Options) -> str:
 
 
 def epsilon_text(value: object, kind: str, claimed: float = 1.0) -> str:
-    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``; as many digits as its claim has."""
-    digits = digits_beside(claimed)
+    """Show a real epsilon with what it is: ``≥ 173``, ``= 2.4``, ``≤ 1``, digits enough for its claim."""
+    digits = digits_beside(float(value), kind, claimed) if is_number(value) else 3
     shown = number(outward(value, kind, digits) if is_number(value) else value, digits)
     return shown if shown == NOTHING else symbols(f"{SIGNS.get(kind, '=')} {shown}")
 
@@ -182,7 +182,7 @@ def privacy_text(row: Verdict) -> str:
     if noise is None:
         return STATUS_WORDS.get(row.privacy_status, NOTHING)
     words = (SEQUENCE_WORDS if noise.sequence_exceeds else STATUS_WORDS[noise.status]) + noise.elsewhere
-    claimed = f"claimed\u00a0{plain(noise.epsilon_claimed)}"
+    claimed = f"claimed\u00a0{number(noise.epsilon_claimed, digits_beside(*noise.bound, noise.epsilon_claimed))}"
     bound = epsilon_text(*noise.bound, noise.epsilon_claimed)
     if bound == NOTHING:
         return f"{words}: no accountant covers it"

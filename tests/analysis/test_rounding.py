@@ -41,9 +41,15 @@ def test_nothing_known_stays_so():
 
 
 @pytest.mark.parametrize(
-    ("claimed", "digits"), [(1.0, 3), (0.05, 3), (203.18, 5), (1000.0, 3), (20.00, 3), (1.23456789, 6)]
+    ("value", "kind", "claimed", "digits"),
+    [
+        (0.79, "upper", 1.0, 3),
+        (203.1799, "upper", 203.18, 5),
+        (0.0291, "upper", 0.0735094, 3),
+        (1.0004, "lower", 1.0, 5),
+    ],
 )
-def test_a_bound_has_as_many_digits_as_its_claim(claimed, digits):
-    assert digits_beside(claimed) == digits
-    shown = outward(claimed * (1 - 1e-6), "upper", digits)
-    assert shown <= float(f"{claimed:.6g}") * (1 + 1e-9)
+def test_rounded_bounds_compare_with_their_claim_as_exact_ones_do(value, kind, claimed, digits):
+    assert digits_beside(value, kind, claimed) == digits
+    shown = outward(value, kind, digits)
+    assert (shown <= float(f"{claimed:.{digits}g}") * (1 + 1e-9)) == (value <= claimed)

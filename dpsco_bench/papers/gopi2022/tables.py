@@ -132,7 +132,7 @@ def risk_table(text: TableText, inputs: Inputs) -> ReportTable:
 
 
 def _exponents(scores: list[Score]) -> str:
-    rows = [s.row for s in scores if s.row.kind == "rate" and is_number(s.row.slope)]
+    rows = [s.row for s in scores if s.kind.measures_slope and not s.kind.counts and is_number(s.row.slope)]
     texts = (f"{parameter_symbol(r.parameter)}: {with_interval(r.slope, r.ci)} ({slope(r.bound_slope)})" for r in rows)
     return "; ".join(texts)
 
