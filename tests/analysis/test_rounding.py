@@ -44,7 +44,7 @@ def test_nothing_known_stays_so():
     ("value", "kind", "claimed", "digits"),
     [
         (0.79, "upper", 1.0, 3),
-        (203.1799, "upper", 203.18, 5),
+        (203.1799, "upper", 203.18, 4),
         (0.0291, "upper", 0.0735094, 3),
         (1.0004, "lower", 1.0, 5),
     ],
