@@ -53,11 +53,13 @@ QUESTIONS = {
     "silent": "Without noise",
 }
 """Column of an answer -> the question that it answers."""
-RATE, BOUND, COUNT = "rate", "bound", "count"
+RATE, BOUND, COUNT, ORDERING = "rate", "bound", "count", "ordering"
 ABOUT = {"explicit": BOUND, "lower_bound": "lower bound"}
 """Kind -> what an answer calls it; others go by their title."""
 VERBS = {YES: "is proven", NO: "is refuted", OPEN: "is open"}
 HOLDS = "holds"
+MOST_NAMED = 3
+"""Parts that an answer names; of more it tells the number."""
 BY_SCHEDULE = 0.6
 """Share of the risk that is there without noise from which on a rate may be the schedule's."""
 PLACES = ("n", "d", "eps", "kappa")
@@ -151,7 +153,8 @@ def says(row: Verdict, law: bool = False) -> RowWord | None:
         return _rate(row, law)
     word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
     word = OPEN if word == YES and row.scope else word
-    return RowWord(word, "count" if kind.counts else ABOUT.get(row.kind, kind.title), "", row)
+    about = "count" if kind.counts else ABOUT.get(row.kind, kind.title)
+    return RowWord(word, about, row.part if about == ORDERING else "", row)
 
 
 def _rate(row: Verdict, law: bool) -> RowWord | None:
@@ -206,10 +209,13 @@ def _about(said: Sequence[RowWord], word: str) -> str:
         used |= topics.keys()
         rates = [_slopes(place, own) for about, place in topics if about == RATE]
         parts = [f"in {listed(rates)}"] * bool(rates)
-        parts += [f"the {about}" for about in dict.fromkeys(about for about, _ in topics if about != RATE)]
-        parts += [f"at {scope}" for scope in dict.fromkeys(one.row.scope for one in own if one.row.scope)]
+        for about in dict.fromkeys(about for about, _ in topics if about != RATE):
+            names = [name for of, name in topics if of == about and name]
+            more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+            parts.append(f"the {about}" + f" ({', '.join(names[:MOST_NAMED])}{more})" * bool(names))
+        scopes = list(dict.fromkeys(one.row.scope for one in own if one.row.scope))
         if parts:
-            told.append(f"{one_word} " * (one_word != word) + listed(parts))
+            told.append(f"{one_word} " * (one_word != word) + listed(parts) + f" at {listed(scopes)}" * bool(scopes))
     return "; ".join(told)
 
 

@@ -107,7 +107,9 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
 
     Its lines have no trailing blanks, and at most ``width`` columns (default: `line_width`).
     """
-    values = [[row.get(column.key) for column in columns] for row in rows]
+    told = list(rows)
+    columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
+    values = [[row.get(column.key) for column in columns] for row in told]
     cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
     titles = [column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
