@@ -243,11 +243,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 def noise_says(noise: Noise) -> str:
-    """Read the privacy of noise: what is released decides, and nominal constants refute nothing."""
-    bound, _ = noise.bound
-    if noise.status == "proven" or (
-        noise.status == "target_law_only" and bound <= noise.epsilon_claimed * (1 + ROUNDING)
-    ):
+    """Read the privacy of noise: what is released decides, and nominal constants refute nothing.
+
+    A law or an exact minimiser that the statement is about is proven by its law, unless a bound on that is too large.
+    """
+    above = noise.bound[0] > noise.epsilon_claimed * (1 + ROUNDING)
+    if noise.status == "proven" or (noise.status == "target_law_only" and not above):
         return YES
     return NO if noise.status == "exceeds_claim" else OPEN
 

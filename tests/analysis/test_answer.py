@@ -108,6 +108,7 @@ def test_one_exponent_that_noise_gives_takes_the_mark_off():
         ([SEQUENCE], OPEN, {"q": "827"}),
         ([Noise("target_law_only", math.nan, "", 1.0, epsilon_law=0.8)], YES, {}),
         ([Noise("target_law_only", math.nan, "", 1.0, epsilon_law=1.7)], OPEN, {}),
+        ([Noise("target_law_only", math.nan, "", 1.0)], YES, {}),
         ([NOMINAL], OPEN, {"*": ""}),
     ],
 )
