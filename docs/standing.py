@@ -56,7 +56,9 @@ def page() -> str:
         "[How to read a verdict](verdicts.md#two-questions) explains the four words. `dpsco claim ID` measures a claim",
         "again, with every row's reason.",
         "",
-        "Marks: " + "; ".join(f"`{mark}`, {meaning}" for mark, meaning in MARKS.items()) + ".",
+        "| mark | meaning |",
+        "| --- | --- |",
+        *(f"| `{mark}` | {meaning} |" for mark, meaning in MARKS.items()),
     ]
     for profile, what in PROFILES.items():
         found = answers(recorded(profile))
@@ -83,8 +85,10 @@ def _table(found: dict[str, Answer]) -> list[str]:
             cells = [one.cells[key].short if key in one.cells else "" for key in keys]
             lines.append(f"| {_named(claim)} | {' | '.join(map(_cell, cells))} |")
     stated = {claim: one for claim, one in found.items() if one.subject in ("count", "law")}
-    told = [f"{_named(claim)}: {'; '.join(cell.short for cell in one.cells.values())}" for claim, one in stated.items()]
-    return [*lines, "", f"Counts and laws, as stated: {', '.join(told)}."] if told else lines
+    lines += ["", "| count or law | as stated |", "| --- | --- |"] * bool(stated)
+    for claim, one in stated.items():
+        lines.append(f"| {_named(claim)} | {_cell('; '.join(cell.short for cell in one.cells.values()))} |")
+    return lines
 
 
 def _named(claim: str) -> str:

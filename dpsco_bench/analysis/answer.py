@@ -514,11 +514,12 @@ def headline(found: Iterable[Answer]) -> str:
     larger = sum(cell.word == YES and "c" in cell.marks for cell in noises)
     sequence = sum("q" in cell.marks for cell in noises)
     words = Counter(cell.word for cell in noises)
-    said.append(
+    rest = words[OPEN] + words[UNTESTED] - sequence
+    said += [
         f"Of the {len(shown)}, that noise is proven private for {words[YES] - larger}, for a larger constant for "
-        f"{larger}, refuted for {words[NO]}; for {sequence} the query sequence exceeds and the output is open, for "
-        f"{words[OPEN] + words[UNTESTED] - sequence} it is open or not tested"
-    )
+        f"{larger}, and refuted for {words[NO]}",
+        f"For {sequence} the query sequence exceeds and the output is open, for {rest} it is open or not tested",
+    ]
     ours = [cells["private"] for cells in risks if cells["private"].word == YES]
     nominal = sum("*" in cell.marks for cell in ours)
     said.append(f"With private noise {len(ours)} of the {len(risks)} show ({nominal} with nominal constants)")
