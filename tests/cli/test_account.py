@@ -126,6 +126,7 @@ PAIRS = [
     for problem in list_problems()
     if all(problem_class(problem)(None).traits & {*alternatives(need)} for need in get_algorithm(algorithm).needs)
     and get_algorithm(algorithm).least_norm <= problem_class(problem)(None).constants.norm
+    and (get_algorithm(algorithm).proximal or not getattr(problem_class(problem)(None), "l1", 0.0))
 ]
 
 
@@ -194,10 +195,10 @@ def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source
     )
 
 
-@pytest.mark.parametrize(("rule", "real"), [("two_ln_d", 1.32), ("best", 1.30)])
+@pytest.mark.parametrize(("rule", "real"), [("two_ln_d", 1.223), ("best", 1.203)])
 def test_bassily2021_e5_and_its_command_agree(dpsco, rule, real):
     (entry,) = find_errata("bassily2021", ["E5"])
-    assert f"{real:.2f}" in entry.calculation
+    assert f"{real:.3f}" in entry.calculation
     report = account(dpsco, *entry.command.replace("norm_rule=two_ln_d", f"norm_rule={rule}").split()[1:])
     assert report["paper"]["epsilon_real"] == pytest.approx(real, rel=0.01)
     assert report["paper"]["privacy_status"] == "unproven" and report["paper"]["epsilon_real_kind"] == "upper"
@@ -210,23 +211,17 @@ def test_clipping_proves_privacy_with_declared_constants_that_are_public(dpsco):
     assert "the run clips" in dpsco(*arguments, "clip_differences=true").out
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        ("bassily2021.gg_lmo", "problem=cube_fixed", "p=1.5", "n=1000", "d=64"),
-        ("su2023.nrmd", "problem=smooth_hinge", "n=1073741824"),
-    ],
-)
-def test_the_constant_of_the_norm_has_its_index_and_keeps_its_key(dpsco, keys):
-    shown = dpsco("account", *keys, "delta=1e-6").out
+def test_the_constant_of_the_norm_has_its_index_and_keeps_its_key(dpsco):
+    keys = ("bassily2021.gg_lmo", "problem=cube_fixed", "p=1.5", "n=1000", "d=64", "delta=1e-6")
+    shown = dpsco("account", *keys).out
     assert re.search(r"^kappa_q +\d", shown, re.MULTILINE) and not re.search(r"^kappa ", shown, re.MULTILINE)
-    assert account(dpsco, "account", *keys, "delta=1e-6")["paper"]["schedule"]["kappa"] > 1
+    assert account(dpsco, "account", *keys)["paper"]["schedule"]["kappa"] > 1
 
 
 def test_kappa_without_an_index_is_a_condition_number_wherever_a_paper_has_both():
     assert schedule_letter("wang2017", "steps") == "steps" and schedule_letter("mine", "kappa") == "kappa"
     papers = [name for name in GLOSSARIES.names() if "kappa_q" in GLOSSARIES.get(name)]
-    assert len(papers) == 2
+    assert len(papers) == 1
     for paper in papers:
         errata = load_errata(paper)
         texts = [text for one in errata for text in (one.title, one.printed, one.calculation, one.consequence)]

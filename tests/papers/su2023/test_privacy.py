@@ -135,12 +135,12 @@ def test_algorithm_6(epsilon, expected):
 
 def test_algorithm_7_with_constant_1_is_not_private():
     limit = calibrated("truncated_batched_md", LIMIT, 2**16, 4, delta=1e-5)
-    assert limit.charge.epsilon == pytest.approx(2.40, abs=6e-3) and limit.privacy_status == "exceeds_claim"
+    assert limit.charge.epsilon == pytest.approx(2.40, abs=6e-3) and limit.privacy_status == "unproven"
     entry, privacy = get_algorithm("su2023.truncated_batched_md"), PrivacySpec(1.0, 1e-5)
     made = entry.plan(HEAVY, 2**16, 4, privacy, "standard")
     inside = calibrate(made, privacy, "paper")
     assert charge(made, inside.scales, 1e-5).epsilon == pytest.approx(2.40, abs=6e-3)
-    assert inside.charge.kind == "lower" and inside.privacy_status == "exceeds_claim"
+    assert inside.charge.kind == "lower" and inside.privacy_status == "unproven"
     assert 1.6 < inside.charge.epsilon < 1.68  # simulated: delta(1.64) = 1.33e-5, delta(1.7) = 0.74e-5
 
 
