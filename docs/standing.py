@@ -85,9 +85,12 @@ def _table(found: dict[str, Answer]) -> list[str]:
             cells = [one.cells[key].short if key in one.cells else "" for key in keys]
             lines.append(f"| {_named(claim)} | {' | '.join(map(_cell, cells))} |")
     stated = {claim: one for claim, one in found.items() if one.subject in ("count", "law")}
-    lines += ["", "| count or law | as stated |", "| --- | --- |"] * bool(stated)
+    lines += ["", "| count or law | as stated | with private noise, where it differs |", "| --- | --- | --- |"] * bool(
+        stated
+    )
     for claim, one in stated.items():
-        lines.append(f"| {_named(claim)} | {_cell('; '.join(cell.short for cell in one.cells.values()))} |")
+        cells = [one.cells[key].short if key in one.cells else "" for key in ("printed", "private")]
+        lines.append(f"| {_named(claim)} | {' | '.join(map(_cell, cells))} |")
     return lines
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dpsco_bench.analysis.noise import Noise, number
@@ -152,7 +152,7 @@ def says(row: Verdict, law: bool = False) -> RowWord | None:
     if kind.measures_slope and not kind.counts:
         return _rate(row, law)
     word = {"confirms": YES, "better": YES, "contradicts": NO}.get(outcome, OPEN)
-    word = OPEN if word == YES and row.scope else word
+    word = OPEN if row.scope else word
     about = "count" if kind.counts else ABOUT.get(row.kind, kind.title)
     return RowWord(word, about, row.part if about == ORDERING else "", row)
 
@@ -272,7 +272,9 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Answe
     constants = {row.open_value for row in tested if row.open_value is not None}
     fixed = [row for row in tested if row.open_value is None]
     if constants and not any(row.noise and noise_says(row.noise) == NO for row in fixed):
-        return _some_constant(tested, constants)
+        found = _some_constant(tested, constants)
+        ranges = listed(list(dict.fromkeys(str(row.outside) for row in rows if row.outside)))
+        return replace(found, why=f"{found.why}; outside of {ranges} it is not tested") if ranges else found
     return AnswerCell(*_worst_noise(fixed or tested))
 
 
@@ -281,7 +283,7 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     read = [(noise_says(row.noise), row.noise, row.for_class) for row in rows if row.noise]
     word = next(word for word in (NO, OPEN, YES) if any(own == word for own, *_ in read))
     own = [(noise, of) for found, noise, of in read if found == word]
-    worst, of_class = max(own, key=lambda one: one[0].shown_severity)
+    worst, of_class = max(own, key=lambda one: (one[0].shown_severity, one[0].epsilon_real_kind, one[0].place))
     marks = {"r": ""} if all(row.recalled for row in rows) else {}
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
     if word == OPEN and worst.sequence_exceeds:
@@ -335,12 +337,20 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
     cells = {
         "printed": together(under["printed"]),
-        "noise": _with_audits(noise_answer(judging, printed), judging, known),
+        "noise": _outside(rows[0], _with_audits(noise_answer(judging, printed), judging, known)),
         "private": together(under["private"]),
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
     counts = [one for id in rows[0].count_of or () for row in known.get(id, ()) if (one := says(row))]
-    return Answer(subject, cells, (*_untested(rows, said), *_counted(said, counts), *_remarks(rows, known)))
+    beside = (*_two_noises(rows, cells["noise"]), *_untested(rows, said), *_counted(said, counts))
+    return Answer(subject, cells, (*beside, *_remarks(rows, known)))
+
+
+def _outside(row: Verdict, found: AnswerCell) -> AnswerCell:
+    """Say of runs outside of the range of their privacy theorem that it is not tested, whatever it is within."""
+    if not row.noise_outside:
+        return found
+    return AnswerCell(why=f"these runs are outside of {row.noise_outside} (within it: {found.short})")
 
 
 def _with_audits(found: AnswerCell, judging: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) -> AnswerCell:
@@ -438,6 +448,15 @@ def _untested(rows: Sequence[Verdict], said: Sequence[RowWord]) -> list[str]:
     return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
 
 
+def _two_noises(rows: Sequence[Verdict], noise: AnswerCell) -> list[str]:
+    """Say so where the risk is run with another constant than the noise is private for."""
+    own = [row for row in rows if row.counted and not get_kind(row.kind).judges_noise]
+    ran = sorted({row.open_value for row in own if row.open_value is not None})
+    if not ran or not larger_constant(noise):
+        return []
+    return [f"The risk is run with the constant {number(ran[0])}: two noises."]
+
+
 def _counted(said: Sequence[RowWord], counts: Sequence[RowWord]) -> list[str]:
     """Answer a count that stands in the row of its risk."""
     cell = together([one for one in (*said, *counts) if one.about == COUNT and one.row.calibration != "accounted"])
@@ -505,20 +524,22 @@ def headline(found: Iterable[Answer]) -> str:
     risks = [one.cells for one in rows if one.subject == "risk"]
     shown = [cells for cells in risks if cells["printed"].word == YES]
     by_schedule = sum("s" in cells["printed"].marks for cells in shown)
+    against = _count(risks, "printed", NO)
     said = [
         f"Of {len(risks)} statements about risk, {len(shown)} show with the printed noise ({by_schedule} by the "
-        f"schedule alone), {_count(risks, 'printed', NO)} are contradicted, "
+        f"schedule alone), {against} {'is' if against == 1 else 'are'} contradicted, "
         f"{_count(risks, 'printed', OPEN)} are open and {_count(risks, 'printed', UNTESTED)} are not tested with it"
     ]
     noises = [cells["noise"] for cells in shown]
-    larger = sum(cell.word == YES and "c" in cell.marks for cell in noises)
+    larger = sum(map(larger_constant, noises))
     sequence = sum("q" in cell.marks for cell in noises)
     words = Counter(cell.word for cell in noises)
     rest = words[OPEN] + words[UNTESTED] - sequence
     said += [
         f"Of the {len(shown)}, that noise is proven private for {words[YES] - larger}, for a larger constant for "
         f"{larger}, and refuted for {words[NO]}",
-        f"For {sequence} the query sequence exceeds and the output is open, for {rest} it is open or not tested",
+        (f"For {sequence} the query sequence exceeds and the output is open, for" if sequence else "For")
+        + f" {rest} it is open or not tested",
     ]
     ours = [cells["private"] for cells in risks if cells["private"].word == YES]
     nominal = sum("*" in cell.marks for cell in ours)
@@ -527,6 +548,11 @@ def headline(found: Iterable[Answer]) -> str:
         _adding_up(what, [one.word for one in rows if one.subject in subjects]) for what, subjects in TALLIES.items()
     ]
     return ". ".join(filter(None, said)) + "."
+
+
+def larger_constant(cell: AnswerCell) -> bool:
+    """Check whether noise is private for a larger constant than 1 alone."""
+    return cell.word == YES and float(cell.marks.get("c", ">= 1").removeprefix(">= ").replace(",", "")) > 1.0
 
 
 TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")}

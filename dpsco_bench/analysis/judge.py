@@ -115,6 +115,7 @@ class ClaimJudge:
             states=self.claim.states or None,
             noise_of=tuple(self.claim.noise_of) or None,
             count_of=tuple(self.claim.count_of) or None,
+            noise_outside=self.claim.noise_outside or None,
             audited_by=tuple(self.claim.audited_by) or None,
             formula_of=tuple(self.claim.formula_of) or None,
             scope=self._scope(case, jobs[0].profile),

@@ -63,6 +63,7 @@ _KEPT = (
         "states",
         "noise_of",
         "count_of",
+        "noise_outside",
         "audited_by",
         "formula_of",
         "replicates",

@@ -78,7 +78,7 @@ class Verdict(Record):
     ratio_ends, last_local_slope, grows
         Risk over bound at both ends of the fitted cells of a rate, its last local slope, and whether that ratio grows
         throughout and still does at the end.
-    states, noise_of, count_of, audited_by, formula_of
+    states, noise_of, noise_outside, count_of, audited_by, formula_of
         What the claim states (`Claim.states`), and the claims that its file names.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
@@ -141,6 +141,7 @@ class Verdict(Record):
     states: str | None = None
     noise_of: tuple[str, ...] | None = None
     count_of: tuple[str, ...] | None = None
+    noise_outside: str | None = None
     audited_by: tuple[str, ...] | None = None
     formula_of: tuple[str, ...] | None = None
     own: Mapping[str, object] = field(default_factory=dict)

@@ -251,6 +251,7 @@ class Claim(Record):
         What it is about: ``risk``, ``privacy``, ``count`` or ``law``; empty where the kinds of its parts say it.
     noise_of, count_of : list of str
         Claims on the privacy of its noise and on its gradient count, which share its row.
+    noise_outside : str, the range of its privacy theorem that the runs of its risk lie outside of; empty for none
     audited_by : list of str, audits of the output of its noise, ``claim part``; one that refutes the claim answers it
     formula_of : list of str
         Claims on the privacy of the same noise formula with another schedule, or for another class.
@@ -266,6 +267,7 @@ class Claim(Record):
     states: str = ""
     noise_of: list[str] = field(default_factory=list)
     count_of: list[str] = field(default_factory=list)
+    noise_outside: str = ""
     audited_by: list[str] = field(default_factory=list)
     formula_of: list[str] = field(default_factory=list)
 

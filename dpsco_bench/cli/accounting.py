@@ -268,6 +268,8 @@ def _about_price(report: Account) -> list[str]:
     aim = f"({report.epsilon:g}, {report.delta:g})-differential privacy"
     law_only = accounted.sampler_status == "target_law_only"
     goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
+    if accounted.epsilon_of == OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (1.0 + ROUNDING):
+        goal = f"For {aim} of all answers it takes"
     noise = "scale" if accounted.sampler_status else "noise"
     evaluations = accounted.gradient_evaluations
     if isinstance(paper, Declined):

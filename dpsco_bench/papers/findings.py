@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from statistics import median
 
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, larger_constant
 from dpsco_bench.leaderboard.standings import TRIVIAL, cost_text
 from dpsco_bench.report.findings import (
     Point,
@@ -53,7 +53,7 @@ def privacy_as_printed(results: Results) -> Said:
     """Count the theorems on private noise by what is known: of the output, as charged, for an open constant."""
     found = results.noise_answers
     stated, words = len(found), Counter(cell.word for cell in found.values())
-    larger = sum(cell.word == YES and "c" in cell.marks for cell in found.values())
+    larger = sum(map(larger_constant, found.values()))
     sequence = sum("q" in cell.marks for cell in found.values())
     proven, refuted, rest = words[YES] - larger, words[NO], words[OPEN] + words[UNTESTED] - sequence
     unused = results.row("wang2017.thm5.3", "literal-epsilon").epsilon_real
@@ -175,7 +175,7 @@ def mirror_descent(results: Results) -> Said:
     need(word == "holds", real > 100, kind == "lower", claimed <= 1, corrected <= 1, words == "holds")
     need(largest > 1, largest_kind == "upper", status == "unproven")
     return Said(
-        title="Noisy mirror descent's variance lacks the factor T of its steps: the real eps is at least "
+        title="Noisy mirror descent's variance lacks the factor T of its steps: the real eps of its query sequence is at least "
         f"{lower(real)} for a claim of {number(claimed)}, with the factor at most {upper(largest)}",
         sentence=f"The first is at p = 2; its worst cell is {printed.noise.place}. With the factor T the largest "
         f"bound is at {noise.place}, one of the sizes of the risk, and does not show the claim. In three sweeps of "
