@@ -175,8 +175,8 @@ def mirror_descent(results: Results) -> Said:
     need(word == "holds", real > 100, kind == "lower", claimed <= 1, corrected <= 1, words == "holds")
     need(largest > 1, largest_kind == "upper", status == "unproven")
     return Said(
-        title="Noisy mirror descent's variance lacks the factor T of its steps: the real eps of its query sequence is at least "
-        f"{lower(real)} for a claim of {number(claimed)}, with the factor at most {upper(largest)}",
+        title="Noisy mirror descent's variance lacks the factor T: its query sequence has a real eps of "
+        f"at least {lower(real)} for a claim of {number(claimed)}, with the factor at most {upper(largest)}",
         sentence=f"The first is at p = 2; its worst cell is {printed.noise.place}. With the factor T the largest "
         f"bound is at {noise.place}, one of the sizes of the risk, and does not show the claim. In three sweeps of "
         f"the privacy alone, at p = 2 or 1.5 and d <= 32, it is at most {upper(corrected)}, which does.",
