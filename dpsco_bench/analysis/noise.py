@@ -162,11 +162,6 @@ class Noise(Record):
         value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {self.whose}" * bool(self.whose)
         return f"{value}, claimed {number(self.epsilon_claimed, self._digits)}{f', at {self.place}' * bool(self.place)}"
 
-    @property
-    def status_told(self) -> str:
-        """As `told`, without a number."""
-        return self.told.partition(" (")[0]
-
     def _said(self, place: str, elsewhere: str | None = None) -> str:
         where = self.elsewhere if elsewhere is None else elsewhere
         said = QUERIES_EXCEED if self.sequence_exceeds else STATUS_CLAUSES[self.status]

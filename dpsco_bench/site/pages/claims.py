@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.answer import question_of
-from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.claims.model import Claim
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.numbers import NOTHING
@@ -40,9 +36,6 @@ from dpsco_bench.site.markdown import (
 
 SUFFIXES = ("", ".curves", ".time", ".shown")
 """Figures of a claim, behind its id."""
-PRINTED = "paper"
-ASIDE = ("sampler", "accountant")
-"""Options that say how a law is drawn and charged, and not what it is."""
 LEAST_SHOWN = 60
 """Comparisons of an ordering that a page shows; more stand in its files."""
 
@@ -88,7 +81,6 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
         heading(page_title(claim), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(line),
-        _elsewhere(content, results),
         quote(" ".join(claim.statement.split())),
         bullets(text(words) for words in claim.assumptions),
         *(content.figure(name, f"Figure of {claim.id}", "../") for name in figures if content.drawn(name)),
@@ -106,39 +98,6 @@ def _answers(line: ClaimLine) -> str:
         word = badge(symbols(cell.short), line.tone(key))
         asked.append(f"{text(question_of(found.subject, key))}: {word} {prose(symbols(cell.why))}")
     return bullets([*asked, *(prose(symbols(remark)) for remark in found.remarks)])
-
-
-def _elsewhere(content: SiteContent, results: ClaimResults) -> str:
-    """Say which other claims refute the printed noise; empty where none does."""
-    links = [link(code(row.id), address(row.id)) for row in refuted_elsewhere(results, content.scores)]
-    where = " and ".join(filter(None, (", ".join(links[:-1]), *links[-1:])))
-    told = f"The same printed noise has a larger ε than claimed in {where}, on records and settings there.\n"
-    return told if links else ""
-
-
-def refuted_elsewhere(results: ClaimResults, scores: Iterable[Score]) -> list[Verdict]:
-    """Find rows on privacy of other claims that show a larger epsilon for a method of this one, the first of each.
-
-    A method is the same where its algorithm and variant are, and all options with which its noise was refuted, but for
-    those in `ASIDE`. What is beside a statement refutes nothing of it.
-    """
-    ours = [cell for job in results.jobs if job.calibration == PRINTED and job.charged for cell in job.cells]
-    found: dict[str, Verdict] = {}
-    for score in scores:
-        row = score.row
-        refutes = row.meaning.outcome == "contradicts" and score.kind.judges_noise and not row.beside
-        if refutes and row.calibration == PRINTED and row.id != results.id and row.id not in found:
-            job = score.results.job(row.part, PRINTED)
-            if job is not None and any(_same(mine, cell) for cell in job.cells[:1] for mine in ours):
-                found[row.id] = row
-    return list(found.values())
-
-
-def _same(mine: Cell, refuted: Cell) -> bool:
-    defaults = {key: known.default for key, known in get_algorithm(mine.algorithm).options.items()}
-    own = {**defaults, **mine.options}
-    alike = (mine.algorithm, mine.variant) == (refuted.algorithm, refuted.variant)
-    return alike and all(own.get(key) == value for key, value in refuted.options.items() if key not in ASIDE)
 
 
 def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
