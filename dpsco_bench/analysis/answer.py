@@ -220,9 +220,9 @@ def _about(said: Sequence[RowWord], word: str) -> str:
 
 
 def _slopes(place: str, said: Sequence[RowWord]) -> str:
-    """Name a parameter, with the slopes of the row that is furthest from its bound where it does not match it."""
-    rows = [one.row for one in said if one.about == RATE and one.place == place and one.row.word != "match"]
-    if not rows or _by_law(rows[0]):
+    """Name a parameter, with both slopes of the row that is furthest from its bound where none matches it."""
+    rows = [one.row for one in said if one.about == RATE and one.place == place]
+    if any(row.word == "match" for row in rows) or _by_law(rows[0]):
         return place
     worst = max(rows, key=lambda row: abs(row.slope - row.bound_slope))
     return f"{place} (slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
