@@ -406,7 +406,9 @@ class Choice(Record):
 
     @property
     def _unbounded(self) -> str:
-        """The options that make privacy provable on own data whose bounds were computed from them; empty elsewhere."""
+        """Name the options that make privacy provable on own data that were read for bounds or labels."""
+        if any("labels coded from the data" in warning for warning in self.warnings):
+            return ": labels were coded from the data, give positive="
         computed = [warning for warning in self.warnings if "computed from the data" in warning]
         options = problem_class(self.point.problem).options
         asked = (("clip", "rows"), ("label_clip", "labels"))
