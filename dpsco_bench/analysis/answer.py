@@ -274,7 +274,7 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Answe
     if constants and not any(row.noise and noise_says(row.noise) == NO for row in fixed):
         found = _some_constant(tested, constants)
         ranges = listed(list(dict.fromkeys(str(row.outside) for row in rows if row.outside)))
-        return replace(found, why=f"{found.why}; outside of {ranges} it is not tested") if ranges else found
+        return replace(found, why=f"{found.why}; not tested outside of its range ({ranges})") if ranges else found
     return AnswerCell(*_worst_noise(fixed or tested))
 
 
@@ -323,7 +323,7 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     laws = {row.law: {of.word for of in rows if of.part == row.law} for row in rows if row.law}
     said = [one for row in rows if (one := says(row, laws.get(row.law or "", set()) == {HOLDS}))]
     named = [other for id in rows[0].noise_of or () for other in known.get(id, ())]
-    judging = [row for row in (*own, *named) if on_printed_noise(row)]
+    judging = [row for row in (*rows, *named) if on_printed_noise(row)]
     if subject == "audit":
         return Answer(subject, {}, (audits_text(rows),))
     if subject in ("count", "law"):
@@ -396,9 +396,10 @@ def subject_of(rows: Sequence[Verdict]) -> str:
 
 
 def on_printed_noise(row: Verdict) -> bool:
-    """Check whether a row judges the privacy of noise as the paper prints it, and counts."""
+    """Check whether a row judges the privacy of noise as the paper prints it, within its range or outside."""
     kind = get_kind(row.kind)
-    return kind.judges_noise and not kind.aside and row.calibration == "paper" and row.counted
+    own = kind.judges_noise and not kind.aside and row.calibration == "paper"
+    return own and not (row.beside or row.control)
 
 
 def _as_stated(said: Sequence[RowWord]) -> dict[str, AnswerCell]:

@@ -140,7 +140,11 @@ def test_noise_that_is_refuted_whatever_the_constant_is_no():
 
 
 def test_a_part_outside_of_the_range_tests_no_noise():
-    assert answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"].word == UNTESTED
+    found = answer([privacy(REFUTED, outside="eps <= 1")]).cells["noise"]
+    assert found.word == UNTESTED and "eps <= 1" in found.why
+    inside = privacy(PROVEN, open_constant="c", open_value=8.0)
+    found = answer([inside, privacy(REFUTED, outside="eps <= 1")]).cells["noise"]
+    assert found.word == YES and "its range (eps <= 1)" in found.why
 
 
 def test_printed_noise_is_judged_by_the_claim_that_is_named_and_shows_with_private_noise_where_it_is_proven():

@@ -98,7 +98,20 @@ def claim(page: Plain) -> Iterator[str]:
         for text in filter(None, (part.aside, part.note)):
             yield labelled(part.id, text, 2 + max(len(p.id) for p in parts))
     yield from _errata_titles(page["errata"])
+    yield from _recorded(page["id"])
     yield labelled("measure", f"dpsco claim {page['id']}")
+
+
+def _recorded(id: str) -> Iterator[str]:
+    """Lines of a claim's answers as profile ci has them on record; none of a claim that is not."""
+    from dpsco_bench.analysis.answer import answers
+    from dpsco_bench.cli.verbs.gate import recorded_rows
+    from dpsco_bench.cli.verdict_table import lines_of
+
+    rows = recorded_rows("ci")
+    if own := [row for row in rows if row.id == id]:
+        for line in lines_of(answers(own, rows)[id]):
+            yield labelled("recorded", line)
 
 
 def _part_row(part: Part) -> Row:
