@@ -6,15 +6,17 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
 STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
+LOOKS, FEWEST_RACED = (4, 2), 4
+"""A ranking looks after replicates / LOOKS, at two or more; with fewer replicates than FEWEST_RACED there is no race."""
 RANKING, OF = "ranking", "+"
 """Kind of a leaderboard's jobs, and what stands between an instance and a method in their names."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
@@ -25,17 +27,19 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 
 @dataclass(frozen=True)
 class Block(Record):
-    """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
+    """Replicates of the cells of a job, on all its data sets: what the store keeps as one item.
 
     Attributes
     ----------
     first, count : int, the first replicate and how many there are
     key : str, digest of all that affects its numbers
+    cells : tuple of int, the cells that are run; empty for all
     """
 
     first: int
     count: int
     key: str = ""
+    cells: tuple[int, ...] = field(default=(), metadata=IF_GIVEN)
 
 
 def stage_ends(replicates: int) -> list[int]:
@@ -44,6 +48,12 @@ def stage_ends(replicates: int) -> list[int]:
         return [replicates]
     rounded = (STAGE_UNIT * math.ceil(replicates / part / STAGE_UNIT) for part in STAGES)
     return sorted({min(max(STAGE_UNIT, end), replicates) for end in rounded})
+
+
+def race_ends(replicates: int) -> list[int]:
+    """Ends of the stages of a ranking: R/4 and R/2, rounded up, and R."""
+    looks = {max(2, math.ceil(replicates / part)) for part in LOOKS} if replicates >= FEWEST_RACED else set()
+    return sorted(looks | {replicates})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +68,8 @@ class Job(Record):
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
     calibration_key, run_key, key : str
         Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
+    kept : tuple of tuple of int
+        Cells that each block runs, `Block.cells`, of as many blocks as are decided; empty where every block runs all.
     """
 
     claim: str
@@ -85,6 +97,7 @@ class Job(Record):
     calibration_key: str = ""
     run_key: str = ""
     key: str = ""
+    kept: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_GIVEN)
 
     @property
     def name(self) -> str:
@@ -107,10 +120,12 @@ class Job(Record):
 
         Source: a product of 4 rows and one of 64 round differently, so that the blocks are part of what is computed.
         """
-        ends = stage_ends(self.replicates) if self.evaluation == RUN else [self.replicates]
+        ends = [self.replicates]
+        if self.evaluation == RUN:
+            ends = (race_ends if self.kind == RANKING else stage_ends)(self.replicates)
         return [
-            Block(first, end - first, digest([self.run_key, first, end - first]))
-            for first, end in zip([0, *ends], ends, strict=False)
+            Block(first, end - first, digest([self.run_key, first, end - first, *([cells] if cells else [])]), cells)
+            for first, end, cells in zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)
         ]
 
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:

@@ -79,6 +79,9 @@ class Ranked(Record):
     ranked, tied, at_start : bool
         Whether it can win, shares the first place, and has not moved from the starting point's risk.
     held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
+    dropped : int
+        Replicates after which it was dropped as clearly behind (`leaderboard.race`), so that it neither wins nor ties; 0
+        of one that was run to the end.
     """
 
     method: str
@@ -101,6 +104,12 @@ class Ranked(Record):
     epsilon_output_kind: str = ""
     epsilon_sequence: float | None = None
     epsilon_sequence_kind: str = ""
+    dropped: int = field(default=0, metadata=IF_GIVEN)
+
+    @property
+    def place(self) -> tuple[bool, float]:
+        """What methods are sorted by: those that were dropped come last."""
+        return self.dropped > 0, self.risk
 
     @property
     def held_out(self) -> HeldOut | None:
@@ -249,8 +258,8 @@ class Standing(Record):
 
     @cached_property
     def order(self) -> list[Ranked]:
-        """Methods that can win, the least risk first."""
-        return sorted((method for method in self.methods if method.ranked), key=lambda method: method.risk)
+        """Methods that compete, the least risk first."""
+        return sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
 
     @cached_property
     def best(self) -> Ranked | None:
@@ -428,7 +437,9 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
     trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
-    outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial)
+    most = max((run.cell.risks.shape[-1] for run in plain), default=0)
+    left = {run.method: run.cell.risks for run in plain if run.ranked and run.cell.risks.shape[-1] == most}
+    outcome = compare(left, trivial)
     context = replace(first.context, start_risk=trivial)
     unrun = {
         item.method: Unrun(item.method, item.algorithm, item.status, item.reason)
@@ -436,7 +447,7 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
         if SEARCH_MARK not in item.method
     }
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
-    methods = sorted((_method(run, outcome.tied, trivial) for run in plain), key=lambda row: row.risk)
+    methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
     return Standing(
         instance=instance.id,
         title=instance.title,
@@ -481,7 +492,8 @@ def _summary(risks: FloatArray) -> tuple[float, Interval]:
     return found.mean, (found.mean - half, found.mean + half)
 
 
-def _method(run: Ran, tied: Sequence[str], trivial: float) -> Ranked:
+def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
+    replicates = run.cell.risks.shape[-1]
     calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
@@ -497,6 +509,7 @@ def _method(run: Ran, tied: Sequence[str], trivial: float) -> Ranked:
         ranked=run.ranked,
         tied=run.method in tied,
         at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+        dropped=replicates if replicates < most else 0,
         **held,
     )
 
