@@ -16,9 +16,9 @@ RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
 STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
 LOOKS, FEWEST_RACED = (4, 2), 4
-"""A ranking looks after replicates / LOOKS, at two or more; with fewer replicates than FEWEST_RACED there is no race."""
-RANKING, OF = "ranking", "+"
-"""Kind of a leaderboard's jobs, and what stands between an instance and a method in their names."""
+"""A ranking looks after replicates / LOOKS, at two or more; of fewer than FEWEST_RACED replicates there is no race."""
+RANKING, OF, SEARCHED = "ranking", "+", "search"
+"""Kind of a leaderboard's jobs; what joins instance and method in their names; and what ends that of a search."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
@@ -115,6 +115,12 @@ class Job(Record):
         return self.evaluation != PLAN_ONLY
 
     @property
+    def races(self) -> bool:
+        """Whether a ranking compares it by stages: neither runs without noise, nor searches, nor several data sets."""
+        aside = self.data_sets > 1 or self.calibration == "none" or self.part.endswith(OF + SEARCHED)
+        return self.kind == RANKING and not aside
+
+    @property
     def blocks(self) -> list[Block]:
         """Stages of a random job, one after the other; anything else is a single block.
 
@@ -122,7 +128,7 @@ class Job(Record):
         """
         ends = [self.replicates]
         if self.evaluation == RUN:
-            ends = (race_ends if self.kind == RANKING else stage_ends)(self.replicates)
+            ends = (race_ends if self.races else stage_ends)(self.replicates)
         return [
             Block(first, end - first, digest([self.run_key, first, end - first, *([cells] if cells else [])]), cells)
             for first, end, cells in zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)

@@ -27,7 +27,7 @@ from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, wit
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.pool import Tell, Unfinished, make_within
+from dpsco_bench.execution.pool import Makers, Tell, Unfinished
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (
     CELL_KEYS,
@@ -59,6 +59,7 @@ from dpsco_bench.leaderboard.board import (
     steps_text,
 )
 from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
+from dpsco_bench.leaderboard.race import race
 from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, standings
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 from dpsco_bench.privacy.plan import Plan
@@ -489,8 +490,12 @@ def choose_at(
     cores: int | None = None,
     tell: Tell = lambda pace: None,
     begin: Callable[[BoardEntry], object] = lambda entry: None,
+    made: Callable[[Job], object] = lambda job: None,
 ) -> Choice:
-    """Choose as `choose` does, at a checked point; ``begin`` is shown what is to be run."""
+    """Choose as `choose` does, at a checked point.
+
+    ``begin`` is shown what is to be run, and ``made`` each job whenever a block of it is done.
+    """
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
     if settings.seed < 0:
@@ -506,8 +511,10 @@ def choose_at(
     for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
         check_writable("store", folder / "item")
     begin(entry)
-    outcome = make_within(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
-    return _choice(point, settings, entry, measured, outcome)
+    at_once = cores or min(CORES, os.cpu_count() or 1)
+    with Makers(entry.jobs, measured, at_once, SLACK * limit, tell, made) as makers:
+        entry = race(entry, measured, makers.make)
+    return _choice(point, settings, entry, measured, makers.outcome)
 
 
 def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
@@ -524,7 +531,7 @@ def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
 
 
 def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
-    jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
+    jobs = [job for job in entry.jobs if job.part not in outcome.failed and measured.has("run", job)]
     standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
     if not isinstance(standing, Standing):
         why = next((f"{name}: {reason}" for name, reason in outcome.failed.items()), "none was done in time")
@@ -543,13 +550,13 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
             seed=settings.seed,
         ),
         methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
-        refused=(*standing.left_out, *_lost(entry.jobs, outcome)),
+        refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
         lower_bound=StatedBound(
             standing.lower_bound,
             get_bound(bound).text if bound else NONE_STATED,
             ORDER_ONLY if bound else NO_BOUND,
         ),
-        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else [])),
+        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
         rows=join_blocks([], {}),
         **{
             name: getattr(standing, name)
@@ -557,6 +564,13 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         },
     )
     return replace(found, rows=_rows(jobs, measured, found))
+
+
+def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:
+    """Say after how many replicates the race ended, where the time did not last for all."""
+    ran = max(job.blocks[-1].first + job.blocks[-1].count for job in jobs)
+    short = outcome.stopped and ran < jobs[0].replicates
+    return [f"the time ended after {ran} of {jobs[0].replicates} replicates"] if short else []
 
 
 def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
@@ -568,14 +582,14 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
 
 
-def _lost(jobs: Sequence[Job], outcome: Unfinished) -> list[Unrun]:
+def _lost(jobs: Sequence[Job], measured: Measured, outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
     for job in (job for job in jobs if job.part != REFERENCE):
         algorithm = job.cells[0].algorithm
         if job.part in outcome.failed:
             found.append(Unrun(job.part, algorithm, "failed", outcome.failed[job.part]))
-        elif job.part in outcome.stopped:
+        elif job.part in outcome.stopped and not measured.has("run", job):
             spent = outcome.stopped[job.part]
             known = f"; predicted to take {duration(sum(job.seconds))}"
             reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known

@@ -80,8 +80,8 @@ class Ranked(Record):
         Whether it can win, shares the first place, and has not moved from the starting point's risk.
     held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
     dropped : int
-        Replicates after which it was dropped as clearly behind (`leaderboard.race`), so that it neither wins nor ties; 0
-        of one that was run to the end.
+        Replicates after which it was dropped as clearly behind (`leaderboard.race`): it neither wins nor ties. 0 of one
+        that was run to the end.
     """
 
     method: str
@@ -480,12 +480,12 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
 def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
     """Summarise the run without noise; 0 where the risk is the sample's own, NaN where it is refused here."""
     if reference:
-        return Reference(*_summary(reference.cell.risks))
+        return Reference(*summary(reference.cell.risks))
     value = math.nan if instance.without_privacy else 0.0
     return Reference(value, (value, value))
 
 
-def _summary(risks: FloatArray) -> tuple[float, Interval]:
+def summary(risks: FloatArray) -> tuple[float, Interval]:
     """Compute the mean risk and its 95 % interval."""
     found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
@@ -494,7 +494,7 @@ def _summary(risks: FloatArray) -> tuple[float, Interval]:
 
 def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
     replicates = run.cell.risks.shape[-1]
-    calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
+    calibrated, (risk, ci) = run.cell.calibrated, summary(run.cell.risks)
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
         method=run.method,
@@ -598,7 +598,7 @@ def best_search(runs: Sequence[Ran]) -> Searched | None:
     halves = [np.split(cell, [cell.shape[axis] // 2], axis) for cell in cells]
     chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
     run, entry = searched[chosen], searched[chosen].cell.entry
-    return Searched(run.method, entry.algorithm, entry.options, *_summary(halves[chosen][1]), len(searched))
+    return Searched(run.method, entry.algorithm, entry.options, *summary(halves[chosen][1]), len(searched))
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:

@@ -12,7 +12,7 @@ from dpsco_bench import choose
 from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.pool import make_within
+from dpsco_bench.execution.pool import Makers
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.leaderboard import choose as planning
 from dpsco_bench.leaderboard.choose import _nothing
@@ -84,11 +84,12 @@ def test_a_method_has_the_numbers_of_a_run_by_itself(found):
 def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found, store, monkeypatch):
     lacking = []
 
-    def spied(jobs, measured, *rest):
-        lacking.extend(job for job in jobs if not measured.has("run", job))
-        return make_within(jobs, measured, *rest)
+    class Spied(Makers):
+        def make(self, jobs):
+            lacking.extend(job for job in jobs if not self._measured.has("run", job))
+            return super().make(jobs)
 
-    monkeypatch.setattr("dpsco_bench.leaderboard.choose.make_within", spied)
+    monkeypatch.setattr("dpsco_bench.leaderboard.choose.Makers", Spied)
     again = choose("logistic_glm", store=store, **POINT)
     assert not lacking and again.key == found.key and again.rows.equals(found.rows)
     assert again.rows.schema.metadata == found.rows.schema.metadata
