@@ -19,6 +19,8 @@ LOOKS, FEWEST_RACED = (4, 2), 4
 """A ranking looks after replicates / LOOKS, at two or more; of fewer than FEWEST_RACED replicates there is no race."""
 RANKING, OF, SEARCHED = "ranking", "+", "search"
 """Kind of a leaderboard's jobs; what joins instance and method in their names; and what ends that of a search."""
+SPARED = "spared"
+"""In the keys of audits: they make no more of their runs than decide them."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
@@ -129,8 +131,14 @@ class Job(Record):
         ends = [self.replicates]
         if self.evaluation == RUN:
             ends = (race_ends if self.races else stage_ends)(self.replicates)
+        more = [SPARED] if self.evaluation.startswith("audit") else []
         return [
-            Block(first, end - first, digest([self.run_key, first, end - first, *([cells] if cells else [])]), cells)
+            Block(
+                first,
+                end - first,
+                digest([self.run_key, first, end - first, *more, *([cells] if cells else [])]),
+                cells,
+            )
             for first, end, cells in zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)
         ]
 

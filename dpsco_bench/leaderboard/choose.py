@@ -80,6 +80,8 @@ CORES = 2
 """Processes at a time, where the machine has so many cores."""
 COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
+NEAR = 0.05
+"""Least risks that are lower than the starting point's by less than this share are told so."""
 VALUE = ": must be "
 """Part of a reason that asks for another value, of n or of an option."""
 
@@ -162,7 +164,9 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
             constants[name] = value
         elif key != "problem":
             allowed = nearest(usual(name, known), known, f"dpsco show {cls.name}", "key of the problem")
-            raise InputError(key, value, allowed, "methods run with the parameters of their theorems")
+            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
+            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
+            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
     options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
     if constants:
         options["constants"] = constants
@@ -396,9 +400,13 @@ class Choice(Record):
         names, count = [name for name in self.tied if name != TRIVIAL], len(self.late)
         rest = f"; {count} other method{'s' * (count > 1)} had no time." if count else "."
         if not any(method.ranked for method in self.methods):
-            return f"No method whose privacy is proven ran{self._unbounded}{rest}"
+            cures = cures_of(self.point, self.warnings)
+            return f"No method whose privacy is proven ran{': ' * bool(cures)}{'; '.join(cures)}{rest}"
         if not names:
             return f"No method of proven privacy does better than the trivial solution{rest}"
+        gained = 1.0 - min(method.risk for method in self.methods if method.method in names) / self.trivial
+        if TRIVIAL not in self.tied and gained < NEAR:
+            rest = f", within {max(1, math.ceil(100 * gained))} % of the trivial solution{rest}"
         if len(self.tied) > 1:
             also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
             if len(names) == 1:
@@ -412,15 +420,37 @@ class Choice(Record):
         return f"{id} has the least risk of proven privacy, {share} below the next{rest}"
 
     @property
-    def _unbounded(self) -> str:
-        """Name the options that make privacy provable on own data that were read for bounds or labels."""
-        if any("labels coded from the data" in warning for warning in self.warnings):
-            return ": labels were coded from the data, give positive="
-        computed = [warning for warning in self.warnings if "computed from the data" in warning]
-        options = problem_class(self.point.problem).options
-        asked = (("clip", "rows"), ("label_clip", "labels"))
-        keys = [f"{key}=" for key, of in asked if key in options and any(of in warning for warning in computed)]
-        return f": bounds were computed from the data, give {' and '.join(keys)}" if keys else ""
+    def own(self) -> list[str]:
+        """Say in a line where each method of a plug-in stands."""
+        ranked = sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
+        places = {method.method: place for place, method in enumerate(ranked, start=1)}
+        found = []
+        for item in (*self.methods, *self.refused):
+            if get_algorithm(item.algorithm).module.startswith(PLUGIN):
+                stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
+                if isinstance(item, Unrun):
+                    stands = f"did not run: {item.reason}"
+                elif not item.ranked:
+                    stands = "cannot win: its privacy is not proven"
+                elif item.tied:
+                    stands += ", the best" if len(self.tied) == 1 else ", tied for the least risk"
+                elif ranked[0].risk > 0:
+                    stands += f", {item.risk / ranked[0].risk:.3g} times the least risk"
+                found.append(f"{item.algorithm}: {stands}.")
+        return found
+
+
+def cures_of(point: Contest, warnings: Sequence[str]) -> list[str]:
+    """Name the options that make privacy provable, each with the reason."""
+    options = problem_class(point.problem).options
+    computed = [warning for warning in warnings if "computed from the data" in warning]
+    asked = (("clip", "rows"), ("label_clip", "labels"))
+    keys = [f"{key}=" for key, of in asked if key in options and any(of in warning for warning in computed)]
+    found = ["labels were coded from the data, give positive="] * any("labels coded" in text for text in warnings)
+    found += [f"bounds were computed from the data, give {' and '.join(keys)}"] * bool(keys)
+    if "domain" in options and point.options.get("domain", options["domain"].default) == "none":
+        found.append("there is no domain, give domain=l2_ball radius=")
+    return found
 
 
 def choose(
@@ -506,7 +536,8 @@ def choose_at(
         raise InputError(key, "missing", f"given, the file of {point.problem}{twin}")
     entry = choice_entry(point, settings, float(limit))
     if not any(job.calibration != SILENT for job in entry.jobs):
-        raise DpscoError(_nothing(point.problem, entry.left_out))
+        cures = "; ".join(cures_of(point, problem.warnings))
+        raise DpscoError(_nothing(point.problem, entry.left_out) + f"; {cures}" * bool(cures))
     root = measured.store.root  # a store of somebody else is refused before the work, whose end would be lost
     for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
         check_writable("store", folder / "item")

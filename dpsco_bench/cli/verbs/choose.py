@@ -230,7 +230,7 @@ def printed(found: Choice) -> str:
     where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
-        found.answer,
+        "\n".join([found.answer, *found.own]),
         table(COLUMNS, [_line(found, method) for method in found.methods]),
         "\n".join(_references(found)),
     ]
