@@ -19,8 +19,6 @@ LOOKS, FEWEST_RACED = (4, 2), 4
 """A ranking looks after replicates / LOOKS, at two or more; of fewer than FEWEST_RACED replicates there is no race."""
 RANKING, OF, SEARCHED = "ranking", "+", "search"
 """Kind of a leaderboard's jobs; what joins instance and method in their names; and what ends that of a search."""
-SPARED = "spared"
-"""In the keys of audits: they make no more of their runs than decide them."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
@@ -123,6 +121,11 @@ class Job(Record):
         return self.kind == RANKING and not aside
 
     @property
+    def spares(self) -> list[str]:
+        """What keys have of jobs that may end before their last replicate: audits, and those that race."""
+        return ["audit"] * self.evaluation.startswith("audit") + ["race"] * self.races
+
+    @property
     def blocks(self) -> list[Block]:
         """Stages of a random job, one after the other; anything else is a single block.
 
@@ -131,15 +134,10 @@ class Job(Record):
         ends = [self.replicates]
         if self.evaluation == RUN:
             ends = (race_ends if self.races else stage_ends)(self.replicates)
-        more = [SPARED] if self.evaluation.startswith("audit") else []
+        blocks = zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)
         return [
-            Block(
-                first,
-                end - first,
-                digest([self.run_key, first, end - first, *more, *([cells] if cells else [])]),
-                cells,
-            )
-            for first, end, cells in zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)
+            Block(a, b - a, digest([self.run_key, a, b - a, *self.spares, *([cells] if cells else [])]), cells)
+            for a, b, cells in blocks
         ]
 
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
