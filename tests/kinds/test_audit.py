@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,10 +52,6 @@ def test_the_confidence_is_that_of_the_family(profile):
     """Bonferroni: two tests of so many audits, cells included, at the confidence of one."""
     audits = sum(len(part.sweep.values.get(profile, [])) * len(part.calibrations) for _, part in AUDITS)
     assert 0 < 2 * audits <= FAMILY and math.isclose(FAMILY * (1 - CONFIDENCE), 1 - FAMILY_CONFIDENCE)
-
-
-RUNS, SHORT = 100_000, 1e-3
-SECONDS = Path(__file__).parents[2] / "workflows" / "seconds" / "full.json"
 
 
 def test_every_audit_is_part_of_full_and_says_what_it_cannot_show():
