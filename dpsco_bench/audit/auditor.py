@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -169,8 +169,8 @@ def audit_cell(
     if statistic == "output" and searched:
         audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
         cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
-    how: dict[str, Any] = {"seed": seed, "mechanism": mechanism, "progress": progress}
-    return audit_calibrated(cell, calibrated, asked, confidence, statistic, **how)
+    given = cell, calibrated, asked, confidence, statistic
+    return audit_calibrated(*given, seed=seed, mechanism=mechanism, progress=progress)
 
 
 def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
@@ -197,22 +197,19 @@ def audit_calibrated(
 ) -> AuditResult:
     """Audit a cell whose noise is fixed: see `audit_cell`.
 
-    A ``sparing`` audit stops after the pilot where the predicted power is below one half, with no ``runs`` and a bound
-    of 0. Else it makes as many of the runs as `_Audit.spared` says.
+    A ``sparing`` one makes no runs where the predicted power is below one half, else as many as `_Audit.spared` says.
     """
     plan = calibrated.plan_for(cell)
-    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
-        what = "its constants are nominal, so that no noise claims to be private there"
-        raise Refusal(f"audit on {cell.problem}", what)
+    _check_constants(cell, calibrated, plan)
     statistic = chosen_statistic(statistic, supports(plan), cell)
     audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
     calibrated = _as_seen(calibrated, statistic, audit.claim)
     proven = calibrated.privacy_status == "proven"
     choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
     judged = audit.weakened(choice) if proven else choice
-    stopped = sparing and audit.predicted(judged) < SAYS_SOMETHING
-    if sparing and not stopped:
-        audit = audit.spared(judged, LEAST_KEPT * (not proven))
+    audit = audit.spared(judged, LEAST_KEPT * (not proven)) if sparing else audit
+    chance = audit.predicted(judged)
+    stopped = sparing and chance < SAYS_SOMETHING
     found = NOTHING if stopped else audit.tested(choice, progress)
     return AuditResult(
         algorithm=cell.algorithm_entry.id,
@@ -222,7 +219,7 @@ def audit_calibrated(
         runs=0 if stopped else audit.runs,
         neighbours=choice.setting.name,
         statistic=choice.scorer.label,
-        power=audit.predicted(judged),
+        power=chance,
         against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, audit.promise(choice)),
         attainable=power.attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
@@ -233,6 +230,12 @@ def audit_calibrated(
         epsilon_real_kind=calibrated.epsilon_real_kind,
         **found._asdict(),
     )
+
+
+def _check_constants(cell: Cell, calibrated: CalibratedCell, plan: Plan) -> None:
+    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
+        what = "its constants are nominal, so that no noise claims to be private there"
+        raise Refusal(f"audit on {cell.problem}", what)
 
 
 def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:

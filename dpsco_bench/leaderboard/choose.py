@@ -406,7 +406,7 @@ class Choice(Record):
             return f"No method of proven privacy does better than the trivial solution{rest}"
         gained = 1.0 - min(method.risk for method in self.methods if method.method in names) / self.trivial
         if TRIVIAL not in self.tied and gained < NEAR:
-            rest = f", within {max(1, math.ceil(100 * gained))} % of the trivial solution{rest}"
+            rest = f", within {max(1, math.ceil(100 * gained - 1e-6))} % of the trivial solution{rest}"
         if len(self.tied) > 1:
             also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
             if len(names) == 1:

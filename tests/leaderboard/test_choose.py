@@ -103,6 +103,7 @@ def test_ones_own_method_that_fails_is_told_and_ends_nothing(store, tmp_path):
     (item,) = [item for item in found.refused if item.method == "fails"]
     assert item.status == "failed" and "undefined" in item.reason and "own.py, line 16" in item.reason
     assert len(found.methods) == len(FEW) - 1
+    assert len(found.own) == 1 and found.own[0].startswith("mine.fails: did not run: ")
 
 
 def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
@@ -116,11 +117,15 @@ def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
     assert replace(short, **two).answer == f"Tied for the least risk: dp_accmd, objp{rest}."
     with_start = replace(short, tied=("dp_accmd", TRIVIAL)).answer
     assert with_start.startswith("dp_accmd has the least risk") and with_start.endswith(f"trivial solution{rest}.")
+    near = replace(short, trivial=of(found, "dp_accmd").risk / 0.98, **two).answer
+    assert near == f"Tied for the least risk: dp_accmd, objp, within 2 % of the trivial solution{rest}."
     none = replace(short, methods=tuple(replace(m, ranked=False) for m in found.methods), **start)
     assert none.answer == f"No method whose privacy is proven ran{rest}."
     own = replace(none, point=replace(none.point, problem="data_file", options={"path": "x.csv"}))
     computed = "norms of the rows bounded by the largest one, computed from the data: not private"
-    assert replace(own, warnings=(computed,), refused=()).answer.endswith("computed from the data, give clip=.")
+    assert replace(own, warnings=(computed,), refused=()).answer.endswith(
+        "give clip=; there is no domain, give domain=l2_ball radius=."
+    )
 
 
 def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
@@ -142,6 +147,8 @@ def test_compiling_counts_for_no_limit(store, tmp_path):
     return objective.project(mechanism.release("gradient", objective.start, 0))"""
     (tmp_path / "own.py").write_text(OWN.format("waits", body))
     found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
+    ranked = [method.method for method in found.methods if method.ranked]
+    assert found.own[0].startswith(f"mine.waits: place {ranked.index('waits') + 1} of {len(ranked)} of proven privacy")
     assert of(found, "waits") and {item.status for item in found.refused} == {"refused", "too_long"}
 
 
