@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,17 +160,25 @@ def audit_cell(
         For an audit of outputs: what pilots may change in the cell, so that its output tells most.
     """
     _check(calibration, runs, confidence, seed)
-    plan = cell.plan(calibration, 0, twice=False)[1]  # runs that would not end are refused before they are calibrated
-    asked = default_runs(plan) if runs is None else runs
-    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
-        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
+    asked = _affordable(cell, calibration, runs)
     calibrated = calibrate_cell(cell, calibration, seed)
     if statistic == "output" and searched:
         audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
         cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
-    given = cell, calibrated, asked, confidence, statistic
-    return audit_calibrated(*given, seed=seed, mechanism=mechanism, progress=progress)
+    runs = default_runs(calibrated.plan_for(cell)) if runs is None else runs
+    return audit_calibrated(
+        cell, calibrated, runs, confidence, statistic, seed=seed, mechanism=mechanism, progress=progress
+    )
+
+
+def _affordable(cell: Cell, calibration: str, runs: int | None) -> int:
+    """Return the number of runs; refuse those that would not end before anything is calibrated."""
+    plan = cell.plan(calibration, 0, twice=False)[1]
+    asked = default_runs(plan) if runs is None else runs
+    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
+        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
+    return asked
 
 
 def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
@@ -212,9 +220,7 @@ def audit_calibrated(
     stopped = sparing and chance < SAYS_SOMETHING
     found = NOTHING if stopped else audit.tested(choice, progress)
     return AuditResult(
-        algorithm=cell.algorithm_entry.id,
-        calibration=calibrated.calibration,
-        epsilon_claimed=audit.claim,
+        **_charged(cell, calibrated),
         confidence=audit.confidence,
         runs=0 if stopped else audit.runs,
         neighbours=choice.setting.name,
@@ -223,13 +229,22 @@ def audit_calibrated(
         against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, audit.promise(choice)),
         attainable=power.attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
-        delta=float(cell.delta),
         of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
-        mu_charged=_charged_mu(calibrated, audit.delta),
-        epsilon_real=calibrated.epsilon_real,
-        epsilon_real_kind=calibrated.epsilon_real_kind,
         **found._asdict(),
     )
+
+
+def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+    """Collect what is claimed and charged: fields of `AuditResult`."""
+    return {
+        "algorithm": cell.algorithm_entry.id,
+        "calibration": calibrated.calibration,
+        "epsilon_claimed": float(cell.epsilon),
+        "delta": float(cell.delta),
+        "mu_charged": _charged_mu(calibrated, cell.delta),
+        "epsilon_real": calibrated.epsilon_real,
+        "epsilon_real_kind": calibrated.epsilon_real_kind,
+    }
 
 
 def _check_constants(cell: Cell, calibrated: CalibratedCell, plan: Plan) -> None:
