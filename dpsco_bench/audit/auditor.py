@@ -217,12 +217,11 @@ def audit_calibrated(
     judged = audit.weakened(choice) if proven else choice
     audit = audit.spared(judged, LEAST_KEPT * (not proven)) if sparing else audit
     chance = audit.predicted(judged)
-    stopped = sparing and chance < SAYS_SOMETHING
-    found = NOTHING if stopped else audit.tested(choice, progress)
+    found = NOTHING if sparing and chance < SAYS_SOMETHING else audit.tested(choice, progress)
     return AuditResult(
         **_charged(cell, calibrated),
         confidence=audit.confidence,
-        runs=0 if stopped else audit.runs,
+        runs=0 if found is NOTHING else audit.runs,
         neighbours=choice.setting.name,
         statistic=choice.scorer.label,
         power=chance,
