@@ -424,8 +424,8 @@ class Choice(Record):
         """Say in a line where each method of a plug-in stands."""
         ranked = sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
         places = {method.method: place for place, method in enumerate(ranked, start=1)}
-        found = []
-        for item in (*self.methods, *self.refused):
+        items, found = list[Chosen | Unrun]([*self.methods, *self.refused]), []
+        for item in items:
             if get_algorithm(item.algorithm).module.startswith(PLUGIN):
                 stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
                 if isinstance(item, Unrun):

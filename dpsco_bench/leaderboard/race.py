@@ -101,11 +101,12 @@ def raced_plan(plan: WorkPlan, measured: Measured) -> WorkPlan:
     return replace(plan, boards=tuple(raced(entry, measured) for entry in plan.boards))
 
 
-def so_far(job: Job, measured: Measured) -> tuple[float, float, int]:
-    """Summarise the one point of a job: mean risk, half its 95 % interval, and after how many replicates."""
-    (run,) = _ran(job, measured) or ()
-    mean, (low, high) = summary(run.cell.risks)
-    return mean, (high - low) / 2, run.cell.risks.shape[-1]
+def so_far(job: Job, measured: Measured) -> tuple[float, float, int] | None:
+    """Summarise the one point of a job: mean risk, half its 95 % interval, after how many replicates; None if refused."""
+    for run in _ran(job, measured) or ():
+        mean, (low, high) = summary(run.cell.risks)
+        return mean, (high - low) / 2, run.cell.risks.shape[-1]
+    return None
 
 
 def _exempt(entry: BoardEntry) -> set[tuple[str, str]]:

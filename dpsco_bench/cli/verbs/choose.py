@@ -134,7 +134,9 @@ class Shown:
 
         if job.calibration == "none" or (job.part in self.risks and not self.live):
             return
-        self.risks[job.part] = risk, half, count = so_far(job, self.measured)
+        if (found := so_far(job, self.measured)) is None:
+            return
+        self.risks[job.part] = risk, half, count = found
         if self.live:
             self._refresh()
         else:
