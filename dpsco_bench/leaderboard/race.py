@@ -102,7 +102,7 @@ def raced_plan(plan: WorkPlan, measured: Measured) -> WorkPlan:
 
 
 def so_far(job: Job, measured: Measured) -> tuple[float, float, int] | None:
-    """Summarise the one point of a job: mean risk, half its 95 % interval, after how many replicates; None if refused."""
+    """Summarise the one point of a job: mean risk, half its 95 % interval, replicates so far; None if refused."""
     for run in _ran(job, measured) or ():
         mean, (low, high) = summary(run.cell.risks)
         return mean, (high - low) / 2, run.cell.risks.shape[-1]
