@@ -119,7 +119,7 @@ def test_unknown_claims_and_profiles():
         ({"id": "a.b", "rows": "none"}, "^table a.b: rows = 'none': must be a list"),
         ({"id": "a.b", "rows": ["none"]}, "^table a.b, row = 'none': must be a mapping"),
         ({"id": "a.b", "rows": [{"row": "r", "norm": 2}]}, "^table a.b, row: key = 'norm': must be one of row"),
-        ({"id": "a.b", "computed": "c", "rows": [{"norm": 2}]}, "^table a.b, row: row is missing"),
+        ({"id": "a.b", "computed": "c", "rows": [{"norm": 2}]}, "^table a.b, row: row = 'missing'"),
         ({"id": "a.b", "computed": "c", "rows": [2]}, "^table a.b, row = 2: must be a mapping"),
     ],
 )

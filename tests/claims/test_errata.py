@@ -67,7 +67,7 @@ def test_a_missing_or_unknown_word_is_one_line(changes):
 
 
 def test_other_keys_are_still_checked():
-    with pytest.raises(InputError, match="errata of mine, E1: title is missing"):
+    with pytest.raises(InputError, match="errata of mine, E1: title = 'missing'"):
         parse_erratum("mine", {key: value for key, value in ENTRY.items() if key != "title"})
     with pytest.raises(InputError, match="errata of mine, E1: key = 'change'"):
         parse_erratum("mine", {**ENTRY, "change": "rate"})

@@ -35,7 +35,7 @@ def test_the_algorithm_may_be_named_as_run_names_it(dpsco):
     _, algorithm, *keys = SVRG
     for words in ([f"algorithm={algorithm.replace('.', '/')}", *keys], [*keys, f"algorithm={algorithm}"]):
         assert account(dpsco, "account", *words) == account(dpsco, *SVRG)
-    assert "algorithm is missing" in dpsco("account", *keys).err
+    assert "algorithm = 'missing'" in dpsco("account", *keys).err
     assert "algorithm" in (twice := dpsco(*SVRG, f"algorithm={algorithm}")).err and twice.code == 2
 
 

@@ -189,7 +189,7 @@ def test_show_separates_the_ids_of_errata_from_their_titles(dpsco):
 def test_a_file_that_is_not_there_needs_what_only_its_data_know(dpsco):
     outcome = dpsco("list", "algorithms", "--for", "problem=data_file")
     assert outcome.code == 2
-    assert outcome.err == "dpsco: clip is missing: must be given, or path=FILE: without one only this key tells it\n"
+    assert outcome.err == "dpsco: clip = 'missing': must be given, or path=FILE: without one only this key tells it\n"
 
 
 def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):

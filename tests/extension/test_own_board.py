@@ -140,7 +140,7 @@ def test_all_methods_are_one_word(dpsco):
             {"grids": [{"n": [64.5], "d": [2], "epsilon": [1]}]},
             "leaderboard.mine, ridge, grid of smoke: n = 64.5: must be an integer >= 1",
         ),
-        ({"instances": [{"id": "x"}]}, "instance x: problem is missing"),
+        ({"instances": [{"id": "x"}]}, "instance x: problem = 'missing'"),
         ({"instances": [{"id": "x", "problem": "ridge_logistic", "problem_options": {"rigde": 1}}]}, "'rigde'"),
         ({"grids": [{"n": [32, 16], "epsilon": [1]}]}, "increasing numbers"),
         ({"grids": {"smoke": [{"n": [32], "epsilon": [1]}]}}, "profile = 'ci'"),

@@ -197,7 +197,7 @@ def test_its_parts_are_checked_like_any_others(files, dpsco):
         return outcome.err
 
     assert "tolerance = 0.5: must be a factor > 1 for kind spread" in told(("1.0001", "0.5"))
-    assert "tolerance is missing: must be given for kind spread" in told(("tolerance: 1.0001, ", ""))
+    assert "tolerance = 'missing': must be given for kind spread" in told(("tolerance: 1.0001, ", ""))
     assert "bound = 'x.y': must be left out, or null: it belongs to kind" in told(("expected: wild", "bound: x.y"))
     assert "expected = 'match': must be empty, or for kind spread one of calm, wild" in told(("wild", "match"))
     assert "shown, spread" in told(("kind: spread", "kind: spred"))
@@ -215,7 +215,7 @@ def test_a_word_that_it_does_not_have_is_refused(files, dpsco):
         ('@kind("spread")', '@kind("rate")', "kind name = 'rate': must be one that no other kind has"),
         ('@kind("spread")', '@kind("a b")', "kind = 'a b': must be a name of letters, digits and _"),
         ("def judge(", "def decide(", "a subclass of Kind with a method judge"),
-        ("part = SpreadPart", "pass", "kind spread: part is missing: must be MeasuredPart, or one's own of it"),
+        ("part = SpreadPart", "pass", "kind spread: part = 'missing': must be MeasuredPart, or one's own of it"),
         ('"confirms"', '"agrees"', "a Word with an outcome of"),
         ('("worst_ratio",)', '("worst_ration",)', "fields = 'worst_ration': must be .*worst_ratio.*own_fields"),
         ('"spread_factor": Field', '"slope": Field', "own_fields = 'slope': must be .* that no other field has"),

@@ -18,7 +18,7 @@ LABELS = "np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0)"
 FILE = "own_method.py"
 
 PLANS = [
-    ("make_plan(query,", SECOND.format(""), "share of gradient and extra is missing", "all queries but one"),
+    ("make_plan(query,", SECOND.format(""), "share of gradient and extra = 'missing'", "all queries but one"),
     ("make_plan(query,", SECOND.format(", share=1.5"), "share of extra = 1.5", "in (0, 1)"),
     ("paper_scale=noise", "paper_scale=noise, share=0.5", "share of gradient = '0.5'", "left out of one query"),
     ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
@@ -42,7 +42,7 @@ FUNCTIONS = [
     (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(c, n, d, privacy, *, variant, steps=None)", "plan = 'takes (c, n, d, privacy", "(setting, *, ...)"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
-    (HEAD, "(given, *, steps=None)", "type of option steps is missing", "int, float"),
+    (HEAD, "(given, *, steps=None)", "type of option steps = 'missing'", "int, float"),
     (HEAD, "(given, *, steps: list[int] = None)", "type of option steps = 'list[int]'", "int, float"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
@@ -61,9 +61,9 @@ PROBLEMS = [
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
     (CONSTANTS, CONSTANTS.replace("lipschitz", "lipshitz"), "'lipshitz'", "line 34"),
-    ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
+    ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
     ("own_constants = Constants(", "own_constants = dict(", "own_constants = 'dict'", "a Constants"),
-    ("def draw(self, n, streams)", "def drw(self, n, streams)", "draw is missing", "features"),
+    ("def draw(self, n, streams)", "def drw(self, n, streams)", "draw = 'missing'", "features"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
     (DATA, "return Data(n, rows[:5],", "features drawn = 'of shape (5, 3)'", "(64, 3)"),
@@ -116,7 +116,7 @@ def test_the_library_says_it(dpsco, changed):
 
     changed("make_plan(query,", SECOND.format(""))
     load_plugins([METHOD])
-    with pytest.raises(ValueError, match="share of gradient and extra is missing"):
+    with pytest.raises(ValueError, match="share of gradient and extra = 'missing'"):
         dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=64, d=3)
 
 

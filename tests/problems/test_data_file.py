@@ -226,8 +226,8 @@ WRONG = [
     ({"intercept": "yes"}, "intercept = 'yes': must be true or false"),
     ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),
     ({"positive": "yes"}, "positive = 'yes': must be one of the label's values"),
-    ({"label": "a"}, "positive is missing: must be given, .* a has a third, .*, in record"),
-    ({"one_against_rest": True}, "positive is missing: must be given with one_against_rest"),
+    ({"label": "a"}, "positive = 'missing': must be given, .* a has a third, .*, in record"),
+    ({"one_against_rest": True}, "positive = 'missing': must be given with one_against_rest"),
     ({"one_against_rest": True, "loss": "squared"}, "one_against_rest = True: must be left out for a loss of numbers"),
     ({"width": 2.0}, "width = 2.0: must be left out for losses other than huber, smoothed_hinge"),
     ({"domain": "cube"}, "domain = 'cube': must be one of none, l2_ball, l1_ball, lp_ball, simplex"),
@@ -244,7 +244,7 @@ WRONG = [
     ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
     ({"path": "mixed.csv", "loss": "huber"}, "label y of mixed.csv = '\\? in record 6': must be a number in every"),
     ({"path": "under.csv", "loss": "squared"}, "label y of under.csv = '1_0 in record 7': must be a number in every"),
-    ({"path": "words.csv"}, "positive is missing: must be given, one of the label's values no, yes"),
+    ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
 ]
 
 
@@ -263,7 +263,7 @@ def test_wrong_options_are_one_line(table, options, message):
 def test_without_a_file_there_are_constants_but_no_data():
     problem = DataFile(20, clip=1.0)
     assert problem.constants.lipschitz == 1 and problem.constants.status == "global" and problem.records is None
-    with pytest.raises(InputError, match="path is missing"):
+    with pytest.raises(InputError, match="path = 'missing'"):
         problem.draw(10, None)
 
 

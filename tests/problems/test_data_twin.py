@@ -40,8 +40,8 @@ def test_constants_are_those_of_the_file_and_records_keep_within_them(options):
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
-        ({"problem": "data_file"}, "clip is missing"),
-        ({"problem": "data_file", "clip": 1.0, "loss": "huber"}, "label_clip is missing"),
+        ({"problem": "data_file"}, "clip = 'missing'"),
+        ({"problem": "data_file", "clip": 1.0, "loss": "huber"}, "label_clip = 'missing'"),
         ({"problem": "logistic_glm"}, "twin = 'logistic_glm'"),
     ],
 )
