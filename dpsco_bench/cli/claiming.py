@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id,
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job_results import E, Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
@@ -95,14 +95,14 @@ def _fits(key: str, text: str) -> bool:
     return text in CHOICES[key] if key in CHOICES else bool(text)
 
 
-def measure(entry: E, measured: Measured) -> E:
+def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], object] | None = None) -> E:
     """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
 
-    Returns an Entry in which no job counts as skipped whose results are there.
+    Returns an Entry in which no job counts as skipped whose results are there. ``lost`` is as in `worker.make_all`.
     """
     entry = measured.present(entry)
     profile = next((job.profile for job in entry.jobs), "")
-    make_all(entry.jobs, measured, say, cell_weights(profile))
+    make_all(entry.jobs, measured, say, cell_weights(profile), lost)
     return entry
 
 

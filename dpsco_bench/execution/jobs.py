@@ -6,6 +6,7 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
@@ -27,19 +28,24 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 
 @dataclass(frozen=True)
 class Block(Record):
-    """Replicates of the cells of a job, on all its data sets: what the store keeps as one item.
+    """Replicates of a job's cells, on all its data sets: what the store keeps as one item.
 
     Attributes
     ----------
     first, count : int, the first replicate and how many there are
     key : str, digest of all that affects its numbers
-    cells : tuple of int, the cells that are run; empty for all
+    cells : tuple of int, numbers of the cells; empty for all of them
     """
 
     first: int
     count: int
     key: str = ""
     cells: tuple[int, ...] = field(default=(), metadata=IF_GIVEN)
+
+    @property
+    def end(self) -> int:
+        """The replicate after its last one."""
+        return self.first + self.count
 
 
 def stage_ends(replicates: int) -> list[int]:
@@ -66,10 +72,10 @@ class Job(Record):
         Whose numbers these are; ``kind`` is the part's, ``ranking`` (of a leaderboard) or ``run``.
     fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
-    calibration_key, run_key, key : str
-        Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
     kept : tuple of tuple of int
         Cells that each block runs, `Block.cells`, of as many blocks as are decided; empty where every block runs all.
+    calibration_key, run_key, key : str
+        Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
     """
 
     claim: str
@@ -92,12 +98,12 @@ class Job(Record):
     data_root: str = "data"
     cells: tuple[Cell, ...] = ()
     seconds: tuple[float, ...] = ()
+    kept: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_GIVEN)
     skipped: str = ""
     present: str = ""
     calibration_key: str = ""
     run_key: str = ""
     key: str = ""
-    kept: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_GIVEN)
 
     @property
     def name(self) -> str:
@@ -134,11 +140,13 @@ class Job(Record):
         ends = [self.replicates]
         if self.evaluation == RUN:
             ends = (race_ends if self.races else stage_ends)(self.replicates)
-        blocks = zip([0, *ends], ends, self.kept or ((),) * len(ends), strict=False)
-        return [
-            Block(a, b - a, digest([self.run_key, a, b - a, *self.spares, *([cells] if cells else [])]), cells)
-            for a, b, cells in blocks
-        ]
+        kept = self.kept or ((),) * len(ends)
+        return [self.block(first, end, cells) for first, end, cells in zip([0, *ends], ends, kept, strict=False)]
+
+    def block(self, first: int, end: int, cells: Sequence[int] = ()) -> Block:
+        """The replicates from ``first`` up to ``end`` of some cells, by default of all: signals run at once count."""
+        count, own = end - first, tuple(cells)
+        return Block(first, count, digest([self.run_key, first, count, *self.spares, *([own] if own else [])]), own)
 
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""

@@ -599,7 +599,7 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
 
 def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:
     """Say after how many replicates the race ended, where the time did not last for all."""
-    ran = max(job.blocks[-1].first + job.blocks[-1].count for job in jobs)
+    ran = max(job.blocks[-1].end for job in jobs)
     short = outcome.stopped and ran < jobs[0].replicates
     return [f"the time ended after {ran} of {jobs[0].replicates} replicates"] if short else []
 

@@ -97,6 +97,6 @@ def test_who_is_dropped_stays_in_the_ranking_and_wins_nothing(entry, tmp_path):
 
 def test_what_is_not_raced_is_cut_as_any_job(entry):
     for job in entry.jobs:
-        ends = [block.first + block.count for block in job.blocks]
+        ends = [block.end for block in job.blocks]
         assert ends == ([3, 6, 12] if job.races else stage_ends(12))
     assert {job.part for job in entry.jobs if not job.races} == {"ridge+dp_gd+search"}
