@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,10 @@ MOST_WORK = 1440 * DEFAULT_WORK
 """Of all runs together: about a day."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+SAYS_SOMETHING, SURE = 0.5, 0.99
+"""Predicted power below which an audit stops after the pilot, as in `kinds.audit`; and that to which it is run."""
+LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
+"""Part of the promised bound that fewer runs have to keep of noise that is not proven; and the fewest that count."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
 """What an audit of outputs tries of a canary's ridge and start, and of a method's steps, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
@@ -60,8 +65,7 @@ class AuditResult:
 
     Attributes
     ----------
-    epsilon_lower : float, with the given confidence, no larger than the true epsilon at `delta`
-    runs : int, runs per data set, without the pilot
+    runs : int, runs per data set, without the pilot; 0 where the audit stopped after it
     neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
     power, against : float, str
         Chance, predicted before the runs, that a claim is refuted, and for which noise: this one where nothing proves
@@ -81,12 +85,10 @@ class AuditResult:
     algorithm: str
     calibration: str
     epsilon_claimed: float
-    epsilon_lower: float
     confidence: float
     runs: int
     neighbours: str
     statistic: str
-    verdict: str
     power: float
     against: str
     promised: float
@@ -99,6 +101,15 @@ class AuditResult:
     epsilon_real_kind: str
     bound: LowerBound
     remarks: tuple[str, ...] = ()
+
+    @property
+    def epsilon_lower(self) -> float:
+        """No larger than the true epsilon at `delta`, with the given confidence."""
+        return self.bound.epsilon
+
+    @property
+    def verdict(self) -> str:
+        return "refuted" if self.epsilon_lower > self.epsilon_claimed else "not refuted"
 
     def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"
@@ -148,6 +159,29 @@ def audit_cell(
     searched : names of `INSTANCES`
         For an audit of outputs: what pilots may change in the cell, so that its output tells most.
     """
+    _check(calibration, runs, confidence, seed)
+    asked = _affordable(cell, calibration, runs)
+    calibrated = calibrate_cell(cell, calibration, seed)
+    if statistic == "output" and searched:
+        audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
+        cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
+    runs = default_runs(calibrated.plan_for(cell)) if runs is None else runs
+    return audit_calibrated(
+        cell, calibrated, runs, confidence, statistic, seed=seed, mechanism=mechanism, progress=progress
+    )
+
+
+def _affordable(cell: Cell, calibration: str, runs: int | None) -> int:
+    """Return the number of runs; refuse those that would not end before anything is calibrated."""
+    plan = cell.plan(calibration, 0, twice=False)[1]
+    asked = default_runs(plan) if runs is None else runs
+    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
+        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
+        raise Refusal(f"audit of {cell.algorithm}", what)
+    return asked
+
+
+def _check(calibration: str, runs: int | None, confidence: float, seed: int) -> None:
     if calibration not in CALIBRATIONS:
         raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS):
@@ -155,69 +189,67 @@ def audit_cell(
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise InputError("confidence", confidence, "in (0, 1)")
     check_run(calibration, 1, seed)
-    plan = cell.plan(calibration, 0, twice=False)[1]  # runs that would not end are refused before they are calibrated
-    asked = default_runs(plan) if runs is None else runs
-    if (days := asked * work_of(plan) / MOST_WORK) > 1.0:
-        what = f"{asked} runs on each data set would take about {days:.2g} days: take fewer, or a shorter schedule"
-        raise Refusal(f"audit of {cell.algorithm}", what)
-    calibrated = calibrate_cell(cell, calibration, seed)
-    if statistic == "output" and searched:
-        audit = _Audit("output", asked, cell.delta, confidence, float(cell.epsilon), seed, mechanism)
-        cell, calibrated = audit.telling(cell, calibrated, frozenset(searched))
-    return audit_calibrated(
-        *(cell, calibrated, runs, confidence, statistic), seed=seed, mechanism=mechanism, progress=progress
-    )
 
 
 def audit_calibrated(
     cell: Cell,
     calibrated: CalibratedCell,
-    runs: int | None,
+    runs: int,
     confidence: float,
     statistic: str | None = None,
     *,
     seed: int,
     mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
+    sparing: bool = False,
 ) -> AuditResult:
-    """Audit a cell whose noise is fixed: see `audit_cell`."""
+    """Audit a cell whose noise is fixed: see `audit_cell`.
+
+    A ``sparing`` one makes no runs where the predicted power is below one half, else as many as `_Audit.spared` says.
+    """
     plan = calibrated.plan_for(cell)
-    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
-        raise Refusal(
-            f"audit on {cell.problem}", "its constants are nominal, so that no noise claims to be private there"
-        )
+    _check_constants(cell, calibrated, plan)
     statistic = chosen_statistic(statistic, supports(plan), cell)
-    runs = default_runs(plan) if runs is None else int(runs)
     audit = _Audit(statistic, runs, cell.delta, float(confidence), float(cell.epsilon), seed, mechanism)
     calibrated = _as_seen(calibrated, statistic, audit.claim)
     proven = calibrated.privacy_status == "proven"
     choice = audit.pilot([*candidate_pairs(cell, seed, plan, calibrated.scales)], FAULT if proven else 1.0)
-    predicted = audit.predicted(audit.weakened(choice) if proven else choice)
-    scores, strays = zip(*(audit.scores(choice, side, progress) for side in (0, 1)), strict=True)
-    bound = lower_bound(scores[0], scores[1], *audit.target, thresholds=audit.thresholds(choice))
+    judged = audit.weakened(choice) if proven else choice
+    audit = audit.spared(judged, LEAST_KEPT * (not proven)) if sparing else audit
+    chance = audit.predicted(judged)
+    found = NOTHING if sparing and chance < SAYS_SOMETHING else audit.tested(choice, progress)
     return AuditResult(
-        algorithm=cell.algorithm_entry.id,
-        calibration=calibrated.calibration,
-        epsilon_claimed=float(cell.epsilon),
-        epsilon_lower=bound.epsilon,
-        confidence=float(confidence),
-        runs=runs,
+        **_charged(cell, calibrated),
+        confidence=audit.confidence,
+        runs=0 if found is NOTHING else audit.runs,
         neighbours=choice.setting.name,
         statistic=choice.scorer.label,
-        verdict="refuted" if bound.epsilon > cell.epsilon else "not refuted",
-        power=predicted,
+        power=chance,
         against=f"{FAULT:g} of this noise" if proven else "this noise",
-        promised=max(0.0, choice.promise),
-        attainable=power.attainable_bound(runs, calibrated.epsilon_real, *audit.target),
-        delta=float(cell.delta),
+        promised=max(0.0, audit.promise(choice)),
+        attainable=power.attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
         of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
-        mu_lower=gdp_lower_bound(scores[0], scores[1], audit.confidence),
-        mu_charged=_charged_mu(calibrated, audit.delta),
-        epsilon_real=calibrated.epsilon_real,
-        epsilon_real_kind=calibrated.epsilon_real_kind,
-        bound=bound,
-        remarks=(OWN_NUMBERS,) * any(strays),
+        **found._asdict(),
     )
+
+
+def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
+    """Collect what is claimed and charged: fields of `AuditResult`."""
+    return {
+        "algorithm": cell.algorithm_entry.id,
+        "calibration": calibrated.calibration,
+        "epsilon_claimed": float(cell.epsilon),
+        "delta": float(cell.delta),
+        "mu_charged": _charged_mu(calibrated, cell.delta),
+        "epsilon_real": calibrated.epsilon_real,
+        "epsilon_real_kind": calibrated.epsilon_real_kind,
+    }
+
+
+def _check_constants(cell: Cell, calibrated: CalibratedCell, plan: Plan) -> None:
+    if constants_status(cell, plan, calibrated.constants.status) != "global" and not plan.unprotected:
+        what = "its constants are nominal, so that no noise claims to be private there"
+        raise Refusal(f"audit on {cell.problem}", what)
 
 
 def _as_seen(calibrated: CalibratedCell, statistic: str, claim: float) -> CalibratedCell:
@@ -262,6 +294,17 @@ def chosen_statistic(asked: str | None, supported: bool, cell: Cell) -> str:
 
 def default_runs(plan: Plan) -> int:
     return int(min(max(DEFAULT_WORK / work_of(plan), FEWEST_DEFAULT_RUNS), MOST_RUNS))
+
+
+class _Found(NamedTuple):
+    """What the runs that count show: fields of `AuditResult`."""
+
+    bound: LowerBound
+    mu_lower: float
+    remarks: tuple[str, ...] = ()
+
+
+NOTHING = _Found(LowerBound(0.0, "none", "no runs", 0.0, 1.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -337,7 +380,7 @@ class _Audit:
         for scorer in candidate_scorers(self.statistic, (first, second)):
             scores = scorer(f[half:], o[half:], s[half:]), scorer(g[half:], p[half:], t[half:])
             choice = _Choice(setting, scorer, scores)
-            yield replace(choice, promise=max(power.expected_bound(e, self.runs, *self.target) for e in choice.events))
+            yield replace(choice, promise=self.promise(choice))
 
     def weakened(self, choice: _Choice) -> _Choice:
         """Learn the same scorer with less noise, from a stream that neither the choice nor the test has seen."""
@@ -351,9 +394,28 @@ class _Audit:
         there, back = (power.predicted_power(found, *given, seed=self.seed) for found in choice.events)
         return 1.0 - (1.0 - there) * (1.0 - back)
 
-    def thresholds(self, choice: _Choice) -> tuple[float, float]:
+    def promise(self, choice: _Choice) -> float:
+        """Predict the lower bound."""
+        return max(power.expected_bound(found, self.runs, *self.target) for found in choice.events)
+
+    def spared(self, choice: _Choice, part: float) -> _Audit:
+        """Halve the runs while the power is at least `SURE`, and the promised bound a ``part`` of what all promise.
+
+        Of noise that is not proven the bound itself is the finding, hence the second.
+        """
+        audit, least = self, part * self.promise(choice)
+        while (fewer := replace(audit, runs=audit.runs // 2)).runs >= FEWEST_COUNTED:
+            if fewer.predicted(choice) < SURE or fewer.promise(choice) < least:
+                break
+            audit = fewer
+        return audit
+
+    def tested(self, choice: _Choice, progress: Progress) -> _Found:
+        """Make the runs that count, and bound what they show."""
+        scores, strays = zip(*(self.scores(choice, side, progress) for side in (0, 1)), strict=True)
         there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
-        return there, -back
+        bound = lower_bound(scores[0], scores[1], *self.target, thresholds=(there, -back))
+        return _Found(bound, gdp_lower_bound(scores[0], scores[1], self.confidence), (OWN_NUMBERS,) * any(strays))
 
     def scores(self, choice: _Choice, side: int, progress: Progress) -> tuple[np.ndarray, int]:
         """Score the runs that count; with how many outputs no replay explains."""

@@ -41,7 +41,7 @@ def execute(
     shard: Shard = WHOLE,
     meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Audit the cells of a job with as many runs on each data set as it has replicates; an audit is a single ``block``.
+    """Audit the cells of a job with at most as many runs on each data set as it has replicates, in a single ``block``.
 
     In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon. The
     warnings name pair and statistic.
@@ -58,9 +58,7 @@ def execute(
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
-    result = audit_calibrated(
-        cell, calibrated, runs=job.replicates, confidence=CONFIDENCE, statistic=statistic, seed=job.seed
-    )
+    result = audit_calibrated(cell, calibrated, job.replicates, CONFIDENCE, statistic, seed=job.seed, sparing=True)
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     extras |= {PROMISED: result.promised, ATTAINABLE: result.attainable}

@@ -106,7 +106,7 @@ def finished(job: Job) -> Job:
     job = replace(job, skipped=skipped, seconds=job.seconds or (() if skipped else seconds))
     job = replace(job, calibration_key=_key(job, {*CALIBRATION_MODULES, *sets, *charging}, calibrating=True))
     run_key = _key(job, {*RUN_MODULES, *sets})
-    return replace(job, run_key=run_key, key=digest([run_key, job.replicates]))
+    return replace(job, run_key=run_key, key=digest([run_key, job.replicates, *job.spares]))
 
 
 def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:

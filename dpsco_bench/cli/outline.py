@@ -19,7 +19,7 @@ from dpsco_bench.cli.verbs.plan import composed, keep
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.job_results import is_wanted
+from dpsco_bench.execution.job_results import Measured, is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
@@ -74,7 +74,7 @@ def _pinned(plan: WorkPlan) -> set[str]:
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
     predict, measured = predictor(files.profile), files.measured
     claims = {entry.id: measured.present(entry) for entry in plan.claims}
-    boards = {entry.id: measured.present(entry) for entry in plan.boards}
+    boards = {entry.id: _present(entry, measured) for entry in plan.boards}
     seconds = {entry.id: _seconds(entry, predict) for entry in plan.entries}
     longest = sorted(claims, key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
     return Outline(
@@ -85,6 +85,13 @@ def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str,
         tuple(figure_names(claims)),
         site_digest(files.profile),
     )
+
+
+def _present(entry: BoardEntry, measured: Measured) -> BoardEntry:
+    """Read a leaderboard, of which no job is skipped whose results are there."""
+    from dpsco_bench.leaderboard.race import raced
+
+    return raced(entry, measured) if any(job.skipped for job in entry.jobs) else entry
 
 
 def _seconds(entry: Entry, predict: object) -> Counter[str]:
@@ -176,7 +183,7 @@ def board_digest(entry: BoardEntry) -> str:
 
     names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
     bounds = {module for name in names for module in bound_modules(name)}
-    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
+    code = code_digest(["dpsco_bench.leaderboard.race", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
 

@@ -106,7 +106,7 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
         yield from (
             [Unit((cell,), seconds=_seconds(job, [cell])) for cell in cells]
             if _is_closed(job)
-            else _units(job, cells, blocks)
+            else _units(job, cells, [block for block in blocks if not block.cells or cells[0][0] in block.cells])
         )
 
 

@@ -6,17 +6,20 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
 STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
 """Stage k ends at replicates / STAGES[k]; no job of fewer than STAGED_FROM is cut; ends are multiples of STAGE_UNIT."""
-RANKING, OF = "ranking", "+"
-"""Kind of a leaderboard's jobs, and what stands between an instance and a method in their names."""
+LOOKS, FEWEST_RACED = (4, 2), 4
+"""A ranking looks after replicates / LOOKS, at two or more; of fewer than FEWEST_RACED replicates there is no race."""
+RANKING, OF, SEARCHED = "ranking", "+", "search"
+"""Kind of a leaderboard's jobs; what joins instance and method in their names; and what ends that of a search."""
 _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
@@ -25,17 +28,24 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 
 @dataclass(frozen=True)
 class Block(Record):
-    """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
+    """Replicates of a job's cells, on all its data sets: what the store keeps as one item.
 
     Attributes
     ----------
     first, count : int, the first replicate and how many there are
     key : str, digest of all that affects its numbers
+    cells : tuple of int, numbers of the cells; empty for all of them
     """
 
     first: int
     count: int
     key: str = ""
+    cells: tuple[int, ...] = field(default=(), metadata=IF_GIVEN)
+
+    @property
+    def end(self) -> int:
+        """The replicate after its last one."""
+        return self.first + self.count
 
 
 def stage_ends(replicates: int) -> list[int]:
@@ -44,6 +54,12 @@ def stage_ends(replicates: int) -> list[int]:
         return [replicates]
     rounded = (STAGE_UNIT * math.ceil(replicates / part / STAGE_UNIT) for part in STAGES)
     return sorted({min(max(STAGE_UNIT, end), replicates) for end in rounded})
+
+
+def race_ends(replicates: int) -> list[int]:
+    """Ends of the stages of a ranking: R/4 and R/2, rounded up, and R."""
+    looks = {max(2, math.ceil(replicates / part)) for part in LOOKS} if replicates >= FEWEST_RACED else set()
+    return sorted(looks | {replicates})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +72,8 @@ class Job(Record):
         Whose numbers these are; ``kind`` is the part's, ``ranking`` (of a leaderboard) or ``run``.
     fused : bool, whether compiled steps may run in place of listings (`fused.registry.run_of`)
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
+    kept : tuple of tuple of int
+        Cells that each block runs, `Block.cells`, of as many blocks as are decided; empty where every block runs all.
     calibration_key, run_key, key : str
         Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
     """
@@ -80,6 +98,7 @@ class Job(Record):
     data_root: str = "data"
     cells: tuple[Cell, ...] = ()
     seconds: tuple[float, ...] = ()
+    kept: tuple[tuple[int, ...], ...] = field(default=(), metadata=IF_GIVEN)
     skipped: str = ""
     present: str = ""
     calibration_key: str = ""
@@ -102,16 +121,32 @@ class Job(Record):
         return self.evaluation != PLAN_ONLY
 
     @property
+    def races(self) -> bool:
+        """Whether a ranking compares it by stages: neither runs without noise, nor searches, nor several data sets."""
+        aside = self.data_sets > 1 or self.calibration == "none" or self.part.endswith(OF + SEARCHED)
+        return self.kind == RANKING and not aside
+
+    @property
+    def spares(self) -> list[str]:
+        """What keys have of jobs that may end before their last replicate: audits, and those that race."""
+        return ["audit"] * self.evaluation.startswith("audit") + ["race"] * self.races
+
+    @property
     def blocks(self) -> list[Block]:
         """Stages of a random job, one after the other; anything else is a single block.
 
         Source: a product of 4 rows and one of 64 round differently, so that the blocks are part of what is computed.
         """
-        ends = stage_ends(self.replicates) if self.evaluation == RUN else [self.replicates]
-        return [
-            Block(first, end - first, digest([self.run_key, first, end - first]))
-            for first, end in zip([0, *ends], ends, strict=False)
-        ]
+        ends = [self.replicates]
+        if self.evaluation == RUN:
+            ends = (race_ends if self.races else stage_ends)(self.replicates)
+        kept = self.kept or ((),) * len(ends)
+        return [self.block(first, end, cells) for first, end, cells in zip([0, *ends], ends, kept, strict=False)]
+
+    def block(self, first: int, end: int, cells: Sequence[int] = ()) -> Block:
+        """The replicates from ``first`` up to ``end`` of some cells, by default of all: signals run at once count."""
+        count, own = end - first, tuple(cells)
+        return Block(first, count, digest([self.run_key, first, count, *self.spares, *([own] if own else [])]), own)
 
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""

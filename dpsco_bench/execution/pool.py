@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import RawArray
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution.compiling import COMPILING, CompileClock, compiled_seconds
+from dpsco_bench.execution.compiling import COMPILING, CompileClock
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.progress import Pace
@@ -71,10 +71,10 @@ class _Pool:
         return "" if all(math.isnan(since) for _, since in self.noted) else COMPILING
 
 
-def make_within(
-    jobs: Sequence[Job], measured: Measured, cores: int, seconds: float, tell: Tell = lambda pace: None
-) -> Unfinished:
-    """Calibrate and run the jobs that the store lacks; what is finished stays there, whatever becomes of the rest.
+class Makers:
+    """Makes jobs in a pool within a time limit; what is finished stays in the store, whatever becomes of the rest.
+
+    A context manager, at whose end no process is left.
 
     Parameters
     ----------
@@ -84,42 +84,76 @@ def make_within(
         By the clock, after which nothing is begun, and what runs is ended. Compiling, and waiting for a processor that
         others use, do not count.
     tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
+    made : callable, is given each job of which something was made, or is there
 
-    Raises
-    ------
-    KeyboardInterrupt
-        When the user interrupts; all processes are ended.
+    Attributes
+    ----------
+    outcome : Unfinished, so far
     """
-    lacking = [job for job in jobs if not measured.has("run", job)]
-    waiting, outcome = [*range(len(lacking))], Unfinished()
-    running: dict[Future[tuple[str, float]], tuple[int, float]] = {}
-    pace = Pace([sum(job.seconds) for job in lacking], at_once=cores)
-    others, pool, end = set(active_children()), _Pool.of(cores, lacking, measured), time.monotonic() + seconds
-    try:
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        measured: Measured,
+        cores: int,
+        seconds: float,
+        tell: Tell = lambda pace: None,
+        made: Callable[[Job], object] = lambda job: None,
+    ) -> None:
+        self._jobs, self._measured, self._cores, self._tell, self._told = jobs, measured, cores, tell, made
+        self._numbers = {job.part: number for number, job in enumerate(jobs)}
+        self._end, self.outcome = time.monotonic() + seconds, Unfinished()
+        self._others = set(active_children())
+        self._pool = _Pool.of(cores, jobs, measured)
+
+    def __enter__(self) -> Makers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in set(active_children()) - self._others if self.outcome.stopped or error[0] else ():
+            process.terminate()
+        self._pool.executor.shutdown(cancel_futures=True)
+
+    def make(self, jobs: Sequence[Job]) -> bool:
+        """Calibrate and run the blocks of some jobs that the store lacks; tell whether the time ended before.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            When the user interrupts.
+        """
+        lacking = []
+        for job in jobs:
+            if self._measured.has("run", job):
+                self._told(job)
+            else:
+                lacking.append(job)
+        waiting, running = [*range(len(lacking))], dict[Future[str], tuple[int, float]]()
+        pace = Pace([sum(job.seconds) * job.blocks[-1].count / job.replicates for job in lacking], at_once=self._cores)
         while waiting or running:
-            if (now := time.monotonic()) > end + pool.excused(set(active_children()) - others):
-                outcome.stopped = {lacking[number].part: now - begun for number, begun in running.values()}
-                outcome.stopped |= {lacking[number].part: 0.0 for number in waiting}
-                break
-            while waiting and len(running) < cores:
-                number = waiting.pop(0)
-                running[pool.executor.submit(_made, number)] = number, time.monotonic()
+            if (now := time.monotonic()) > self._end + self._pool.excused(set(active_children()) - self._others):
+                self.outcome.stopped = {lacking[number].part: now - begun for number, begun in running.values()}
+                self.outcome.stopped |= {lacking[number].part: 0.0 for number in waiting}
+                return True
+            while waiting and len(running) < self._cores:
+                job = lacking[number := waiting.pop(0)]
+                future = self._pool.executor.submit(_made, self._numbers[job.part], job.kept)
+                running[future] = number, time.monotonic()
             done = wait(running, TICK, FIRST_COMPLETED).done
             if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
                 done = wait(running).done  # what else ran there is lost too
-                end, pool = end + pool.excused(()), _Pool.of(cores, lacking, measured)
+                self._end += self._pool.excused(())
+                self._pool = _Pool.of(self._cores, self._jobs, self._measured)
             for future in done:
                 number, _ = running.pop(future)
-                why, compiled = (LOST, 0.0) if future.exception() else future.result()
-                outcome.failed |= {lacking[number].part: why} if why else {}
+                if why := LOST if future.exception() else future.result():
+                    self.outcome.failed[lacking[number].part] = why
+                else:
+                    self._told(lacking[number])
                 pace.end(number)
-            pace.note = pool.note
-            tell(pace)
-    finally:
-        for process in set(active_children()) - others if running or waiting else ():
-            process.terminate()
-        pool.executor.shutdown(cancel_futures=True)
-    return outcome
+            pace.note = self._pool.note
+            self._tell(pace)
+        return False
 
 
 _WORK: dict[str, Any] = {}
@@ -136,16 +170,15 @@ def _begin(begun: Any, noted: Sequence[MutableSequence[float]], jobs: Sequence[J
     CompileClock(time.monotonic, mine).listen()
 
 
-def _made(number: int) -> tuple[str, float]:
-    """Make a job; give why it has no result (empty where it has one), and for how long it compiled."""
-    before, why = compiled_seconds(), ""
+def _made(number: int, kept: tuple[tuple[int, ...], ...]) -> str:
+    """Make the blocks of a job; say why it has no result, in a line, empty where it has one."""
     try:
         for step in ("calibrate", "run"):
-            make(step, _WORK["jobs"][number], _WORK["measured"])
+            make(step, replace(_WORK["jobs"][number], kept=kept), _WORK["measured"])
     except DpscoError as error:
-        why = " ".join(str(error).split())
+        return " ".join(str(error).split())
     except MemoryError:
-        why = "too large for the memory here"
+        return "too large for the memory here"
     except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-    return why, compiled_seconds() - before
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return ""

@@ -101,7 +101,8 @@ def _make_blocks(job: Job, measured: Measured, progress: Progress) -> bool:
 
 def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) -> None:
     """Run a block; a long one in shares that are stored by themselves, so that an interrupt loses little."""
-    of = shares(job, sum(job.seconds) * block.count / job.replicates)
+    cells = range(len(job.cells)) if not block.cells else block.cells
+    of = shares(job, sum(job.seconds[number] for number in cells if job.seconds) * block.count / job.replicates)
     calibrations = _calibrations(job, measured)
     listen()
     for number in range(of):

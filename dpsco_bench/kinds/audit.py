@@ -79,7 +79,10 @@ class AuditKind(Kind):
         sequence = _extra(found, "audit_of_output") == 0.0 if "audit_of_output" in found.extras else False
         of = " of the query sequence" * sequence
         reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{_level(found)}; "
-        reason += f"predicted power {power:.2g} {against}"
+        runs = float(np.mean(found.extras.get("audit_runs", math.nan)))
+        if runs == 0.0:
+            reason = f"stopped after the pilot, where {claimed:g} is claimed{of}; "
+        reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
         return Verdict(
             word,
             self.name,

@@ -28,7 +28,7 @@ from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, Draft, located, pinned
-from dpsco_bench.execution.jobs import OF, RANKING, Job
+from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job
 from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.rounds import NO_ROUNDS
@@ -52,8 +52,8 @@ EVERY = "all"
 CALIBRATION, SILENT = "accounted", "none"
 REFERENCE = "without_privacy"
 """Name of the runs without noise among the methods."""
-SEARCH_MARK, SEARCHED = "#", "search"
-"""Between a searched method and the number of its setting; and at the end of the job that all its settings share."""
+SEARCH_MARK = "#"
+"""Between a searched method and the number of its setting."""
 RISK_MEASURE = "excess_risk"
 QUADRATIC = 11 / 6
 """Counts that grow by a larger power of n are of order n^2.

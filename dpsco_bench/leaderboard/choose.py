@@ -27,7 +27,7 @@ from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, wit
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.pool import Tell, Unfinished, make_within
+from dpsco_bench.execution.pool import Makers, Tell, Unfinished
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (
     CELL_KEYS,
@@ -59,6 +59,7 @@ from dpsco_bench.leaderboard.board import (
     steps_text,
 )
 from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
+from dpsco_bench.leaderboard.race import race
 from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, standings
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
 from dpsco_bench.privacy.plan import Plan
@@ -79,6 +80,8 @@ CORES = 2
 """Processes at a time, where the machine has so many cores."""
 COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
+NEAR = 0.05
+"""Least risks that are lower than the starting point's by less than this share are told so."""
 VALUE = ": must be "
 """Part of a reason that asks for another value, of n or of an option."""
 
@@ -161,7 +164,9 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
             constants[name] = value
         elif key != "problem":
             allowed = nearest(usual(name, known), known, f"dpsco show {cls.name}", "key of the problem")
-            raise InputError(key, value, allowed, "methods run with the parameters of their theorems")
+            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
+            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
+            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
     options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
     if constants:
         options["constants"] = constants
@@ -395,9 +400,13 @@ class Choice(Record):
         names, count = [name for name in self.tied if name != TRIVIAL], len(self.late)
         rest = f"; {count} other method{'s' * (count > 1)} had no time." if count else "."
         if not any(method.ranked for method in self.methods):
-            return f"No method whose privacy is proven ran{self._unbounded}{rest}"
+            cures = cures_of(self.point, self.warnings)
+            return f"No method whose privacy is proven ran{': ' * bool(cures)}{'; '.join(cures)}{rest}"
         if not names:
             return f"No method of proven privacy does better than the trivial solution{rest}"
+        gained = 1.0 - min(method.risk for method in self.methods if method.method in names) / self.trivial
+        if TRIVIAL not in self.tied and gained < NEAR:
+            rest = f", within {max(1, math.ceil(100 * gained - 1e-6))} % of the trivial solution{rest}"
         if len(self.tied) > 1:
             also = ", and no better than the trivial solution" if TRIVIAL in self.tied else ""
             if len(names) == 1:
@@ -411,15 +420,37 @@ class Choice(Record):
         return f"{id} has the least risk of proven privacy, {share} below the next{rest}"
 
     @property
-    def _unbounded(self) -> str:
-        """Name the options that make privacy provable on own data that were read for bounds or labels."""
-        if any("labels coded from the data" in warning for warning in self.warnings):
-            return ": labels were coded from the data, give positive="
-        computed = [warning for warning in self.warnings if "computed from the data" in warning]
-        options = problem_class(self.point.problem).options
-        asked = (("clip", "rows"), ("label_clip", "labels"))
-        keys = [f"{key}=" for key, of in asked if key in options and any(of in warning for warning in computed)]
-        return f": bounds were computed from the data, give {' and '.join(keys)}" if keys else ""
+    def own(self) -> list[str]:
+        """Say in a line where each method of a plug-in stands."""
+        ranked = sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
+        places = {method.method: place for place, method in enumerate(ranked, start=1)}
+        items, found = list[Chosen | Unrun]([*self.methods, *self.refused]), []
+        for item in items:
+            if get_algorithm(item.algorithm).module.startswith(PLUGIN):
+                stands = f"place {places.get(item.method)} of {len(ranked)} of proven privacy"
+                if isinstance(item, Unrun):
+                    stands = f"did not run: {item.reason}"
+                elif not item.ranked:
+                    stands = "cannot win: its privacy is not proven"
+                elif item.tied:
+                    stands += ", the best" if len(self.tied) == 1 else ", tied for the least risk"
+                elif ranked[0].risk > 0:
+                    stands += f", {item.risk / ranked[0].risk:.3g} times the least risk"
+                found.append(f"{item.algorithm}: {stands}.")
+        return found
+
+
+def cures_of(point: Contest, warnings: Sequence[str]) -> list[str]:
+    """Name the options that make privacy provable, each with the reason."""
+    options = problem_class(point.problem).options
+    computed = [warning for warning in warnings if "computed from the data" in warning]
+    asked = (("clip", "rows"), ("label_clip", "labels"))
+    keys = [f"{key}=" for key, of in asked if key in options and any(of in warning for warning in computed)]
+    found = ["labels were coded from the data, give positive="] * any("labels coded" in text for text in warnings)
+    found += [f"bounds were computed from the data, give {' and '.join(keys)}"] * bool(keys)
+    if "domain" in options and point.options.get("domain", options["domain"].default) == "none":
+        found.append("there is no domain, give domain=l2_ball radius=")
+    return found
 
 
 def choose(
@@ -489,8 +520,12 @@ def choose_at(
     cores: int | None = None,
     tell: Tell = lambda pace: None,
     begin: Callable[[BoardEntry], object] = lambda entry: None,
+    made: Callable[[Job], object] = lambda job: None,
 ) -> Choice:
-    """Choose as `choose` does, at a checked point; ``begin`` is shown what is to be run."""
+    """Choose as `choose` does, at a checked point.
+
+    ``begin`` is shown what is to be run, and ``made`` each job whenever a block of it is done.
+    """
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
     if settings.seed < 0:
@@ -501,13 +536,16 @@ def choose_at(
         raise InputError(key, "missing", f"given, the file of {point.problem}{twin}")
     entry = choice_entry(point, settings, float(limit))
     if not any(job.calibration != SILENT for job in entry.jobs):
-        raise DpscoError(_nothing(point.problem, entry.left_out))
+        cures = "; ".join(cures_of(point, problem.warnings))
+        raise DpscoError(_nothing(point.problem, entry.left_out) + f"; {cures}" * bool(cures))
     root = measured.store.root  # a store of somebody else is refused before the work, whose end would be lost
     for folder in (root / "locks", *(place for place in root.glob("*") if place.is_dir())):
         check_writable("store", folder / "item")
     begin(entry)
-    outcome = make_within(entry.jobs, measured, cores or min(CORES, os.cpu_count() or 1), SLACK * limit, tell)
-    return _choice(point, settings, entry, measured, outcome)
+    at_once = cores or min(CORES, os.cpu_count() or 1)
+    with Makers(entry.jobs, measured, at_once, SLACK * limit, tell, made) as makers:
+        entry = race(entry, measured, makers.make)
+    return _choice(point, settings, entry, measured, makers.outcome)
 
 
 def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
@@ -524,7 +562,7 @@ def _nothing(problem: str, left_out: Sequence[LeftOut]) -> str:
 
 
 def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Measured, outcome: Unfinished) -> Choice:
-    jobs = [job for job in entry.jobs if job.part not in {*outcome.failed, *outcome.stopped}]
+    jobs = [job for job in entry.jobs if job.part not in outcome.failed and measured.has("run", job)]
     standing = next(iter(standings(replace(entry, jobs=tuple(jobs)), measured.load)), None)
     if not isinstance(standing, Standing):
         why = next((f"{name}: {reason}" for name, reason in outcome.failed.items()), "none was done in time")
@@ -543,13 +581,13 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
             seed=settings.seed,
         ),
         methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
-        refused=(*standing.left_out, *_lost(entry.jobs, outcome)),
+        refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
         lower_bound=StatedBound(
             standing.lower_bound,
             get_bound(bound).text if bound else NONE_STATED,
             ORDER_ONLY if bound else NO_BOUND,
         ),
-        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else [])),
+        warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
         rows=join_blocks([], {}),
         **{
             name: getattr(standing, name)
@@ -557,6 +595,13 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         },
     )
     return replace(found, rows=_rows(jobs, measured, found))
+
+
+def _ended(jobs: Sequence[Job], outcome: Unfinished) -> list[str]:
+    """Say after how many replicates the race ended, where the time did not last for all."""
+    ran = max(job.blocks[-1].end for job in jobs)
+    short = outcome.stopped and ran < jobs[0].replicates
+    return [f"the time ended after {ran} of {jobs[0].replicates} replicates"] if short else []
 
 
 def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
@@ -568,14 +613,14 @@ def _rows(jobs: Sequence[Job], measured: Measured, found: Choice) -> pa.Table:
     return join_blocks([rows], {"job": {"claim": ID, **vars(found.point), "key": found.key}, "choice": said})
 
 
-def _lost(jobs: Sequence[Job], outcome: Unfinished) -> list[Unrun]:
+def _lost(jobs: Sequence[Job], measured: Measured, outcome: Unfinished) -> list[Unrun]:
     """List the methods whose jobs were begun, or should have been, and gave nothing."""
     found = []
     for job in (job for job in jobs if job.part != REFERENCE):
         algorithm = job.cells[0].algorithm
         if job.part in outcome.failed:
             found.append(Unrun(job.part, algorithm, "failed", outcome.failed[job.part]))
-        elif job.part in outcome.stopped:
+        elif job.part in outcome.stopped and not measured.has("run", job):
             spent = outcome.stopped[job.part]
             known = f"; predicted to take {duration(sum(job.seconds))}"
             reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known

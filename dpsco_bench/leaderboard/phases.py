@@ -315,7 +315,7 @@ def _colour(paper: str) -> str:
 
 def share(row: Standing) -> float:
     """Divide the least risk by that of the starting point: 0 where a method finds the optimum; NaN where none ran."""
-    risks = [max(0.0, method.risk) for method in row.order if is_number(method.risk)]
+    risks = [max(0.0, method.risk) for method in row.order if is_number(method.risk) and not method.dropped]
     return min(risks) / row.trivial if risks and is_number(row.trivial) and row.trivial > 0 else math.nan
 
 

@@ -79,6 +79,9 @@ class Ranked(Record):
     ranked, tied, at_start : bool
         Whether it can win, shares the first place, and has not moved from the starting point's risk.
     held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
+    dropped : int
+        Replicates after which it was dropped as clearly behind (`leaderboard.race`): it neither wins nor ties. 0 of one
+        that was run to the end.
     """
 
     method: str
@@ -101,6 +104,12 @@ class Ranked(Record):
     epsilon_output_kind: str = ""
     epsilon_sequence: float | None = None
     epsilon_sequence_kind: str = ""
+    dropped: int = field(default=0, metadata=IF_GIVEN)
+
+    @property
+    def place(self) -> tuple[bool, float]:
+        """What methods are sorted by: those that were dropped come last."""
+        return self.dropped > 0, self.risk
 
     @property
     def held_out(self) -> HeldOut | None:
@@ -249,8 +258,8 @@ class Standing(Record):
 
     @cached_property
     def order(self) -> list[Ranked]:
-        """Methods that can win, the least risk first."""
-        return sorted((method for method in self.methods if method.ranked), key=lambda method: method.risk)
+        """Methods that compete, the least risk first."""
+        return sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
 
     @cached_property
     def best(self) -> Ranked | None:
@@ -428,7 +437,9 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
     reference = next((run for run in runs if run.method == REFERENCE), None)
     first = runs[0].cell
     trivial = max(cell.start_risk for run in runs for cell in (run.cell.grid or (run.cell,)))
-    outcome = compare({run.method: run.cell.risks for run in plain if run.ranked}, trivial)
+    most = max((run.cell.risks.shape[-1] for run in plain), default=0)
+    left = {run.method: run.cell.risks for run in plain if run.ranked and run.cell.risks.shape[-1] == most}
+    outcome = compare(left, trivial)
     context = replace(first.context, start_risk=trivial)
     unrun = {
         item.method: Unrun(item.method, item.algorithm, item.status, item.reason)
@@ -436,7 +447,7 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
         if SEARCH_MARK not in item.method
     }
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
-    methods = sorted((_method(run, outcome.tied, trivial) for run in plain), key=lambda row: row.risk)
+    methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
     return Standing(
         instance=instance.id,
         title=instance.title,
@@ -469,20 +480,21 @@ def _lower_bound(name: str, context: BoundContext) -> tuple[float | None, bool]:
 def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
     """Summarise the run without noise; 0 where the risk is the sample's own, NaN where it is refused here."""
     if reference:
-        return Reference(*_summary(reference.cell.risks))
+        return Reference(*summary(reference.cell.risks))
     value = math.nan if instance.without_privacy else 0.0
     return Reference(value, (value, value))
 
 
-def _summary(risks: FloatArray) -> tuple[float, Interval]:
+def summary(risks: FloatArray) -> tuple[float, Interval]:
     """Compute the mean risk and its 95 % interval."""
     found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
     return found.mean, (found.mean - half, found.mean + half)
 
 
-def _method(run: Ran, tied: Sequence[str], trivial: float) -> Ranked:
-    calibrated, (risk, ci) = run.cell.calibrated, _summary(run.cell.risks)
+def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
+    replicates = run.cell.risks.shape[-1]
+    calibrated, (risk, ci) = run.cell.calibrated, summary(run.cell.risks)
     held: dict[str, Any] = {k: float(np.mean(run.cell.extras[k])) for k in HELD_OUT if k in run.cell.extras}
     return Ranked(
         method=run.method,
@@ -497,6 +509,7 @@ def _method(run: Ran, tied: Sequence[str], trivial: float) -> Ranked:
         ranked=run.ranked,
         tied=run.method in tied,
         at_start=math.isclose(risk, trivial, rel_tol=AT_START),
+        dropped=replicates if replicates < most else 0,
         **held,
     )
 
@@ -585,7 +598,7 @@ def best_search(runs: Sequence[Ran]) -> Searched | None:
     halves = [np.split(cell, [cell.shape[axis] // 2], axis) for cell in cells]
     chosen = int(np.argmin([first.mean(axis=(1, 2)).max() for first, _ in halves]))
     run, entry = searched[chosen], searched[chosen].cell.entry
-    return Searched(run.method, entry.algorithm, entry.options, *_summary(halves[chosen][1]), len(searched))
+    return Searched(run.method, entry.algorithm, entry.options, *summary(halves[chosen][1]), len(searched))
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:

@@ -198,7 +198,8 @@ def _said(pair: Mapping[str, Any]) -> str:
         return f"not ranked: {STATUS_WORDS[method.privacy_status]}"
     said = ("first" if len(point.tied) == 1 else "tied") if method.tied else ""
     said += " of those run" * bool(said and point.contenders)
-    return ", ".join(part for part in (said, "stays at the starting point" if method.at_start else "") if part)
+    dropped = f"dropped after {method.dropped} replicates" if method.dropped else ""
+    return ", ".join(filter(None, (said, dropped, "stays at the starting point" if method.at_start else "")))
 
 
 METHODS: Columns = {

@@ -176,6 +176,10 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
     only : str, id of the one claim or leaderboard to read; empty for all
     """
     plan = read_plan(files.plan, [only] if only else None)
+    if plan.boards:
+        from dpsco_bench.leaderboard.race import raced_plan  # brings accountants, which no claim needs
+
+        plan = raced_plan(plan, files.measured)
     check_given((path for job in plan.jobs() for path in job.plugins), files.plan)
     claims = [ClaimResults(files.measured.present(entry), files) for entry in plan.claims]
     boards = [BoardResults(entry, files) for entry in plan.boards]

@@ -194,6 +194,7 @@ BAD = [
     ("leaderboard seed=many", "seed", "many"),
     ("choose n=9", "problem = 'missing'", "dpsco list problems"),
     ("choose problem=logistic_glm", "n = 'missing'", "integer >= 1"),
+    ("choose problem=logistic_glm n=9 d=2 release=output", "release = 'output'", "dp_gd_by_output"),
     ("choose problem=logistic_glm n=9 steps=3", "steps = 3", "a known key of the problem"),
     ("choose problem=logistic_glm n=9,10", "n = '9,10'", "one value"),
     ("choose problem=logistic_glm n=9 seed=many", "seed", "many"),

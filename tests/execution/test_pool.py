@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution import pool
+from dpsco_bench.execution.jobs import Job
 
 LONG = 300.0
 
@@ -27,12 +28,15 @@ def made(step, job, measured):
 
 
 def outcome(parts, seconds=LONG, cores=1, tell=lambda pace: None):
-    jobs = [SimpleNamespace(part=part, seconds=(0.1,)) for part in parts]
+    usual = {"claim": "c", "kind": "ranking", "calibration": "accounted", "seed": 1, "replicates": 1}
+    jobs = [Job(part=part, seconds=(0.1,), **usual) for part in parts]
     measured = SimpleNamespace(has=lambda step, job: job.part == "is there")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "make", made)
         try:
-            return pool.make_within(jobs, measured, cores, seconds, tell)
+            with pool.Makers(jobs, measured, cores, seconds, tell) as makers:
+                makers.make(jobs)
+            return makers.outcome
         finally:
             assert not active_children()
 

@@ -2,12 +2,13 @@
 
 import json
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from dpsco_bench.audit import auditor
+from dpsco_bench.audit.auditor import audit_calibrated
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
 from dpsco_bench.claims.catalogue import read_claims
@@ -17,8 +18,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.predict import read_seconds
 from dpsco_bench.execution.results import read_extras
+from dpsco_bench.kinds.audit import SAYS_SOMETHING
 
 AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit") for part in claim.parts]
 
@@ -53,22 +54,8 @@ def test_the_confidence_is_that_of_the_family(profile):
     assert 0 < 2 * audits <= FAMILY and math.isclose(FAMILY * (1 - CONFIDENCE), 1 - FAMILY_CONFIDENCE)
 
 
-RUNS, SHORT = 100_000, 1e-3
-SECONDS = Path(__file__).parents[2] / "workflows" / "seconds" / "full.json"
-
-
-def test_every_audit_whose_run_is_short_has_a_hundred_thousand_runs_in_full():
-    """Fewer need a record of what they took: a millisecond and more for each of the counted runs on both data sets.
-
-    The pilot's seconds are in the record too, so that a run takes less than this says.
-    """
-    recorded, full = read_seconds(SECONDS), [(c.id, p) for c, p in AUDITS if "full" in p.replicates]
-    few = [(id, p) for id, p in full if p.replicates["full"] < RUNS]
-    assert len(full) == len(AUDITS) and all(p.evaluation != "output" for _, p in few)
-    for id, part in few:
-        for calibration in part.calibrations:
-            seconds = recorded[id][f"{part.id}.{calibration}"][1]
-            assert seconds > 2 * part.replicates["full"] * SHORT, f"{id} {part.id}: so many runs are short"
+def test_every_audit_is_part_of_full_and_says_what_it_cannot_show():
+    assert all("full" in part.replicates for _, part in AUDITS)
     assert all(claim.statement.rstrip().endswith("it never proves one.") for claim, _ in AUDITS)
 
 
@@ -90,6 +77,35 @@ def test_a_job_has_one_row_with_the_bound(keys, calibration, refuted):
     assert "canary_curved n=50 d=2: canary" in table["warnings"].to_pylist()[0]
     again = execute(job, calibrate_job(job))
     assert table.equals(again)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "calibration", "runs", "keys"),
+    [("wang2017.dp_accmd", "paper", 20_000, {"variant": "literal"}), ("wang2017.dp_accmd", "accounted", 20_000, {})],
+)
+def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(algorithm, calibration, runs, keys):
+    """Of noise that is not proven the bound is kept too: it is the finding."""
+    job = job_of(algorithm, calibration, runs, **keys)
+    cell, (calibrated,) = job.cells[0], calibrate_job(job)
+    found = [audit_calibrated(cell, calibrated, runs, CONFIDENCE, seed=3, sparing=sparing) for sparing in (True, False)]
+    assert 1000 <= found[0].runs < found[1].runs == runs and runs % found[0].runs == 0
+    assert min(one.power for one in found) >= 0.99 and found[0].verdict == found[1].verdict
+    if calibration == "paper":
+        assert found[0].promised >= 0.9 * found[1].promised and found[0].epsilon_lower > 1.0
+
+
+def test_an_audit_without_power_stops_after_the_pilot_and_says_so():
+    job = job_of("wang2017.dp_accmd", "accounted", 200)
+    table = execute(job, calibrate_job(job))
+    extras = read_extras(table)
+    assert extras["audit_runs"].tolist() == [0.0] == table["risk"].to_pylist() and 0 <= extras["audit_power"][0] < 0.5
+    cell = SimpleNamespace(
+        risks=np.zeros(1), extras=extras, entry=job.cells[0], calibrated=calibrate_job(job)[0], value=1.0
+    )
+    case = SimpleNamespace(risk_cells=lambda part: [cell], part=SimpleNamespace(id="p"))
+    row = get_kind("audit").judge(case)
+    assert row.verdict == "says nothing" and row.reason.startswith("stopped after the pilot, where 1 is claimed")
+    assert SAYS_SOMETHING == auditor.SAYS_SOMETHING
 
 
 CLAIM = {

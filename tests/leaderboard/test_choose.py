@@ -12,7 +12,7 @@ from dpsco_bench import choose
 from dpsco_bench.claims.plan import LeftOut
 from dpsco_bench.claims.settings import Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.pool import make_within
+from dpsco_bench.execution.pool import Makers
 from dpsco_bench.execution.results import FINAL
 from dpsco_bench.leaderboard import choose as planning
 from dpsco_bench.leaderboard.choose import _nothing
@@ -84,11 +84,12 @@ def test_a_method_has_the_numbers_of_a_run_by_itself(found):
 def test_equal_seeds_give_equal_numbers_and_what_is_kept_is_not_run_again(found, store, monkeypatch):
     lacking = []
 
-    def spied(jobs, measured, *rest):
-        lacking.extend(job for job in jobs if not measured.has("run", job))
-        return make_within(jobs, measured, *rest)
+    class Spied(Makers):
+        def make(self, jobs):
+            lacking.extend(job for job in jobs if not self._measured.has("run", job))
+            return super().make(jobs)
 
-    monkeypatch.setattr("dpsco_bench.leaderboard.choose.make_within", spied)
+    monkeypatch.setattr("dpsco_bench.leaderboard.choose.Makers", Spied)
     again = choose("logistic_glm", store=store, **POINT)
     assert not lacking and again.key == found.key and again.rows.equals(found.rows)
     assert again.rows.schema.metadata == found.rows.schema.metadata
@@ -102,6 +103,7 @@ def test_ones_own_method_that_fails_is_told_and_ends_nothing(store, tmp_path):
     (item,) = [item for item in found.refused if item.method == "fails"]
     assert item.status == "failed" and "undefined" in item.reason and "own.py, line 16" in item.reason
     assert len(found.methods) == len(FEW) - 1
+    assert len(found.own) == 1 and found.own[0].startswith("mine.fails: did not run: ")
 
 
 def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
@@ -115,11 +117,15 @@ def test_the_answer_says_what_had_no_time_and_why_nothing_is_proven(found):
     assert replace(short, **two).answer == f"Tied for the least risk: dp_accmd, objp{rest}."
     with_start = replace(short, tied=("dp_accmd", TRIVIAL)).answer
     assert with_start.startswith("dp_accmd has the least risk") and with_start.endswith(f"trivial solution{rest}.")
+    near = replace(short, trivial=min(of(found, name).risk for name in two["tied"]) / 0.98, **two).answer
+    assert near == f"Tied for the least risk: dp_accmd, objp, within 2 % of the trivial solution{rest}."
     none = replace(short, methods=tuple(replace(m, ranked=False) for m in found.methods), **start)
     assert none.answer == f"No method whose privacy is proven ran{rest}."
     own = replace(none, point=replace(none.point, problem="data_file", options={"path": "x.csv"}))
     computed = "norms of the rows bounded by the largest one, computed from the data: not private"
-    assert replace(own, warnings=(computed,), refused=()).answer.endswith("computed from the data, give clip=.")
+    assert replace(own, warnings=(computed,), refused=()).answer.endswith(
+        "give clip=; there is no domain, give domain=l2_ball radius=."
+    )
 
 
 def test_what_is_not_done_at_the_limit_is_ended_and_told(store, tmp_path):
@@ -141,6 +147,8 @@ def test_compiling_counts_for_no_limit(store, tmp_path):
     return objective.project(mechanism.release("gradient", objective.start, 0))"""
     (tmp_path / "own.py").write_text(OWN.format("waits", body))
     found = choose("logistic_glm", plugins=[tmp_path / "own.py"], store=store, limit=1.7, **POINT)
+    ranked = [method.method for method in found.methods if method.ranked]
+    assert found.own[0].startswith(f"mine.waits: place {ranked.index('waits') + 1} of {len(ranked)} of proven privacy")
     assert of(found, "waits") and {item.status for item in found.refused} == {"refused", "too_long"}
 
 

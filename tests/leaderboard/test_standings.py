@@ -208,7 +208,7 @@ def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
         curve_evaluations=np.ones((1, 4)),
         extras={},
     )
-    assert _method(Ran("i", "m", None, 0, cell), (), 2.0).at_start == told
+    assert _method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
 
 
 def test_a_reference_that_is_refused_is_unknown_and_not_zero():

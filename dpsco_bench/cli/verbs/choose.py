@@ -17,6 +17,8 @@ from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry
     from dpsco_bench.claims.settings import Settings
+    from dpsco_bench.execution.job_results import Measured
+    from dpsco_bench.execution.jobs import Job
     from dpsco_bench.execution.progress import Pace
     from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest
     from dpsco_bench.leaderboard.standings import Unrun
@@ -74,7 +76,6 @@ def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.progress import duration
     from dpsco_bench.leaderboard.choose import choose_at
 
     if args.cores is not None and args.cores < 1:
@@ -83,22 +84,9 @@ def execute(args: argparse.Namespace) -> int:
         _check_files(Path(args.out))
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
-    shown = 0.0
-
-    def begin(entry: BoardEntry) -> None:
-        nonlocal shown
-        count = sum(job.calibration != "none" for job in entry.jobs)
-        seconds = sum(sum(job.seconds) for job in entry.jobs)
-        say(f"{count} methods, about {duration(seconds)} of work (limit {duration(args.limit)} on one core)")
-        shown = time.monotonic()
-
-    def tell(pace: Pace) -> None:
-        nonlocal shown
-        if pace.done < pace.all and time.monotonic() - shown >= SPACING:
-            shown = time.monotonic()
-            say(str(pace))
-
-    found = choose_at(point, settings, Layout("").measured, args.limit, args.cores, tell, begin)
+    measured = Layout("").measured
+    with Shown(measured, args.limit) as shown:
+        found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
     files = _write(found, args.out)
     if args.json:
         print_json({**found.to_json(), **files})
@@ -107,6 +95,72 @@ def execute(args: argparse.Namespace) -> int:
         for name, path in files.items():
             say(f"{name}: {path}")
     return 0
+
+
+class Shown:
+    """Shows each method as soon as some of its replicates are done: a live table on a terminal, else a line."""
+
+    def __init__(self, measured: Measured, limit: float) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True)
+        self.live = Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else None
+        self.measured, self.limit, self.last, self.pace = measured, limit, 0.0, ""
+        self.risks: dict[str, tuple[float, float, int]] = {}
+
+    def __enter__(self) -> Shown:
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.live:
+            self.live.stop()
+
+    def begin(self, entry: BoardEntry) -> None:
+        """Say how much work there is."""
+        from dpsco_bench.cli.claiming import say
+        from dpsco_bench.execution.progress import duration
+
+        count = sum(job.calibration != "none" for job in entry.jobs)
+        seconds = sum(sum(job.seconds) for job in entry.jobs)
+        say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
+
+    def made(self, job: Job) -> None:
+        """Show the risk of a method so far; in lines only the first one."""
+        from dpsco_bench.cli.claiming import say
+        from dpsco_bench.leaderboard.race import so_far
+
+        if job.calibration == "none" or (job.part in self.risks and not self.live):
+            return
+        if (found := so_far(job, self.measured)) is None:
+            return
+        self.risks[job.part] = risk, half, count = found
+        if self.live:
+            self._refresh()
+        else:
+            say(f"{job.part}: risk {number(risk, 3)} +- {number(half, 2)} after {count} of {job.replicates} replicates")
+
+    def tell(self, pace: Pace) -> None:
+        """Show how much is done."""
+        from dpsco_bench.cli.claiming import say
+
+        self.pace = str(pace)
+        if self.live:
+            self._refresh()
+        elif pace.done < pace.all and time.monotonic() - self.last >= SPACING:
+            self.last = time.monotonic()
+            say(self.pace)
+
+    def _refresh(self) -> None:
+        from rich.table import Table
+
+        rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
+        for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
+            rows.add_row(name, number(risk, 3), number(half, 2), str(count))
+        if self.live:
+            self.live.update(rows, refresh=True)
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
@@ -178,7 +232,7 @@ def printed(found: Choice) -> str:
     where = f"n = {point.n}, d = {point.d}, epsilon = {number(point.epsilon)}, delta = {point.delta:g}"
     parts = [
         f"{point.problem}{f': {options}' if options else ''}\n{where}; {found.risk_kind} risks",
-        found.answer,
+        "\n".join([found.answer, *found.own]),
         table(COLUMNS, [_line(found, method) for method in found.methods]),
         "\n".join(_references(found)),
     ]
@@ -192,6 +246,7 @@ def _line(found: Choice, method: Chosen) -> Row:
     says = "best" if len(found.tied) == 1 else "tied"
     if not (method.ranked and method.tied):
         says = "cannot win" if not method.ranked else "as the start" if method.at_start else ""
+        says = f"dropped after {method.dropped}" if method.dropped else says
     return {
         "method": method.method,
         "risk": number(method.risk, 3),
@@ -248,7 +303,8 @@ def _notes(found: Choice) -> Iterator[str]:
             if one
             else f"{sets} data sets: they speak of data and noise"
         )
-        yield f"Intervals are of {point.replicates} replicates on {data}."
+        count = int(max(found.rows["replicate"].to_pylist())) + 1
+        yield f"Intervals are of {count} replicates on {data}."
     if point.delta >= 1 / point.n:
         yield f"delta = {point.delta:g} is not below 1/n: publishing a record at random would be as private."
     for warning in found.warnings:

@@ -50,11 +50,12 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.execution.predict import read_seconds, record_seconds
+    from dpsco_bench.leaderboard.race import raced_plan
 
     files = Layout(check_profile(args.profile))
     fresh = last_verdicts(files)
     path = recorded_path(args.profile)
-    jobs = [*read_plan(files.plan).jobs()] if files.plan.is_file() else []
+    jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if files.plan.is_file() else []
     times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
     claims = {row.id for row in fresh}
     rows = compare([row for row in read_record(path) if row.id in claims], fresh, claims, times)

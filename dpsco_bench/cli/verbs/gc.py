@@ -12,6 +12,7 @@ from dpsco_bench.execution.job_results import STEPS, is_wanted, items
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
 from dpsco_bench.jsonio import is_abandoned, is_draft
+from dpsco_bench.leaderboard.race import raced_plan
 from dpsco_bench.report.own_figures import figure_names
 
 SUMMARY = "remove results and figures that no plan names"
@@ -73,7 +74,7 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
     """Files of the store that belong to no job of any profile's plan."""
     named = set()
     for path in files.results.parent.glob("*/plan.json"):
-        for job in read_plan(path).jobs():
+        for job in raced_plan(read_plan(path), files.measured).jobs():
             for step in STEPS:
                 named |= {*items(step, job)} if is_wanted(step, job) or job.skipped else set()
     for kind, key, path in files.measured.store.files():

@@ -111,7 +111,9 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
         As the first method fails, where all do.
     """
     from dpsco_bench.claims.plan import LeftOut
-    from dpsco_bench.cli.claiming import measure, say
+    from dpsco_bench.cli.claiming import cell_weights, say
+    from dpsco_bench.execution.worker import make_all
+    from dpsco_bench.leaderboard.race import race, raced
     from dpsco_bench.leaderboard.standings import standings
 
     failed: dict[str, DpscoError] = {}
@@ -120,7 +122,8 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
         say(f"{job.title}: failed: {error}")
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
-    entry = measure(entry, measured, lost)
+    weigh, entry = cell_weights(next((job.profile for job in entry.jobs), "")), raced(entry, measured)
+    entry = race(entry, measured, lambda jobs: make_all(jobs, measured, say, weigh, lost))
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
     if failed and not jobs:
         raise next(iter(failed.values()))
@@ -206,6 +209,8 @@ def _lines(row: Standing, notes: dict[str, int]) -> Iterator[Row]:
     for method in row.methods:
         low, high = method.ci
         says = "" if method.ranked else f"not ranked ({note(STATUS_WORDS[method.privacy_status])})"
+        if method.dropped:
+            says = f"dropped after {method.dropped}"
         if method.tied:
             says = "first" if len(row.tied) == 1 else "tied"
             says += f" ({note('first of those that were run')})" if row.contenders else ""

@@ -47,6 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.execution.lock import take
     from dpsco_bench.execution.progress import duration
     from dpsco_bench.execution.worker import seconds_left
+    from dpsco_bench.leaderboard.race import raced_plan
 
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
@@ -63,7 +64,8 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     jobs = [job for entry in plan.claims for job in entry.jobs]
     runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
-    left = duration(seconds_left(plan.jobs(), files.measured, predictor(plan.profile)))
+    raced = raced_plan(plan, files.measured).jobs()
+    left = duration(seconds_left(raced, files.measured, predictor(plan.profile)))
     print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
     print(f"what the store lacks, leaderboards included, takes about {left} on one core")
     print("(calibrations and runs alone, by times on record: no compilation, judging, figures or site)")

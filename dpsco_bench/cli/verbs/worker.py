@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.options import add_plugins, load_plugin_files
@@ -14,7 +15,8 @@ from dpsco_bench.execution.layout import Layout
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
-    from dpsco_bench.execution.jobs import Job
+    from dpsco_bench.execution.job_results import Measured
+    from dpsco_bench.execution.jobs import Entry, Job
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store
@@ -53,22 +55,32 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(args.profile)
     load_plugin_files(args.plugin)
     if args.work in STEPS:
-        _make(files, _plan(files.plan).jobs(), [args.work])
+        _make(files, _plan(files.plan).entries, [args.work])
         return 0
-    plan = _plan(files.planned(args.id))
-    jobs = [job for entry in plan.entries for job in files.measured.present(entry).jobs]
+    entries = [_present(entry, files.measured) for entry in _plan(files.planned(args.id)).entries]
     if args.work == "time":
-        jobs = [job for job in jobs if job.timing]
+        entries = [replace(entry, jobs=tuple(job for job in entry.jobs if job.timing)) for entry in entries]
     if args.work == "part":
-        jobs = _of_part(jobs, args.part)
-    _make(files, jobs, ["calibrate", "time" if args.work == "time" else "run"])
+        entries = [replace(entry, jobs=_of_part(entry.jobs, args.part)) for entry in entries]
+    _make(files, entries, ["calibrate", "time" if args.work == "time" else "run"])
     if args.work == "claim":
-        judge(files, files.measured.present(plan.claims[0]), args.digest)
+        judge(files, entries[0], args.digest)
     elif args.work == "rank":
-        rank(files, files.measured.present(plan.boards[0]), args.digest)
+        rank(files, entries[0], args.digest)
     elif args.out:
-        _note(args.out, jobs)
+        _note(args.out, [job for entry in entries for job in entry.jobs])
     return 0
+
+
+def _present(entry: Entry, measured: Measured) -> Any:
+    """Read an entry, of which no job is skipped whose results are there."""
+    from dpsco_bench.claims.plan import BoardEntry
+
+    if isinstance(entry, BoardEntry):
+        from dpsco_bench.leaderboard.race import raced
+
+        return raced(entry, measured)
+    return measured.present(entry)
 
 
 def _plan(path: Path) -> WorkPlan:
@@ -81,17 +93,18 @@ def _plan(path: Path) -> WorkPlan:
     return plan
 
 
-def _of_part(jobs: Sequence[Job], part: str) -> list[Job]:
+def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
     from dpsco_bench.execution.jobs import part_of
 
-    found = [job for job in jobs if part_of(job) == part]
+    found = tuple(job for job in jobs if part_of(job) == part)
     if not found:
         raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
     return found
 
 
-def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
-    """Make what the store lacks of some jobs. What fails is named when the others are made, a line a reason."""
+def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str]) -> None:
+    """Make what the store lacks of some entries. What fails is named when the others are made, a line a reason."""
+    from dpsco_bench.claims.plan import BoardEntry
     from dpsco_bench.cli.claiming import cell_weights, say
     from dpsco_bench.execution.worker import make_all
 
@@ -100,7 +113,16 @@ def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
     def lost(job: Job, error: DpscoError) -> None:
         reasons.setdefault(" ".join(str(error).split()), []).append(job.title)
 
-    make_all(jobs, files.measured, say, cell_weights(files.profile), lost, steps)
+    def make(jobs: Iterable[Job]) -> None:
+        make_all(jobs, files.measured, say, weigh, lost, steps)
+
+    weigh = cell_weights(files.profile)
+    boards = [entry for entry in entries if isinstance(entry, BoardEntry) and "run" in steps]
+    make([job for entry in entries if entry not in boards for job in entry.jobs])
+    for board in boards:
+        from dpsco_bench.leaderboard.race import race
+
+        race(board, files.measured, make)
     if reasons:
         told = [f"{jobs[0]}{f' and {len(jobs) - 1} more' * (len(jobs) > 1)}: {why}" for why, jobs in reasons.items()]
         raise DpscoError("; ".join(told))
@@ -141,11 +163,12 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
 def rank(files: Layout, entry: BoardEntry, digest: str) -> None:
     """Write the standings of a leaderboard, and draw its phase diagrams."""
     from dpsco_bench.cli.claiming import say
+    from dpsco_bench.leaderboard.race import raced
     from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
-    rows = standings(entry, files.measured.load)
+    rows = standings(raced(entry, files.measured), files.measured.load)
     for row in rows:
         said = f"n {row.n}: {' = '.join(row.tied)}" if isinstance(row, Standing) else row.skipped
         say(f"{row.instance}: {said}")
