@@ -222,6 +222,20 @@ def _blocks(
             yield (outer[part, :, None] * replicates + inner[part]).reshape(-1, count * replicates)
 
 
+def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float = CONFIDENCE) -> FloatArray:
+    """Half-widths, in standard errors, of two-sided intervals that hold for several cells together (Bonferroni).
+
+    The normal quantile at ``1 - (1 - confidence)/(2 cells)``, and Student's where few replicates stand behind an error:
+    of 5 cells with 4 replicates each the normal one would miss some in up to 41 % of cases.
+    """
+    level = 1 - (1 - confidence) / (2 * cells)
+    df = np.asarray(dof, dtype=np.float64)
+    found: FloatArray = np.where(
+        np.isinf(df), ndtri(level), stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
+    )
+    return found
+
+
 def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
     """Ratio, at least 1, of the Student to the normal quantile; it expands small-sample percentile intervals.
 
@@ -251,10 +265,11 @@ def corrected_interval(
     factor: float,
     confidence: float = CONFIDENCE,
 ) -> tuple[float, float]:
-    """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
+    """Bootstrap interval about the estimate less twice its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
-    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Which arm has to be the longer one, few
+    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike the
+    bootstrap sees about half of it, since its resamples begin at the largest mean: hence twice. Which arm has to be the longer one, few
     values cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
     interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
     errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
@@ -271,7 +286,7 @@ def corrected_interval(
     """
     bias = float(deviations.mean())
     arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))
-    centre = estimate - spread**2 * bias
+    centre = estimate - 2.0 * spread**2 * bias
     return centre - arm, centre + arm
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpsco_bench.analysis.bootstrap import (
+    CONFIDENCE,
     RESAMPLES,
     CellSummary,
     FloatArray,
@@ -17,10 +18,12 @@ from dpsco_bench.analysis.bootstrap import (
     corrected_interval,
     resampled_means,
     satterthwaite,
+    simultaneous_quantile,
     student_factor,
     summarise,
     variance_of_mean,
 )
+from dpsco_bench.analysis.looks import EARLY, LEVEL
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.errors import InputError
 
@@ -31,6 +34,8 @@ LEAST_ERROR = 0.2
 PRIOR_DOF = 30.0
 """Degrees of freedom of the prior to which the variances of the cells are moderated before weighting."""
 _RESAMPLE_FLOOR = 1e-3
+FAR = 0.01
+"""An interval that misses more seldom than this is as long as the far tail of the resampled slopes asks for."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,7 @@ def fit_rate(
     numerical_errors: Sequence[float | None] | None = None,
     sharing: Sharing | None = None,
     resamples: int = RESAMPLES,
+    alpha: float = LEVEL,
 ) -> RateFit:
     """Weighted log-log fit of the mean excess risk on a parameter, with a bootstrap interval.
 
@@ -148,6 +154,7 @@ def fit_rate(
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
     sharing : Sharing, optional, which cells have random numbers in common; none if left out
+    alpha : float, how often the interval may miss the truth
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing
@@ -164,7 +171,7 @@ def fit_rate(
         ("data", data) if as_cell(risks).shape[1] > 1 else ("run", run)
         for risks, data, run in zip(risks_by_cell, sharing.data_sets, sharing.replicates, strict=True)
     ]
-    return _with_interval(fit, means, variances, precision, together)
+    return _with_interval(fit, means, variances, precision, together, alpha)
 
 
 def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
@@ -259,6 +266,7 @@ def _with_interval(
     variances: FloatArray,
     precision: tuple[float, float],
     together: Sequence[tuple[str, int]],
+    alpha: float = LEVEL,
 ) -> RateFit:
     """Interval of the slope from resampled means and their variances, shape (cells, resamples).
 
@@ -274,11 +282,19 @@ def _with_interval(
     weights = log_weights(np.sqrt(variances).T / (kept * np.array(fit.mean)), fit.dof)
     coefficients = _slope_coefficients(np.log(fit.values), weights)
     expansion, dof = precision
-    factor = student_factor(dof)
-    opposite = _opposite(kept, weights, together, expansion * factor)
-    deviations, others = (np.sum(coefficients * own, axis=1) for own in (np.log(kept), opposite))
-    low, high = corrected_interval(fit.slope, deviations, others, expansion, factor)
-    return replace(fit, ci_low=low, ci_high=high, floored=floored)
+    deviations = np.sum(coefficients * np.log(kept), axis=1)
+
+    def interval(confidence: float) -> tuple[float, float]:
+        """Its centre and arm at the level, the arm stretched from a confidence that the resamples can show."""
+        factor = student_factor(dof, confidence)
+        others = np.sum(coefficients * _opposite(kept, weights, together, expansion * factor), axis=1)
+        low, high = corrected_interval(fit.slope, deviations, others, expansion, factor, confidence)
+        wanted, shown = (simultaneous_quantile(1, dof, level) for level in (1.0 - alpha, confidence))
+        return (low + high) / 2, (high - low) / 2 * float(wanted / shown)
+
+    centre, arm = interval(CONFIDENCE)
+    arm = max(arm, interval(EARLY)[1]) if alpha < FAR else arm
+    return replace(fit, ci_low=centre - arm, ci_high=centre + arm, floored=floored)
 
 
 def _opposite(

@@ -6,11 +6,12 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import digest
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 RUN, PLAN_ONLY, CLOSED_FORM = "run", "plan_only", "closed_form"
 STAGES, STAGED_FROM, STAGE_UNIT = (16, 4, 2, 1), 16, 8
@@ -25,17 +26,24 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 
 @dataclass(frozen=True)
 class Block(Record):
-    """Replicates of all cells of a job, on all its data sets: what the store keeps as one item.
+    """Replicates of a job's cells, on all its data sets: what the store keeps as one item.
 
     Attributes
     ----------
     first, count : int, the first replicate and how many there are
     key : str, digest of all that affects its numbers
+    cells : tuple of int, numbers of the cells; empty for all of them
     """
 
     first: int
     count: int
     key: str = ""
+    cells: tuple[int, ...] = field(default=(), metadata=IF_GIVEN)
+
+    @property
+    def end(self) -> int:
+        """The replicate after its last one."""
+        return self.first + self.count
 
 
 def stage_ends(replicates: int) -> list[int]:
@@ -58,6 +66,10 @@ class Job(Record):
     evaluation : str, ``run``, ``closed_form``, or ``plan_only`` where nothing but the calibration is wanted
     calibration_key, run_key, key : str
         Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
+    group, decisions : str
+        Name of the jobs that are at one stage together, and the key of what is decided on them (`stages.Decided`);
+        empty where all replicates are run.
+    pilot : bool, whether the signals of its grid that go on are chosen after a few replicates
     """
 
     claim: str
@@ -85,6 +97,9 @@ class Job(Record):
     calibration_key: str = ""
     run_key: str = ""
     key: str = ""
+    group: str = ""
+    decisions: str = ""
+    pilot: bool = False
 
     @property
     def name(self) -> str:
@@ -108,10 +123,12 @@ class Job(Record):
         Source: a product of 4 rows and one of 64 round differently, so that the blocks are part of what is computed.
         """
         ends = stage_ends(self.replicates) if self.evaluation == RUN else [self.replicates]
-        return [
-            Block(first, end - first, digest([self.run_key, first, end - first]))
-            for first, end in zip([0, *ends], ends, strict=False)
-        ]
+        return [self.block(first, end) for first, end in zip([0, *ends], ends, strict=False)]
+
+    def block(self, first: int, end: int, cells: Sequence[int] = ()) -> Block:
+        """The replicates from ``first`` up to ``end`` of some cells, by default of all: signals run at once count."""
+        count, own = end - first, tuple(cells)
+        return Block(first, count, digest([self.run_key, first, count, *([own] if own else [])]), own)
 
     def numbers(self, cells: list[Cell], calibrating: bool = False) -> Plain:
         """Collect what affects the numbers (of the calibrations), without code; ``cells`` are without places."""
@@ -140,5 +157,5 @@ class Entry(Record):
 
 
 def part_of(job: Job) -> str:
-    """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
-    return job.part.partition(OF)[0] if job.kind == RANKING else job.part
+    """Name of the part or group of a claim, or the instance of a leaderboard, that a job belongs to."""
+    return job.part.partition(OF)[0] if job.kind == RANKING else job.group or job.part

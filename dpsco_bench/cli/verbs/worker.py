@@ -14,7 +14,7 @@ from dpsco_bench.execution.layout import Layout
 
 if TYPE_CHECKING:
     from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
-    from dpsco_bench.execution.jobs import Job
+    from dpsco_bench.execution.jobs import Entry, Job
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store
@@ -53,7 +53,8 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(args.profile)
     load_plugin_files(args.plugin)
     if args.work in STEPS:
-        _make(files, _plan(files.plan).jobs(), [args.work])
+        plan = _plan(files.plan)
+        _make(files, plan.entries, plan.jobs(), [args.work])
         return 0
     plan = _plan(files.planned(args.id))
     jobs = [job for entry in plan.entries for job in files.measured.present(entry).jobs]
@@ -61,7 +62,7 @@ def execute(args: argparse.Namespace) -> int:
         jobs = [job for job in jobs if job.timing]
     if args.work == "part":
         jobs = _of_part(jobs, args.part)
-    _make(files, jobs, ["calibrate", "time" if args.work == "time" else "run"])
+    _make(files, plan.entries, jobs, ["calibrate", "time" if args.work == "time" else "run"])
     if args.work == "claim":
         judge(files, files.measured.present(plan.claims[0]), args.digest)
     elif args.work == "rank":
@@ -90,8 +91,9 @@ def _of_part(jobs: Sequence[Job], part: str) -> list[Job]:
     return found
 
 
-def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
+def _make(files: Layout, entries: Iterable[Entry], jobs: Iterable[Job], steps: Sequence[str]) -> None:
     """Make what the store lacks of some jobs. What fails is named when the others are made, a line a reason."""
+    from dpsco_bench.analysis.stages import decider
     from dpsco_bench.cli.claiming import cell_weights, say
     from dpsco_bench.execution.worker import make_all
 
@@ -100,7 +102,8 @@ def _make(files: Layout, jobs: Iterable[Job], steps: Sequence[str]) -> None:
     def lost(job: Job, error: DpscoError) -> None:
         reasons.setdefault(" ".join(str(error).split()), []).append(job.title)
 
-    make_all(jobs, files.measured, say, cell_weights(files.profile), lost, steps)
+    measured = files.measured
+    make_all(jobs, measured, say, cell_weights(files.profile), lost, steps, decide=decider(entries, measured))
     if reasons:
         told = [f"{jobs[0]}{f' and {len(jobs) - 1} more' * (len(jobs) > 1)}: {why}" for why, jobs in reasons.items()]
         raise DpscoError("; ".join(told))
@@ -131,7 +134,7 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
-    rows = tuple(judge_claim(entry, files.measured.load))
+    rows = tuple(judge_claim(entry, files.measured.load, files.measured.decided))
     for row in rows:
         say(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
     write_claim_figures(ClaimResults(entry, files, rows), files.figures)
