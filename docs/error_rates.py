@@ -1,22 +1,28 @@
 """How often a rate's word is wrong: `python docs/error_rates.py` simulates it and writes docs/error_rates.md.
 
-Sweeps are drawn from true power laws and judged by the function that judges every rate. Inside the tolerance `fails`
-and `faster` are errors, two tolerances away `match` is one. Each side of the formula's slope is a law of its own.
+Sweeps are drawn from true power laws and judged by the function that judges every rate, stage by stage as they are run.
+Inside the tolerance `fails` and `faster` are errors, two tolerances away `match` is one. Each side of the formula's
+slope is a law of its own.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.stages import near
+from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
+from dpsco_bench.execution.stages import PILOT
+from dpsco_bench.kinds.rate import Rate
 
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
 """The next number of sweeps where the share of wrong words is within two standard errors of its limit."""
@@ -92,8 +98,8 @@ class Design:
     own: tuple[float, float] = (0.1, 0.1)
     rare: tuple[float, float] | None = None
 
-    def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, SweepRisks]:
-        """One sweep, and the values of its parameter."""
+    def draw(self, source: np.random.Generator, slope: float) -> list[np.ndarray]:
+        """Risks of one sweep by cell, shape ([signals,] data_sets, replicates)."""
         values, shape = 2.0 ** np.arange(self.cells), (self.data_sets, self.replicates)
         shared = self.common(source, shape) if self.common else np.ones(shape)
         if self.data:
@@ -111,10 +117,23 @@ class Design:
             risks = [
                 risk * grid * spread(source, (len(grid), *shape), each) for risk, each in zip(risks, own, strict=True)
             ]
-        cells = tuple(range(self.cells))
+        return risks
+
+    def sweep(self, risks: list[np.ndarray]) -> SweepRisks:
+        """What is judged of some risks."""
+        cells, values = tuple(range(self.cells)), 2.0 ** np.arange(self.cells)
         sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
-        return values, SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
+        return SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
+
+    def looks(self, risks: list[np.ndarray]) -> Iterator[tuple[Look, SweepRisks]]:
+        """Looks at a sweep of which signals near the best one go on after the pilot; all at once where R is small."""
+        ends = stage_ends(self.replicates)
+        if self.signals and self.replicates >= STAGED_FROM:
+            risks = [risk[near(list(risk[..., :PILOT]))] for risk in risks]
+        for number, end in enumerate(ends, 1):
+            look = Look(number, len(ends), end / self.replicates)
+            yield look, self.sweep([risk[..., :end] for risk in risks])
 
 
 DESIGNS = (
@@ -171,6 +190,17 @@ DESIGNS = (
         signals=ALIKE,
         own=(0.1, 0.7),
     ),
+    *(
+        Design(
+            f"5 cells, {replicates} replicates, largest of 8 signals alike, own noise that grows",
+            5,
+            replicates,
+            light,
+            signals=ALIKE,
+            own=(0.1, 0.7),
+        )
+        for replicates in (64, 256)
+    ),
     Design(
         "4 cells, 12 replicates, heavy noise that grows",
         4,
@@ -199,23 +229,30 @@ RARE = (
 """In the last two cells a sample often lacks a value that moves the mean: nothing in it tells so."""
 
 
-def words(design: Design, distance: float, sweeps: int = SWEEPS[0]) -> Counter[str]:
-    """Words of simulated sweeps whose true slope is that many tolerances from the formula's."""
+def words(design: Design, distance: float, sweeps: int = SWEEPS[0]) -> tuple[Counter[str], Counter[str]]:
+    """Words of simulated sweeps whose true slope is that many tolerances from the formula's; and if all is run."""
     names = (design.name, f"{distance:g}")
     source = np.random.default_rng([len(design.name), *map(ord, "".join(names))])
-    found: Counter[str] = Counter()
+    found, whole = Counter[str](), Counter[str]()
     for number in range(sweeps):
-        _, sweep = design.draw(source, -1.0 + distance * TOLERANCE)
-        found[rate_verdict(sweep, TOLERANCE, (*names, str(number))).verdict] += 1
-    return found
+        risks, word = design.draw(source, -1.0 + distance * TOLERANCE), ""
+        for look, sweep in design.looks(risks):
+            word = rate_verdict(sweep, TOLERANCE, (*names, str(number)), look=look).verdict
+            if word in Rate.early:
+                break
+        found[word] += 1
+        if look.of > 1:
+            word = rate_verdict(design.sweep(risks), TOLERANCE, (*names, str(number)), look=FIXED).verdict
+        whole[word] += 1
+    return found, whole
 
 
-def decided(design: Design, distance: float) -> Counter[str]:
+def decided(design: Design, distance: float) -> tuple[Counter[str], Counter[str]]:
     """Words of as many sweeps as tell whether the wrong ones are within their limit."""
     found, limit = words(design, distance), LIMITS[abs(distance)]
     for sweeps in SWEEPS[1:]:
-        error = (limit * (1.0 - limit) / found.total()) ** 0.5
-        if abs(errors(found, distance) - limit) > 2.0 * error:
+        error = (limit * (1.0 - limit) / found[0].total()) ** 0.5
+        if abs(errors(found[0], distance) - limit) > 2.0 * error:
             break
         found = words(design, distance, sweeps)
     return found

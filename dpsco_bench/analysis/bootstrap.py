@@ -268,13 +268,11 @@ def corrected_interval(
     """Bootstrap interval about the estimate less twice its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
-    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike the
-    bootstrap sees about half of it, since its resamples begin at the largest mean: hence twice. Which arm has to be the longer one, few
-    values cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
+    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike
+    they show about half, since resampling begins at the largest mean: hence twice. Which arm has to be the longer one,
+    few values cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
     interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
     errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
-    Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, sections 2.1 and 5.2 (bias, basic and
-    percentile limits); Hall, J. R. Stat. Soc. B 50, 1988 (symmetric intervals).
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpsco_bench.analysis.bootstrap import FloatArray, simultaneous_quantile
 from dpsco_bench.analysis.looks import EARLY, FIXED, Look
+from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 
@@ -53,7 +54,7 @@ def band_verdict(
     word, across = three_way(outside, half, look), (outside <= 0.0) & (outside > -half)
     if word == "holds" and across.any():
         reason += f"; in {across.sum()} of {len(m)} cells its interval crosses an end"
-    return cell_verdict(word, reason, parameter, columns, ratios, worst)
+    return cell_verdict(word, reason + undecided(word, outside, half), parameter, columns, ratios, worst)
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
@@ -94,6 +95,14 @@ def three_way(outside: FloatArray, half: FloatArray, look: Look = FIXED) -> str:
     if (outside + (0.0 if look.last else half) <= 0).all():
         return "holds"
     return "violated" if look.last and (outside > half).any() else "inconclusive"
+
+
+def undecided(word: str, outside: FloatArray, half: FloatArray) -> str:
+    """What would decide a `three_way` that is ``inconclusive``, as the end of a reason; nothing for other words."""
+    across = outside > 0
+    if word != "inconclusive" or np.isnan(half).any() or not across.any():
+        return ""
+    return f"; {would_decide(zip(half[across], outside[across], strict=True))}"
 
 
 def cell_verdict(

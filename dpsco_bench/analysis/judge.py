@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,9 @@ class ClaimJudge:
     def __init__(self, entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> None:
         self.claim = entry.claim
         self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
-        self._load, self._decided = load, cache(decided)
+        self._load = load
+        found = {job.decisions: job for job in entry.jobs if job.decisions}
+        self._decided = {key: decided(job) for key, job in found.items()}
         self._cells: dict[tuple[str, int], list[CellEvidence]] = {}
         self._evidence: dict[tuple[str, str, str, int], list[CellEvidence]] = {}
 
@@ -84,12 +86,12 @@ class ClaimJudge:
     def _look(self, case: Case) -> Look:
         """The look that decided a word, or the last one; all that is there where nothing was decided on its runs."""
         jobs = [job for job in (self.jobs[key] for key in case.sources) if job.decisions]
-        found = self._decided(jobs[0]) if jobs and case.part.rules.asks(case.part) else None
+        found = self._decided[jobs[0].decisions] if jobs and case.part.rules.asks(case.part) else None
         return Look.at(jobs, found.looks[case.word]) if found else FIXED
 
     def _staged(self, case: Case, job: Job) -> Plain:
         """How many replicates a row rests on, and of the stages of its runs which one decided it."""
-        found = self._decided(job) if job.decisions else None
+        found = self._decided.get(job.decisions)
         end = found.up_to(job, case.look.number)[-1].end if found else job.replicates
         told: Plain = {"replicates": end * job.data_sets if case.part.runs else 0}
         if not (found and case.look.number):

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from dpsco_bench.analysis.bootstrap import variance_of_mean
+from dpsco_bench.analysis.bootstrap import FloatArray, variance_of_mean
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, ClaimJudge, judge_modules
 from dpsco_bench.analysis.looks import Look
@@ -129,17 +129,18 @@ def _kept(cells: Sequence[CellEvidence]) -> tuple[int, ...]:
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for cell in cells:
         grids.setdefault((cell.entry.method, cell.entry.value), []).append(cell)
-    kept = [cell.entry.cell for grid in grids.values() for cell in _near(grid)]
+    kept = [
+        cell.entry.cell
+        for grid in grids.values()
+        for cell, goes_on in zip(grid, near([cell.risks for cell in grid]), strict=True)
+        if goes_on
+    ]
     return tuple(sorted(kept)) if len(kept) < len(cells) else ()
 
 
-def _near(grid: Sequence[CellEvidence]) -> list[CellEvidence]:
-    """Signals whose mean is within the paired error of the best one's."""
-    best = max((cell.risks for cell in grid), key=lambda risks: float(risks.mean()))
+def near(risks: Sequence[FloatArray]) -> list[bool]:
+    """Check which signals' means are within the paired error of the best one's; risks are (data_sets, replicates)."""
+    best = max(risks, key=lambda own: float(own.mean()))
     limit = ROUNDING * abs(float(best.mean()))
-    off = [best - cell.risks for cell in grid]
-    return [
-        cell
-        for cell, one in zip(grid, off, strict=True)
-        if float(one.mean()) <= max(limit, NEAR * float(np.sqrt(variance_of_mean([one])[0])))
-    ]
+    off = [best - own for own in risks]
+    return [float(one.mean()) <= max(limit, NEAR * float(np.sqrt(variance_of_mean([one])[0]))) for one in off]

@@ -65,7 +65,7 @@ class Measured:
         return self._read("stages", job.decisions, Decided) if job.decisions else None
 
     def items(self, step: str, job: Job) -> list[tuple[str, str]]:
-        """Kinds and keys of what a step (``calibrate``, ``run`` or ``time``) makes of a job, as far as it is decided."""
+        """Kinds and keys of what a step (``calibrate``, ``run`` or ``time``) makes of a job, as far as decided."""
         if step == "calibrate":
             return [("calibrations", job.calibration_key)]
         if step == "time":

@@ -159,8 +159,7 @@ def make_all(
     weigh: Weigh = equal_cells,
     lost: Lost | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
-    *,
-    decide: Decide,
+    decide: Decide | None = None,
 ) -> None:
     """Make whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
@@ -171,7 +170,7 @@ def make_all(
         Told of a job that fails; the others are made then.
     steps : sequence of str
         What is made of each.
-    decide : callable, decides how far the jobs of a group go
+    decide : callable, decides how far the jobs of a group go; needed where jobs are in groups
 
     Raises
     ------
@@ -193,8 +192,8 @@ def make_all(
             tell = partial(_tell, pace, first, len(own))
             try:
                 if not failed & {other.key for other in group}:
-                    staged = step == "run" and job.decisions
-                    made = make_group(group, measured, decide, tell) if staged else make(step, job, measured, tell)
+                    staged = decide if step == "run" and job.decisions else None
+                    made = make_group(group, measured, staged, tell) if staged else make(step, job, measured, tell)
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)

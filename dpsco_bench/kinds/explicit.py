@@ -16,12 +16,15 @@ from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratio
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.looks import EARLY_EXPLICIT
+from dpsco_bench.analysis.replicates_needed import TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, get_bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import InputError
 
+MOST_RUNS = 10**6
+"""Nobody runs more of a cell."""
 STANDARD_ERRORS = 2.0
 """Of the means by which the worst signal of a cell is found."""
 ROUNDING = 1e-9
@@ -163,7 +166,8 @@ def explicit_verdict(
         where = f" in the {(~idle).sum()} cells where the bound could fail" if idle.any() else ""
         word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval{where}"
     else:
-        word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}"
+        more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
+        word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"
     notes = [f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk"] * bool(above.any())
     if (worse := above & (m > start)).any():
         notes.append(f"in {worse.sum()} of them the mean does, too")
@@ -284,6 +288,23 @@ def least_share(inside: int, size: int, level: float) -> float:
     return float(betaincinv(inside, size - inside + 1, level)) if inside else 0.0
 
 
+def runs_to_decide(share: float, stated: float, level: float) -> int | None:
+    """The least number of runs whose interval would lie above ``stated`` if the share stayed; None for none.
+
+    Runs that are all inside take ``log level / log stated``.
+    """
+    low, high = 1, 2
+    while least_share(math.floor(share * high), high, level) < stated:
+        low, high = high, 2 * high
+        if high > MOST_RUNS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = least_share(math.floor(share * middle), middle, level) >= stated
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
 def share_word(counts: Sequence[tuple[int, int]], stated: float, confidence: float = CONFIDENCE) -> tuple[str, str]:
     """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni).
 
@@ -307,4 +328,5 @@ def share_word(counts: Sequence[tuple[int, int]], stated: float, confidence: flo
     least = least_share(inside, size, level)
     if least >= stated or (stated == 1.0 and inside == size):
         return "holds", f"{reason}, and at least {100.0 * least:.4g} % are sure"
-    return "inconclusive", reason
+    more = runs_to_decide(inside / size, stated, level)
+    return "inconclusive", f"{reason}; {TOO_NEAR if more is None else f'{more} of them would decide'}"

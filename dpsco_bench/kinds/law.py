@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
-from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, three_way
+from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, three_way, undecided
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.looks import EARLY, FIXED, Look
 from dpsco_bench.analysis.verdict import Verdict
@@ -95,4 +95,5 @@ def law_verdict(
     half = s * simultaneous_quantile(len(m), dof, look.confidence(EARLY))
     worst = int(np.argmax(np.abs(ratios - 1)))
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
-    return cell_verdict(three_way(beyond, half, look), reason, parameter, columns, ratios, worst)
+    word = three_way(beyond, half, look)
+    return cell_verdict(word, reason + undecided(word, beyond, half), parameter, columns, ratios, worst)
