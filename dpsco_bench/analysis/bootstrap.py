@@ -264,13 +264,14 @@ def corrected_interval(
     spread: float,
     factor: float,
     confidence: float = CONFIDENCE,
+    biases: float = 1.0,
 ) -> tuple[float, float]:
-    """Bootstrap interval about the estimate less twice its bias, both arms as long as the longest one.
+    """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
     logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike
-    they show about half, since resampling begins at the largest mean: hence twice. Which arm has to be the longer one,
-    few values cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
+    they show about half, since resampling begins at the largest mean. Which arm has to be the longer one, few values
+    cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
     interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
     errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
 
@@ -281,10 +282,11 @@ def corrected_interval(
         The same where the means deviate as far to the other side, widened by ``spread factor`` already.
     spread : float, ratio of the estimate's standard deviation to that of resampled values
     factor : float, see `student_factor`
+    biases : float, how often the bias is taken off: twice where the estimate rests on largest means
     """
     bias = float(deviations.mean())
     arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))
-    centre = estimate - 2.0 * spread**2 * bias
+    centre = estimate - biases * spread**2 * bias
     return centre - arm, centre + arm
 
 

@@ -171,7 +171,8 @@ def fit_rate(
         ("data", data) if as_cell(risks).shape[1] > 1 else ("run", run)
         for risks, data, run in zip(risks_by_cell, sharing.data_sets, sharing.replicates, strict=True)
     ]
-    return _with_interval(fit, means, variances, precision, together, alpha)
+    biases = 2.0 if any(as_cell(risks).shape[0] > 1 for risks in risks_by_cell) else 1.0
+    return _with_interval(fit, means, variances, precision, together, alpha, biases)
 
 
 def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
@@ -267,6 +268,7 @@ def _with_interval(
     precision: tuple[float, float],
     together: Sequence[tuple[str, int]],
     alpha: float = LEVEL,
+    biases: float = 1.0,
 ) -> RateFit:
     """Interval of the slope from resampled means and their variances, shape (cells, resamples).
 
@@ -285,16 +287,23 @@ def _with_interval(
     deviations = np.sum(coefficients * np.log(kept), axis=1)
 
     def interval(confidence: float) -> tuple[float, float]:
-        """Its centre and arm at the level, the arm stretched from a confidence that the resamples can show."""
+        """Its ends at a confidence that the resamples can show."""
         factor = student_factor(dof, confidence)
         others = np.sum(coefficients * _opposite(kept, weights, together, expansion * factor), axis=1)
-        low, high = corrected_interval(fit.slope, deviations, others, expansion, factor, confidence)
-        wanted, shown = (simultaneous_quantile(1, dof, level) for level in (1.0 - alpha, confidence))
-        return (low + high) / 2, (high - low) / 2 * float(wanted / shown)
+        return corrected_interval(fit.slope, deviations, others, expansion, factor, confidence, biases)
 
-    centre, arm = interval(CONFIDENCE)
-    arm = max(arm, interval(EARLY)[1]) if alpha < FAR else arm
-    return replace(fit, ci_low=centre - arm, ci_high=centre + arm, floored=floored)
+    low, high = interval(CONFIDENCE)
+    if alpha != LEVEL:
+        shown = (CONFIDENCE, EARLY) if alpha < FAR else (CONFIDENCE,)
+        centre, arm = (low + high) / 2, max(_stretched(interval(level), level, alpha, dof) for level in shown)
+        low, high = centre - arm, centre + arm
+    return replace(fit, ci_low=low, ci_high=high, floored=floored)
+
+
+def _stretched(ends: tuple[float, float], confidence: float, alpha: float, dof: float) -> float:
+    """Half an interval of a confidence, as long as one that misses in a share ``alpha``."""
+    wanted, own = (float(simultaneous_quantile(1, dof, level)) for level in (1.0 - alpha, confidence))
+    return (ends[1] - ends[0]) / 2 * wanted / own
 
 
 def _opposite(
