@@ -18,10 +18,14 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import STAGED_FROM, Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import without_names
 from dpsco_bench.execution.worker import make_all
@@ -87,6 +91,19 @@ def whole(files):
         for row, staged in zip(now, was, strict=True):
             if row.verdict != staged.verdict:
                 yield f"{row.id} {row.part} [{row.calibration}]: {staged.verdict}, {row.verdict} where all is run"
+        for job, own in zip(full.jobs, entry.jobs, strict=True):
+            if own.decisions and any(has_rare(cell.risks.ravel()) for cell in job_cells(job, *measured.load(job))):
+                yield f"{job.title}: few replicates have the values that move a mean, and its file has no `stages: none`"
+
+
+def has_rare(values, samples=400, size=8):
+    """Tell whether over 5 % of samples have means more than 5 %, and three normal errors by their own, from all."""
+    if len(values) < STAGED_FROM:
+        return False
+    numbers = np.tile(np.arange(len(values)), (samples, 1))
+    own = values[np.random.default_rng(0).permuted(numbers, axis=1)[:, :size]]
+    off, errors = np.abs(own.mean(axis=1) - values.mean()), own.std(axis=1, ddof=1) / size**0.5
+    return bool(((off > 0.05 * abs(values.mean())) & (off > stdtrit(size - 1, 0.99865) * errors)).mean() > 0.05)
 
 
 def smoke(keep):
