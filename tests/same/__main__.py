@@ -93,7 +93,7 @@ def whole(files):
                 yield f"{row.id} {row.part} [{row.calibration}]: {staged.verdict}, {row.verdict} where all is run"
         for job, own in zip(full.jobs, entry.jobs, strict=True):
             if own.decisions and any(has_rare(cell.risks.ravel()) for cell in job_cells(job, *measured.load(job))):
-                yield f"{job.title}: few replicates have the values that move a mean, and its file has no `stages: none`"
+                yield f"{job.title}: few replicates have the values that move a mean; its file needs `stages: none`"
 
 
 def has_rare(values, samples=400, size=8):
