@@ -18,7 +18,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, RefusedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, kept_cells, read_extras
+from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.privacy.ledger import SEVERITY
 from dpsco_bench.problems.registry import problem_class
 
@@ -59,7 +59,6 @@ class CellEvidence:
     certificates : tuple of str, how exact the minimisers are, where the algorithm releases them
     extras : mapping of str to ndarray (data_sets, replicates), what the runs noted
     grid : tuple of CellEvidence, the cells of the signal grid, each by itself; empty without one
-    dropped : bool, whether its signal was left out after a pilot: it takes no part in the largest mean
     """
 
     entry: Cell
@@ -75,7 +74,6 @@ class CellEvidence:
     at_edge: bool = False
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)
     grid: tuple[CellEvidence, ...] = ()
-    dropped: bool = False
 
     @property
     def final(self) -> np.ndarray:
@@ -162,13 +160,11 @@ def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> l
     """Each cell of a job by itself, with its risks and what its runs noted; without refused cells."""
     noted = {} if table is None else _noted(table)
     rows = {} if table is None else _rows_of(table)
-    kept = set() if table is None else kept_cells(table)
     cells = []
     for entry, calibrated in zip(job.cells, calibrations, strict=True):
         if not isinstance(calibrated, RefusedCell):
             cell = _cell_evidence(job, entry, calibrated, None if table is None else rows[entry.cell])
-            dropped = bool(kept) and entry.cell not in kept
-            cells.append(replace(cell, extras=noted.get(entry.cell, {}), dropped=dropped))
+            cells.append(replace(cell, extras=noted.get(entry.cell, {})))
     return cells
 
 
@@ -221,18 +217,22 @@ def evidence_of(
 
 
 def _largest(grid: list[CellEvidence]) -> CellEvidence:
-    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them."""
+    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them.
+
+    Signals that a pilot left out have fewer replicates than the others, and take no part.
+    """
     first = grid[0]
     if first.entry.signal is None:
         return first
-    means = [float(cell.risks.mean()) if cell.risks.size and not cell.dropped else -math.inf for cell in grid]
+    most = max(cell.risks.size for cell in grid)
+    means = [float(cell.risks.mean()) if cell.risks.size == most > 0 else -math.inf for cell in grid]
     number = int(np.argmax(means))
     best, last = grid[number], len(grid) - 1
     worst = max((cell.calibrated.privacy_status for cell in grid), key=SEVERITY.index)
     return replace(
         best,
         calibrated=replace(best.calibrated, privacy_status=worst),
-        risks=np.stack([cell.risks for cell in grid if not cell.dropped]),
+        risks=np.stack([cell.risks for cell in grid if cell.risks.size == most]),
         signal=best.entry.signal,
         at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated.signal_capped)),
         grid=tuple(grid),

@@ -12,7 +12,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Block, Entry, Job
-from dpsco_bench.execution.results import join_parts, keeping, parquet_table, table_bytes, with_names
+from dpsco_bench.execution.results import join_parts, parquet_table, table_bytes, with_names
 from dpsco_bench.execution.stages import Decided
 from dpsco_bench.execution.store import Cost, Store, total
 from dpsco_bench.execution.times import Timings
@@ -88,11 +88,7 @@ class Measured:
             return None
         contents = [self.store.read("runs", block.key) for block in (found.up_to(job, look) if found else job.blocks)]
         tables = [parquet_table(content) for content in contents if content is not None]
-        if len(tables) < len(contents):
-            return None
-        return keeping(
-            with_names(join_parts(tables), job.claim, job.part), found.kept.get(job.name, ()) if found else ()
-        )
+        return with_names(join_parts(tables), job.claim, job.part) if len(tables) == len(contents) else None
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""

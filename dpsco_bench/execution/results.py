@@ -22,7 +22,6 @@ SCHEMA_VERSION = "3"
 Columns = Mapping[str, Any]
 """Columns of some rows by name: arrays, or one value for all of them."""
 
-_KEPT = b"kept"
 _TEXT = pa.string()
 RESULT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("claim", _TEXT),
@@ -199,21 +198,6 @@ def with_names(table: pa.Table, claim: str, part: str) -> pa.Table:
     for name, value in reversed(tuple(zip(NAMES, (claim, part), strict=True))):
         table = table.add_column(0, pa.field(name, _TEXT), pa.repeat(pa.scalar(value, type=_TEXT), len(table)))
     return table
-
-
-def keeping(table: pa.Table, cells: Sequence[int]) -> pa.Table:
-    """A table that says which cells go on after a pilot; nothing where all do."""
-    if not cells:
-        return table
-    return table.replace_schema_metadata(
-        {**(table.schema.metadata or {}), _KEPT: dumps_canonical(list(cells)).encode()}
-    )
-
-
-def kept_cells(table: pa.Table) -> set[int]:
-    """The cells that `keeping` has noted; empty where all go on."""
-    noted = (table.schema.metadata or {}).get(_KEPT)
-    return set(loads(noted.decode())) if noted else set()
 
 
 def join_parts(tables: Sequence[pa.Table]) -> pa.Table:
