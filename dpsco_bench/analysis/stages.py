@@ -52,13 +52,12 @@ def _nothing(job: Job) -> NoReturn:
 
 
 def _cases(judge: ClaimJudge) -> Iterator[tuple[Case, list[Job]]]:
-    """Words of a claim, and the random jobs that each of them rests on."""
+    """Words of a claim, and the jobs that each of them rests on, some of which are random."""
     for part in judge.claim.parts:
         for calibration in part.calibrations:
             case = Case(judge, part, calibration, alone=True)
             jobs = [judge.jobs[key] for key in case.sources]
-            jobs = [job for job in jobs if job.evaluation == RUN]
-            if jobs:
+            if any(job.evaluation == RUN for job in jobs):
                 yield case, jobs
 
 
@@ -67,7 +66,8 @@ def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[tuple[Case, list
     names = {job.name for job in jobs}
     resting = [(case.part, own) for case, own in cases if names & {job.name for job in own}]
     asking = [part for part, _ in resting if part.rules.asks(part)]
-    whole = any(not part.rules.early for part in asking) or any(claim.part(job.part).stages for job in jobs)
+    whole = any(not part.rules.early for part in asking)
+    whole |= any(job.evaluation != RUN or claim.part(job.part).stages for job in jobs)
     short = max(job.replicates for job in jobs) < STAGED_FROM
     if not asking or whole or short or len({bool(job.skipped) for job in jobs}) > 1:
         return {}

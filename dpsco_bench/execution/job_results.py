@@ -85,7 +85,7 @@ class Measured:
         """Result table of all blocks, or of those that a look reads; None where one is not there."""
         found = found or self.decided(job)
         if job.decisions and found is None:
-            return None
+            return None  # nothing is decided yet
         contents = [self.store.read("runs", block.key) for block in (found.up_to(job, look) if found else job.blocks)]
         tables = [parquet_table(content) for content in contents if content is not None]
         return with_names(join_parts(tables), job.claim, job.part) if len(tables) == len(contents) else None
