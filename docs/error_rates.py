@@ -24,7 +24,7 @@ from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
 from dpsco_bench.execution.stages import PILOT
 from dpsco_bench.kinds.rate import Rate
 
-TOLERANCE, SWEEPS, STAGED = 0.15, (1000, 6000), 250
+TOLERANCE, SWEEPS, STAGED = 0.15, (1000, 6000), 100
 """The next number of sweeps where the share of wrong words is within two standard errors of its limit; of sweeps that
 are judged at several looks, which take long."""
 DISTANCES = (-2.0, -1.0, 0.0, 1.0, 2.0)
