@@ -23,7 +23,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import RUN, STAGED_FROM, Block, Entry, Job
-from dpsco_bench.execution.stages import PILOT, Decide, Decided, looks_at, stage_end
+from dpsco_bench.execution.stages import PILOT, Decide, Decided, stage_end
 from dpsco_bench.jsonio import digest
 
 NEAR, ROUNDING = 3.0, 1e-9
@@ -111,17 +111,17 @@ def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
 def _looked(judge: ClaimJudge, jobs: Sequence[Job], found: Decided) -> Decided:
     """What a look decides of the words that are open."""
     number, names = found.taken + 1, {job.name for job in jobs}
-    last, looks, open_ = number == max(map(looks_at, jobs)), dict(found.looks), False
+    looks, open_ = dict(found.looks), False
     for case, own in _cases(judge):
         rules = case.part.rules
         if not rules.asks(case.part) or not names & {job.name for job in own} or case.word in looks:
             continue
         look = Look.at(own, number)
-        if last or rules.judge(replace(case, look=look)).verdict in rules.early:
+        if look.last or rules.judge(replace(case, look=look)).verdict in rules.early:
             looks[case.word] = number
         else:
             open_ = True
-    return replace(found, looks=looks, taken=number, done=last or not open_)
+    return replace(found, looks=looks, taken=number, done=not open_)
 
 
 def _kept(cells: Sequence[CellEvidence]) -> tuple[int, ...]:
