@@ -36,8 +36,9 @@ def staged(entry: ClaimEntry) -> ClaimEntry:
     groups = {job.name: {job.name} for job in entry.jobs}
     cases = list(_cases(judge))
     for case, jobs in cases:
-        if case.part.rules.asks(case.part):
-            joined = set().union(*(groups[job.name] for job in jobs))
+        rules, asks = case.part.rules, case.part.rules.asks(case.part)
+        if asks or not rules.judges_noise:  # resampled together, they need equal replicates
+            joined = set().union(*(groups[job.name] for job in jobs if asks or job.evaluation == RUN))
             groups.update(dict.fromkeys(joined, joined))
     key = digest([entry.digest, code_digest([__name__, *judge_modules(entry)])])
     found = {
