@@ -25,7 +25,7 @@ snakemake = $(bin)/snakemake $(if $(CORES),--cores $(CORES)) --config $(config) 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help .venv test test-slow fuzz same same-full replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
+.PHONY: help .venv test test-slow fuzz same same-full same-whole replicate smoke verdicts compare site gc lint format peers cluster slurm-test mutants lock clean gpu-pack gpu-check
 
 help:
 	@echo 'make .venv       the environment alone, from requirements/lock.txt; the other targets build it where it is not there'
@@ -36,6 +36,7 @@ help:
 	@echo 'make fuzz        odd words, files and arguments by the thousand (EXAMPLES=3000 in all)'
 	@echo 'make same        after an edit: a finished run of ci against the record, in numbers, bytes, tables and transcripts'
 	@echo 'make same-full   every job of ci anew, against the bytes of the store'
+	@echo 'make same-whole  all replicates of the claims of ci, against the words of the run in stages'
 	@echo 'make smoke       the workflow on profile smoke'
 	@echo 'make verdicts    every verdict of the last run of PROFILE'
 	@echo 'make compare     the recorded verdicts of PROFILE against the last run'
@@ -129,6 +130,9 @@ same: .venv
 
 same-full: .venv
 	@$(bin)/python -m tests.same --all
+
+same-whole: .venv
+	@$(bin)/python -m tests.same --whole
 
 lint: .venv
 	$(bin)/ruff format --check .

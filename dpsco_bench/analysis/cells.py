@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpsco_bench.analysis.bootstrap import FloatArray
+from dpsco_bench.analysis.bootstrap import FloatArray, simultaneous_quantile
+from dpsco_bench.analysis.looks import EARLY, FIXED, Look
 from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 
-STANDARD_ERRORS = 2.0
-"""Half-width, in standard errors, of what counts as sampling error of a cell."""
 NO_ERROR = "a single random replicate has no standard error"
 
 
@@ -25,16 +24,20 @@ def band_verdict(
     *,
     parameter: str = "",
     reference_stderr: ArrayLike = 0.0,
+    dof: ArrayLike = np.inf,
+    look: Look = FIXED,
 ) -> Verdict:
     """Whether mean / reference stays in a band.
 
-    Returns ``holds`` if every ratio is inside, ``violated`` if one is outside by more than 2 s.e., else
-    ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band.
+    Returns ``holds`` if every ratio is inside, ``violated`` if an interval is outside (for all cells together), else
+    ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band. Before the last look every
+    interval has to be inside.
 
     Parameters
     ----------
     values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
     reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
+    dof : array_like, degrees of freedom behind the errors, shape ``(cells,)`` or a number
     """
     if not 0 <= low < high:
         raise InputError("band", [low, high], "two numbers 0 <= low < high")
@@ -47,10 +50,11 @@ def band_verdict(
     s = np.hypot(s, ratios * np.asarray(reference_stderr, dtype=np.float64))  # of the ratio, in units of the mean
     worst = int(np.argmax(outside / r))
     reason = f"ratio {ratios[worst]:.3g} is the extreme one; band [{low:g}, {high:g}]"
-    word, across = three_way(outside, s), (outside <= 0.0) & (outside > -STANDARD_ERRORS * s)
+    half = s * simultaneous_quantile(len(m), dof, look.confidence(EARLY))
+    word, across = three_way(outside, half, look), (outside <= 0.0) & (outside > -half)
     if word == "holds" and across.any():
-        reason += f"; in {across.sum()} of {len(m)} cells its interval of +- {STANDARD_ERRORS:g} s.e. crosses an end"
-    return cell_verdict(word, reason + undecided(word, outside, s), parameter, columns, ratios, worst)
+        reason += f"; in {across.sum()} of {len(m)} cells its interval crosses an end"
+    return cell_verdict(word, reason + undecided(word, outside, half), parameter, columns, ratios, worst)
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
@@ -81,21 +85,24 @@ def ratios_to(numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
     return np.where(positive, above / np.where(positive, below, 1.0), np.where(above > 0, np.inf, 0.0))
 
 
-def three_way(outside: FloatArray, stderr: FloatArray, standard_errors: float = STANDARD_ERRORS) -> str:
-    """Word for distances beyond a limit (negative inside)."""
-    if np.isnan(stderr).any():
+def three_way(outside: FloatArray, half: FloatArray, look: Look = FIXED) -> str:
+    """Word for distances beyond a limit (negative inside) by the half-widths of their intervals.
+
+    Before the last look whole intervals have to be inside, and nothing is contradicted.
+    """
+    if np.isnan(half).any():
         return "inconclusive"
-    if (outside <= 0).all():
+    if (outside + (0.0 if look.last else half) <= 0).all():
         return "holds"
-    return "violated" if (outside > standard_errors * stderr).any() else "inconclusive"
+    return "violated" if look.last and (outside > half).any() else "inconclusive"
 
 
-def undecided(word: str, outside: FloatArray, stderr: FloatArray, standard_errors: float = STANDARD_ERRORS) -> str:
+def undecided(word: str, outside: FloatArray, half: FloatArray) -> str:
     """What would decide a `three_way` that is ``inconclusive``, as the end of a reason; nothing for other words."""
     across = outside > 0
-    if word != "inconclusive" or np.isnan(stderr).any():
+    if word != "inconclusive" or np.isnan(half).any() or not across.any():
         return ""
-    return f"; {would_decide(zip(standard_errors * stderr[across], outside[across], strict=True))}"
+    return f"; {would_decide(zip(half[across], outside[across], strict=True))}"
 
 
 def cell_verdict(

@@ -217,18 +217,22 @@ def evidence_of(
 
 
 def _largest(grid: list[CellEvidence]) -> CellEvidence:
-    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them."""
+    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them.
+
+    Signals that a pilot left out have fewer replicates than the others, and take no part.
+    """
     first = grid[0]
     if first.entry.signal is None:
         return first
-    means = [float(cell.risks.mean()) if cell.risks.size else -math.inf for cell in grid]
+    most = max(cell.risks.size for cell in grid)
+    means = [float(cell.risks.mean()) if cell.risks.size == most > 0 else -math.inf for cell in grid]
     number = int(np.argmax(means))
     best, last = grid[number], len(grid) - 1
     worst = max((cell.calibrated.privacy_status for cell in grid), key=SEVERITY.index)
     return replace(
         best,
         calibrated=replace(best.calibrated, privacy_status=worst),
-        risks=np.stack([cell.risks for cell in grid]),
+        risks=np.stack([cell.risks for cell in grid if cell.risks.size == most]),
         signal=best.entry.signal,
         at_edge=last > 0 and (number == 0 or (number == last and not best.calibrated.signal_capped)),
         grid=tuple(grid),

@@ -13,6 +13,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
 from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells
+from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
@@ -24,22 +25,25 @@ from dpsco_bench.claims.model import RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.calibrated import Calibrations
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.stages import Decided, stage_end
 from dpsco_bench.execution.summary import risk_kind_of
 from dpsco_bench.plain import Plain
 
-Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
+Load = Callable[..., tuple[pa.Table | None, Calibrations]]
+Decisions = Callable[[Job], Decided | None]
 FROM_MEMORY = "from memory"
 """What the source of an algorithm says where its constants are not read from a paper."""
 
 
-def judge_claim(entry: ClaimEntry, load: Load) -> list[Verdict]:
+def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> list[Verdict]:
     """Judge every (part, calibration) of a claim's plan entry.
 
     Parameters
     ----------
-    load : callable, job -> (result table, or None where nothing is run; calibrations)
+    load : callable, job -> (result table, or None where nothing is run; calibrations); with the number of a look too
+    decided : callable, job -> what was decided on it
     """
-    return ClaimJudge(entry, load).verdicts()
+    return ClaimJudge(entry, load, decided).verdicts()
 
 
 def judge_modules(entry: ClaimEntry) -> list[str]:
@@ -53,30 +57,52 @@ def judge_modules(entry: ClaimEntry) -> list[str]:
 class ClaimJudge:
     """Judges one claim; each table is read once, however many parts and quantities use it."""
 
-    def __init__(self, entry: ClaimEntry, load: Load) -> None:
+    def __init__(self, entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> None:
         self.claim = entry.claim
         self.jobs = {(job.part, job.calibration): job for job in entry.jobs}
         self._load = load
-        self._cells: dict[str, list[CellEvidence]] = {}
-        self._evidence: dict[tuple[str, str, str], list[CellEvidence]] = {}
+        found = {job.decisions: job for job in entry.jobs if job.decisions}
+        self._decided = {key: decided(job) for key, job in found.items()}
+        self._cells: dict[tuple[str, int], list[CellEvidence]] = {}
+        self._evidence: dict[tuple[str, str, str, int], list[CellEvidence]] = {}
 
     def verdicts(self) -> list[Verdict]:
         return [self._judge(part, calibration) for part in self.claim.parts for calibration in part.calibrations]
 
-    def evidence(self, part: str, calibration: str, quantity: str = RISK) -> list[CellEvidence]:
-        """Cells of a part under a calibration, with what is judged of them."""
-        key, job = (part, calibration, quantity), self.jobs[part, calibration]
+    def evidence(self, part: str, calibration: str, quantity: str = RISK, look: int = 0) -> list[CellEvidence]:
+        """Cells of a part under a calibration, with what is judged of them, by what a look reads (0: by all)."""
+        key, job = (part, calibration, quantity, look), self.jobs[part, calibration]
         if key not in self._evidence:
-            self._evidence[key] = evidence_of(self._job_cells(job), quantity, self.claim.part(part).requires)
+            self._evidence[key] = evidence_of(self.job_cells(job, look), quantity, self.claim.part(part).requires)
         return self._evidence[key]
 
-    def _job_cells(self, job: Job) -> list[CellEvidence]:
-        if job.title not in self._cells:
-            self._cells[job.title] = job_cells(job, *self._load(job))
-        return self._cells[job.title]
+    def job_cells(self, job: Job, look: int = 0) -> list[CellEvidence]:
+        """Each cell of a job by itself, by what a look reads."""
+        look = look if job.decisions else 0
+        if (job.name, look) not in self._cells:
+            self._cells[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
+        return self._cells[job.name, look]
+
+    def _look(self, case: Case) -> Look:
+        """The look that decided a word, or the last one; all that is there where nothing was decided on its runs."""
+        jobs = [job for job in (self.jobs[key] for key in case.sources) if job.decisions]
+        found = self._decided[jobs[0].decisions] if jobs and case.part.rules.asks(case.part) else None
+        return Look.at(jobs, found.looks[case.word]) if found else FIXED
+
+    def _staged(self, case: Case, job: Job) -> Plain:
+        """How many replicates a row rests on, and of the stages of its runs which one decided it."""
+        found = self._decided.get(job.decisions)
+        end = found.up_to(job, case.look.number)[-1].end if found else job.replicates
+        told: Plain = {"replicates": end * job.data_sets if case.part.runs else 0}
+        if not (found and case.look.number):
+            return told
+        ends = dict.fromkeys(stage_end(job, look) * job.data_sets for look in range(1, case.look.of + 1))
+        level = 1.0 - case.look.alpha if case.part.rules.has_interval else None
+        return {**told, "stages": tuple(ends), "look": case.look.number, "level": level}
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         case = Case(self, part, calibration)
+        case = replace(case, look=self._look(case))
         jobs = [self.jobs[key] for key in case.sources]
         needed = jobs + [self.jobs[key] for key in case.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
@@ -97,7 +123,7 @@ class ClaimJudge:
             part=part.id,
             calibration=calibration,
             profile=jobs[0].profile,
-            replicates=0 if skipped or not part.runs else jobs[0].replicates * jobs[0].data_sets,
+            **({"replicates": 0} if skipped else self._staged(case, jobs[0])),
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
@@ -191,11 +217,20 @@ class Case:
     ----------
     part : Part
         Of the type that its kind names, whose fields the kind reads.
+    look : Look, what it is judged by
+    alone : bool, whether its companion without noise is left out, as before the last stage
     """
 
     court: ClaimJudge
     part: Part
     calibration: str
+    look: Look = FIXED
+    alone: bool = False
+
+    @property
+    def word(self) -> str:
+        """Name of the word among those of the claim."""
+        return f"{self.part.id}.{self.calibration}"
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -210,7 +245,7 @@ class Case:
     @property
     def silent_sources(self) -> list[tuple[str, str]]:
         """The same for the companion without noise; empty where the part has none."""
-        return self._sources("none") if self.part.has_companion else []
+        return self._sources("none") if self.part.has_companion and not self.alone else []
 
     def _sources(self, calibration: str) -> list[tuple[str, str]]:
         part = self.part
@@ -222,7 +257,8 @@ class Case:
     @cached_property
     def cells(self) -> list[CellEvidence]:
         """The judged cells, with what is judged of them."""
-        return [cell for key in self.sources for cell in self.court.evidence(*key, self.part.quantity)]
+        number = self.look.number
+        return [cell for key in self.sources for cell in self.court.evidence(*key, self.part.quantity, number)]
 
     @cached_property
     def silent_cells(self) -> list[CellEvidence]:
@@ -234,7 +270,7 @@ class Case:
 
     def used_cells(self, number: int) -> list[CellEvidence]:
         """Cells of one of the sources."""
-        return self.court.evidence(*self.sources[number], self.part.quantity)
+        return self.court.evidence(*self.sources[number], self.part.quantity, self.look.number)
 
     @property
     def risk_kind(self) -> str | None:
@@ -286,13 +322,19 @@ class Case:
     def columns(self) -> tuple[list[float], FloatArray, FloatArray]:
         return (self.values, *means(self.cells))
 
-    def fit(self, cells: Sequence[CellEvidence] | None = None, calibration: str = "") -> RateFit:
-        """Slope of the cells' means, or of those given (under another calibration)."""
-        cells = self.cells if cells is None else cells
+    @property
+    def dof(self) -> FloatArray:
+        """Degrees of freedom behind the standard errors of the cells."""
+        return dof_of(self.cells)
+
+    def fit(self) -> RateFit:
+        """Slope of the cells' means."""
+        cells = self.cells
         fit = fit_rate(
-            self.on_axis(cells),
+            self.values,
             [cell.risks for cell in cells],
-            (*self.names[:2], calibration or self.calibration),
+            self.names,
+            alpha=self.look.alpha,
             numerical_errors=[cell.numerical_error for cell in cells],
             sharing=sharing_of([cell.entry for cell in cells]),
         )
@@ -308,6 +350,11 @@ class Case:
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope
         ends, exponent = (fit.ci_low, fit.ci_high), self.part.exponent
         return replace(verdict, slope=fit.slope, ci=ends, bound_slope=beside, claimed_exponent=exponent)
+
+
+def dof_of(cells: Sequence[CellEvidence]) -> FloatArray:
+    """Degrees of freedom behind the standard errors of cells."""
+    return np.array([summarise(cell.risks, cell.numerical_error).dof for cell in cells])
 
 
 def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
@@ -333,7 +380,9 @@ def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> 
     """
     found = sorted({cell.signal for cell in cells if cell.signal is not None})
     ends = f"{found[0]:g}" if len(found) == 1 else f"{found[0]:g} to {found[-1]:g}"
-    notes = [f"largest mean over {len(cells[0].risks)} signals, attained at signal {ends}"]
+    all_, most = len(cells[0].grid or cells[0].risks), max(len(cell.risks) for cell in cells)
+    few = f" ({most} of them after 8 replicates)" if most < all_ else ""
+    notes = [f"largest mean over {all_} signals{few}, attained at signal {ends}"]
     told = fitted if any(fitted) else [True] * len(cells)
     edges = ", ".join(f"{cell.value:g}" for cell, own in zip(cells, told, strict=True) if own and cell.at_edge)
     if edges:

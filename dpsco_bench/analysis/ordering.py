@@ -48,7 +48,12 @@ class MedianRatio:
 
 
 def compare_medians(
-    first: ArrayLike, second: ArrayLike, names: Sequence[str], *, resamples: int = RESAMPLES
+    first: ArrayLike,
+    second: ArrayLike,
+    names: Sequence[str],
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
 ) -> MedianRatio:
     """Paired two-level bootstrap of the log ratio of median risks.
 
@@ -77,10 +82,10 @@ def compare_medians(
     drawn = np.concatenate([_log_median_ratio(a.ravel()[i], b.ravel()[i]) for i in blocks])
     if np.isnan(drawn).any():  # some resampled medians have no logarithm: nothing can be excluded
         return MedianRatio(log_ratio, -np.inf, np.inf)
-    factor = float(np.sqrt(units / (units - 1)) * student_factor(units - 1))
-    low, high = percentile_interval(log_ratio, drawn, factor)
+    factor = float(np.sqrt(units / (units - 1)) * student_factor(units - 1, confidence))
+    low, high = percentile_interval(log_ratio, drawn, factor, confidence)
     # Two or three replicates give a coarse lattice of medians, whose percentiles stop short of the normal ones.
-    normal = factor * float(ndtri((1 + CONFIDENCE) / 2)) * float(drawn.std())
+    normal = factor * float(ndtri((1 + confidence) / 2)) * float(drawn.std())
     return MedianRatio(log_ratio, min(low, log_ratio - normal), max(high, log_ratio + normal))
 
 

@@ -13,6 +13,7 @@ from scipy.special import chdtrc, fdtrc
 from dpsco_bench.analysis.asymptotic import LEAST, Regime, span
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
 from dpsco_bench.analysis.joint import Replicates, residual_noise
+from dpsco_bench.analysis.looks import FIXED, LEVEL, Look
 from dpsco_bench.analysis.replicates_needed import TOO_NEAR, within
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import LOG_ERROR_FLOOR, RateFit, bound_slope, bounded_errors, fit_rate
@@ -78,14 +79,17 @@ class SweepRisks:
                 raise InputError(f"number of {name}", count, f"{cells}, one for each cell")
         object.__setattr__(self, "cells", cells)
 
-    def fit(self, names: Sequence[str], chosen: np.ndarray, noise_off: bool = False) -> RateFit | None:
+    def fit(
+        self, names: Sequence[str], chosen: np.ndarray, noise_off: bool = False, alpha: float = LEVEL
+    ) -> RateFit | None:
         """Slope over the chosen cells; None where they have fewer than two different values."""
         numbers = np.flatnonzero(chosen).tolist()
         values = np.asarray(self.axis, dtype=np.float64)[numbers]
         if len(np.unique(values)) < 2:
             return None
         own = self.replicates(chosen, noise_off)
-        fit = fit_rate(values, own.risks, names, numerical_errors=own.numerical_errors, sharing=own.sharing)
+        errors, sharing = own.numerical_errors, own.sharing
+        fit = fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
         return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
 
     def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
@@ -110,11 +114,12 @@ def rate_verdict(
     claimed_exponent: float | None = None,
     better: str = "smaller",
     others: str = "",
+    look: Look = FIXED,
 ) -> Verdict:
     """Compare a measured slope with the slope of a formula: the only function that judges a rate.
 
-    In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the 95 % interval of the
-    difference of the slopes against the tolerance.
+    In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
+    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once).
 
     Parameters
     ----------
@@ -126,6 +131,7 @@ def rate_verdict(
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
     others : str, what the bound has beside the claimed term, as a noun
+    look : Look, which share of the replicates it is judged by
 
     Returns
     -------
@@ -139,7 +145,7 @@ def rate_verdict(
     if profile not in LEAST:
         raise InputError("profile", profile, "one of " + ", ".join(LEAST))
     regime, fitted = sweep.regime, sweep.regime.fitted
-    fit = sweep.fit(names, fitted)
+    fit = sweep.fit(names, fitted, alpha=look.alpha)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
     word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better))
     if fit and others and word in ("faster", "fails"):
@@ -262,7 +268,7 @@ def _straight(sweep: SweepRisks, tolerance: float, parameter: str) -> str:
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
-    """Word for the 95 % interval of measured less formula slope, and the reason: nothing else decides.
+    """Word for the interval of measured less formula slope, and the reason: nothing else decides.
 
     Parameters
     ----------

@@ -67,6 +67,9 @@ _KEPT = (
         "audited_by",
         "formula_of",
         "replicates",
+        "stages",
+        "look",
+        "level",
     ),
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpsco_bench.analysis.bootstrap import (
+    CONFIDENCE,
     RESAMPLES,
     CellSummary,
     FloatArray,
@@ -17,10 +18,12 @@ from dpsco_bench.analysis.bootstrap import (
     corrected_interval,
     resampled_means,
     satterthwaite,
+    simultaneous_quantile,
     student_factor,
     summarise,
     variance_of_mean,
 )
+from dpsco_bench.analysis.looks import EARLY, LEVEL
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.errors import InputError
 
@@ -31,6 +34,8 @@ LEAST_ERROR = 0.2
 PRIOR_DOF = 30.0
 """Degrees of freedom of the prior to which the variances of the cells are moderated before weighting."""
 _RESAMPLE_FLOOR = 1e-3
+FAR = 0.01
+"""An interval that misses more seldom than this is as long as the far tail of the resampled slopes asks for."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,7 @@ def fit_rate(
     numerical_errors: Sequence[float | None] | None = None,
     sharing: Sharing | None = None,
     resamples: int = RESAMPLES,
+    alpha: float = LEVEL,
 ) -> RateFit:
     """Weighted log-log fit of the mean excess risk on a parameter, with a bootstrap interval.
 
@@ -148,6 +154,7 @@ def fit_rate(
     numerical_errors : sequence of float or None, optional
         Absolute numerical error of each exactly computed cell, None for random ones.
     sharing : Sharing, optional, which cells have random numbers in common; none if left out
+    alpha : float, how often the interval may miss the truth
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing
@@ -164,7 +171,8 @@ def fit_rate(
         ("data", data) if as_cell(risks).shape[1] > 1 else ("run", run)
         for risks, data, run in zip(risks_by_cell, sharing.data_sets, sharing.replicates, strict=True)
     ]
-    return _with_interval(fit, means, variances, precision, together)
+    biases = 2.0 if any(as_cell(risks).shape[0] > 1 for risks in risks_by_cell) else 1.0
+    return _with_interval(fit, means, variances, precision, together, alpha, biases)
 
 
 def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
@@ -259,6 +267,8 @@ def _with_interval(
     variances: FloatArray,
     precision: tuple[float, float],
     together: Sequence[tuple[str, int]],
+    alpha: float = LEVEL,
+    biases: float = 1.0,
 ) -> RateFit:
     """Interval of the slope from resampled means and their variances, shape (cells, resamples).
 
@@ -274,11 +284,26 @@ def _with_interval(
     weights = log_weights(np.sqrt(variances).T / (kept * np.array(fit.mean)), fit.dof)
     coefficients = _slope_coefficients(np.log(fit.values), weights)
     expansion, dof = precision
-    factor = student_factor(dof)
-    opposite = _opposite(kept, weights, together, expansion * factor)
-    deviations, others = (np.sum(coefficients * own, axis=1) for own in (np.log(kept), opposite))
-    low, high = corrected_interval(fit.slope, deviations, others, expansion, factor)
+    deviations = np.sum(coefficients * np.log(kept), axis=1)
+
+    def interval(confidence: float) -> tuple[float, float]:
+        """Its ends at a confidence that the resamples can show."""
+        factor = student_factor(dof, confidence)
+        others = np.sum(coefficients * _opposite(kept, weights, together, expansion * factor), axis=1)
+        return corrected_interval(fit.slope, deviations, others, expansion, factor, confidence, biases)
+
+    low, high = interval(CONFIDENCE)
+    if alpha != LEVEL:
+        shown = (CONFIDENCE, EARLY) if alpha < FAR else (CONFIDENCE,)
+        centre, arm = (low + high) / 2, max(_stretched(interval(level), level, alpha, dof) for level in shown)
+        low, high = centre - arm, centre + arm
     return replace(fit, ci_low=low, ci_high=high, floored=floored)
+
+
+def _stretched(ends: tuple[float, float], confidence: float, alpha: float, dof: float) -> float:
+    """Half an interval of a confidence, as long as one that misses in a share ``alpha``."""
+    wanted, own = (float(simultaneous_quantile(1, dof, level)) for level in (1.0 - alpha, confidence))
+    return (ends[1] - ends[0]) / 2 * wanted / own
 
 
 def _opposite(

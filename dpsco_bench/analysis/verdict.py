@@ -80,6 +80,9 @@ class Verdict(Record):
         throughout and still does at the end.
     states, noise_of, noise_outside, count_of, audited_by, formula_of
         What the claim states (`Claim.states`), and the claims that its file names.
+    stages, look, level : tuple of int, int and float, or None
+        Of runs in stages the replicates at each look, data sets included (the last is the most that could be run), the
+        look that decided the word (its replicates are those of the row), and the level of that look's intervals.
     own : mapping of str to object
         The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
     ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
@@ -144,6 +147,9 @@ class Verdict(Record):
     noise_outside: str | None = None
     audited_by: tuple[str, ...] | None = None
     formula_of: tuple[str, ...] | None = None
+    stages: tuple[int, ...] | None = None
+    look: int | None = None
+    level: float | None = None
     own: Mapping[str, object] = field(default_factory=dict)
     id: str = ""
     part: str = ""

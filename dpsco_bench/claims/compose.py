@@ -24,7 +24,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
-from dpsco_bench.claims.model import Claim, Part, check_profile
+from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.settings import Settings
@@ -154,6 +154,9 @@ def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: S
             if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
                 raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
             jobs += [checked_job(job) for job in part_jobs(claim, part, profile, settings)] if part.plans else []
+    if not settings.stages:
+        whole = {NO_STAGES: "asked for by stages=false"}
+        parts = [replace(part, stages=whole) if isinstance(part, MeasuredPart) else part for part in parts]
     return ClaimEntry.of(replace(claim, parts=parts), jobs)
 
 

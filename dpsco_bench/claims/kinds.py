@@ -42,6 +42,9 @@ SHARED_FIELDS = (
         "count_of",
         "audited_by",
         "formula_of",
+        "stages",
+        "look",
+        "level",
     ),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
@@ -201,6 +204,8 @@ class Kind(ABC):
         Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
     measures_slope : bool
         Whether its sweeps stand in the tables of slopes.
+    early : tuple of str
+        Words that end a part's runs before their last stage. A kind without such words has all replicates run.
     evaluations : mapping of str to str
         What a part's file may say of how it is computed -> what its jobs compute, by its name in
         `execution.evaluations` where that is not a run.
@@ -217,6 +222,7 @@ class Kind(ABC):
     fields: tuple[str, ...] = ()
     own_fields: ClassVar[Mapping[str, Field]] = {}
     mixes_sweeps = of_the_law = ignores_chains = knows_the_law = has_interval = measures_slope = False
+    early: tuple[str, ...] = ()
     shape = "words"
     labels: ClassVar[Mapping[str, str]] = {}
     against = ""
@@ -236,6 +242,14 @@ class Kind(ABC):
     def runs(self, part: Any) -> bool:
         """Whether a part with cells of its own executes its algorithm, instead of planning it only."""
         return not self.judged_only
+
+    def asks(self, part: Any) -> bool:
+        """Whether runs go on while its word is open; one that does not takes what is there."""
+        return True
+
+    def by_largest_mean(self, part: Any) -> bool:
+        """Whether it looks at nothing of a grid of signals but the one of the largest mean risk."""
+        return bool(part.quantity == "risk")
 
     def needs_slope(self, part: Any) -> bool:
         """Whether a part's sweep must have two different values."""

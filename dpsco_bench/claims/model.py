@@ -22,6 +22,8 @@ def check_profile(profile: str) -> str:
     return profile
 
 
+NO_STAGES = "none"
+"""Key of `MeasuredPart.stages`: why all replicates are run at once."""
 SUBJECTS = ("risk", "privacy", "count", "law")
 """What a claim may state."""
 WHOLE = "full"
@@ -56,7 +58,7 @@ UNSAID: Mapping[str, Any] = {
     **dict.fromkeys(("problem", "checked_by", "rounds", "amended", "open_constant", "bound", "axis"), ""),
     **dict.fromkeys(("law", "loose", "sampling", "for_class", "band_of"), ""),
     **dict.fromkeys(("problem_options", "fixed", "along", "replicates", "data_sets", "signals", "requires"), {}),
-    **dict.fromkeys(("tolerances", "only"), {}),
+    **dict.fromkeys(("tolerances", "only", "stages"), {}),
     **dict.fromkeys(("sweep", "record", "exponent", "tolerance", "open_value", "law_limit"), None),
     **dict.fromkeys(("timing", "noise_off"), False),
     "evaluation": "run",
@@ -219,6 +221,7 @@ class MeasuredPart(Part):
     open_constant : str
         What of its noise the theorem leaves open, ``the constant c``; empty for nothing.
     open_value : float or None, the value that the part takes for it; None for 1
+    stages : mapping, ``none``: why all replicates are run at once, such as values that few of them have; else empty
     """
 
     methods: list[Method] = field(default_factory=list)
@@ -239,6 +242,7 @@ class MeasuredPart(Part):
     amended: str = ""
     open_constant: str = ""
     open_value: float | None = None
+    stages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,17 @@ from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
 from dpsco_bench.claims.entries import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
-from dpsco_bench.claims.model import RISK, SUBJECTS, THRESHOLD, Claim, MeasuredPart, Method, Part, SweptParameter
+from dpsco_bench.claims.model import (
+    NO_STAGES,
+    RISK,
+    SUBJECTS,
+    THRESHOLD,
+    Claim,
+    MeasuredPart,
+    Method,
+    Part,
+    SweptParameter,
+)
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
@@ -165,6 +175,8 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
         yield InputError(f"{where}: noted", part.noted, f"calibrations of the part ({', '.join(part.calibrations)})")
     if not set(part.reservations) <= set(part.calibrations):
         yield InputError(f"{where}: reservations", sorted(part.reservations), "by calibrations of the part")
+    if set(part.stages) - {NO_STAGES} or not all(part.stages.values()):
+        yield InputError(f"{where}: stages", dict(part.stages), f"left out, or {NO_STAGES}: and why")
     if part.evaluation not in rules.evaluations:
         yield InputError(f"{where}: evaluation", part.evaluation, OR.join(rules.evaluations))
     yield from _profile_slips(part, where)

@@ -19,6 +19,7 @@ class Settings:
     backend, dtype : str, arithmetic
     fused : bool, whether compiled steps may run in place of listings
     data_root : str, folder of the data sets
+    stages : bool, whether runs end where their words are decided
     plugins, claims, boards : tuple of str, files of one's own: Python files, claims, and leaderboards
     """
 
@@ -27,6 +28,7 @@ class Settings:
     dtype: str = "float64"
     fused: bool = True
     data_root: str = "data"
+    stages: bool = True
     plugins: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     boards: tuple[str, ...] = ()
@@ -36,7 +38,7 @@ class Settings:
         """Those of a composed configuration."""
         backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
         how = (backend["name"], backend["dtype"], backend.get("fused", True))
-        return cls(integral(config["seed"]), *how, config["data"]["root"], *files)
+        return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
 
     def job(self, **what: Any) -> Job:
         """A job with these settings; ``what`` are its other fields."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
+from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.plan import ClaimEntry
@@ -27,6 +28,7 @@ CHOICES = {
     "backend": ("numpy", "cupy"),
     "backend.dtype": ("float64", "float32"),
     "backend.fused": ("true", "false"),
+    "stages": ("true", "false"),
 }
 SETTINGS = {
     "seed": "an integer >= 0",
@@ -102,7 +104,7 @@ def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], obje
     """
     entry = measured.present(entry)
     profile = next((job.profile for job in entry.jobs), "")
-    make_all(entry.jobs, measured, say, cell_weights(profile), lost)
+    make_all(entry.jobs, measured, say, cell_weights(profile), lost, decide=decider([entry], measured))
     return entry
 
 
@@ -127,7 +129,7 @@ def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
     """
     entry = measure(entry, measured)
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
-    rows = judge_claim(entry, measured.load)
+    rows = judge_claim(entry, measured.load, measured.decided)
     seconds = {place: cost[0] for place, cost in costs.items() if cost}
     return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
 

@@ -105,7 +105,7 @@ def _seconds(entry: Entry, predict: object) -> Counter[str]:
 def _measured_by(entry: Entry, part: str) -> str:
     """Digest of what a part is measured by."""
     jobs = [job for job in entry.jobs if part_of(job) == part]
-    return digest([(job.name, job.key, job.calibration_key, job.skipped) for job in jobs])
+    return digest([(job.name, job.key, job.calibration_key, job.decisions, job.skipped) for job in jobs])
 
 
 def _claim(entry: ClaimEntry, seconds: Mapping[str, float], split: bool) -> Outlined:

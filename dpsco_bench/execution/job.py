@@ -99,8 +99,9 @@ def job_units(job: Job, calibrations: Calibrations, block: Block | None = None) 
     """Units of a job, or of one of its blocks, in the order of its rows' cells; cells that were refused have none."""
     blocks = job.blocks if block is None else [block]
     numbered = [replace(cell, cell=number) for number, cell in enumerate(job.cells)]
+    kept = block.cells if block and block.cells else range(len(numbered))
     pairs = zip(numbered, calibrations, strict=True)
-    entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell)]
+    entries = [(cell, found) for cell, found in pairs if isinstance(found, CalibratedCell) and cell.cell in kept]
     for group in signal_groups(entries):
         cells = [(cell.cell, located(job.cells[cell.cell], job.data_root), found) for cell, found in group]
         yield from (

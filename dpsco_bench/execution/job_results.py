@@ -13,6 +13,7 @@ from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.job import Shard
 from dpsco_bench.execution.jobs import Block, Entry, Job
 from dpsco_bench.execution.results import join_parts, parquet_table, table_bytes, with_names
+from dpsco_bench.execution.stages import Decided
 from dpsco_bench.execution.store import Cost, Store, total
 from dpsco_bench.execution.times import Timings
 from dpsco_bench.jsonio import digest, restore
@@ -27,15 +28,6 @@ INFINITY = b'inf"'
 def piece_key(job: Job, block: Block, piece: Shard) -> str:
     """Key of a share of a block; where the cuts lie depends on the predicted seconds."""
     return digest([block.key, job.seconds, piece.number, piece.of])
-
-
-def items(step: str, job: Job) -> list[tuple[str, str]]:
-    """Kinds and keys of what a step (``calibrate``, ``run`` or ``time``) makes of a job."""
-    if step == "calibrate":
-        return [("calibrations", job.calibration_key)]
-    if step == "time":
-        return [("timings", job.key)]
-    return [("runs", block.key) for block in job.blocks]
 
 
 STEPS = ("calibrate", "run", "time")
@@ -68,15 +60,35 @@ class Measured:
         """What `timing.time_cells` gave; None where it is not there."""
         return self._read("timings", job.key, Timings)
 
+    def decided(self, job: Job) -> Decided | None:
+        """What was decided on its group; None where that is not there, or the job is run to its end."""
+        return self._read("stages", job.decisions, Decided) if job.decisions else None
+
+    def items(self, step: str, job: Job) -> list[tuple[str, str]]:
+        """Kinds and keys of what a step (``calibrate``, ``run`` or ``time``) makes of a job, as far as decided."""
+        if step == "calibrate":
+            return [("calibrations", job.calibration_key)]
+        if step == "time":
+            return [("timings", job.key)]
+        if not job.decisions:
+            return [("runs", block.key) for block in job.blocks]
+        found = self.decided(job)
+        return [("stages", job.decisions), *(("runs", block.key) for block in (found.up_to(job) if found else ()))]
+
     def has(self, step: str, job: Job) -> bool:
         """Tell whether all that a step makes of a job is there."""
-        return all(self.store.has(*address) for address in items(step, job))
+        if step == "run" and job.decisions and not ((found := self.decided(job)) and found.done):
+            return False
+        return all(self.store.has(*address) for address in self.items(step, job))
 
-    def table(self, job: Job) -> pa.Table | None:
-        """Result table, of all blocks; None where one is not there."""
-        found = [self.store.read("runs", block.key) for block in job.blocks]
-        tables = [parquet_table(content) for content in found if content is not None]
-        return with_names(join_parts(tables), job.claim, job.part) if len(tables) == len(found) else None
+    def table(self, job: Job, look: int = 0, found: Decided | None = None) -> pa.Table | None:
+        """Result table of all blocks, or of those that a look reads; None where one is not there."""
+        found = found or self.decided(job)
+        if job.decisions and found is None:
+            return None  # nothing is decided yet
+        contents = [self.store.read("runs", block.key) for block in (found.up_to(job, look) if found else job.blocks)]
+        tables = [parquet_table(content) for content in contents if content is not None]
+        return with_names(join_parts(tables), job.claim, job.part) if len(tables) == len(contents) else None
 
     def cost(self, step: str, job: Job) -> tuple[float, float] | None:
         """CPU seconds and peak memory in MB of a step of a job; None where nothing was measured."""
@@ -84,11 +96,11 @@ class Measured:
 
     def costs(self, step: str, job: Job) -> list[Cost]:
         """Costs of the cells of a step of a job, of each block."""
-        return [cost for address in items(step, job) for cost in self.store.costs(*address)]
+        return [cost for address in self.items(step, job) for cost in self.store.costs(*address)]
 
-    def load(self, job: Job) -> tuple[pa.Table | None, Calibrations]:
+    def load(self, job: Job, look: int = 0, found: Decided | None = None) -> tuple[pa.Table | None, Calibrations]:
         """Result table (None for a job that runs nothing) and calibrations. Raises InputError if one is missing."""
-        calibrations, table = self.calibrations(job), self.table(job) if job.has_run else None
+        calibrations, table = self.calibrations(job), self.table(job, look, found) if job.has_run else None
         if calibrations is None or (job.has_run and table is None):
             what = "calibrations" if calibrations is None else "result table"
             raise InputError(what, job.title, "in the store: its calibration or run failed, or has not been made")

@@ -76,6 +76,10 @@ class Job(Record):
         Cells that each block runs, `Block.cells`, of as many blocks as are decided; empty where every block runs all.
     calibration_key, run_key, key : str
         Digests of all that affects its calibrations, a replicate of it, and its numbers; code is included.
+    group, decisions : str
+        Name of the jobs that are at one stage together, and the key of what is decided on them (`stages.Decided`);
+        empty where all replicates are run.
+    pilot : bool, whether the signals of its grid that go on are chosen after a few replicates
     """
 
     claim: str
@@ -104,6 +108,9 @@ class Job(Record):
     calibration_key: str = ""
     run_key: str = ""
     key: str = ""
+    group: str = ""
+    decisions: str = ""
+    pilot: bool = False
 
     @property
     def name(self) -> str:
@@ -175,5 +182,5 @@ class Entry(Record):
 
 
 def part_of(job: Job) -> str:
-    """Name of the part of a claim, or the instance of a leaderboard, that a job belongs to."""
-    return job.part.partition(OF)[0] if job.kind == RANKING else job.part
+    """Name of the part or group of a claim, or the instance of a leaderboard, that a job belongs to."""
+    return job.part.partition(OF)[0] if job.kind == RANKING else job.group or job.part

@@ -19,7 +19,7 @@ from dpsco_bench.execution.compiling import compiled_seconds
 from dpsco_bench.jsonio import dumps_canonical, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
 
-SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "pieces": ".parquet", "timings": ".json"}
+SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "pieces": ".parquet", "timings": ".json", "stages": ".json"}
 """Kinds of items and what their files are called."""
 MANIFEST = ".manifest"
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")

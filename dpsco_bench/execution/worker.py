@@ -14,10 +14,11 @@ from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibra
 from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
 from dpsco_bench.execution.job import Shard, least_units
-from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, items, piece_key
+from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.execution.results import join_blocks, table_bytes, without_names
+from dpsco_bench.execution.stages import Decide
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
@@ -62,8 +63,8 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
     """
     store = measured.store
     if step == "run":
-        return _make_blocks(job, measured, progress)
-    [address] = items(step, job)
+        return _make_blocks(job, job.blocks, measured, progress)
+    [address] = measured.items(step, job)
     with store.lock(*address):
         if store.has(*address):
             return False
@@ -86,10 +87,32 @@ def _calibrations(job: Job, measured: Measured) -> Calibrations:
     return found
 
 
-def _make_blocks(job: Job, measured: Measured, progress: Progress) -> bool:
+def make_group(jobs: Sequence[Job], measured: Measured, decide: Decide, progress: Progress) -> bool:
+    """Take the jobs of a group through their stages, one process at a time; a resume follows the stored decisions.
+
+    Returns whether something was run.
+    """
+    key, made, end = jobs[0].decisions, False, 0
+    with measured.store.lock("stages", key):
+        found = measured.decided(jobs[0]) or decide(jobs, None)
+        while True:
+            for job in jobs:
+                blocks = found.up_to(job)
+                made |= _make_blocks(job, blocks, measured)
+                end = max(end, blocks[-1].end)
+            progress(end, max(job.replicates for job in jobs))
+            if found.done:
+                return made
+            found = decide(jobs, found)
+            measured.store.write("stages", key, dumps_canonical(found))
+
+
+def _make_blocks(
+    job: Job, blocks: Sequence[Block], measured: Measured, progress: Progress = lambda done, all: None
+) -> bool:
     """Run the blocks of a job that the store lacks."""
     store, made, every = measured.store, False, len(job.cells) * job.replicates
-    for block in job.blocks:
+    for block in blocks:
         done = len(job.cells) * block.first
         with store.lock("runs", block.key):
             if not store.has("runs", block.key):
@@ -136,6 +159,7 @@ def make_all(
     weigh: Weigh = equal_cells,
     lost: Lost | None = None,
     steps: Sequence[str] = ("calibrate", "run"),
+    decide: Decide | None = None,
 ) -> None:
     """Make whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
@@ -146,33 +170,40 @@ def make_all(
         Told of a job that fails; the others are made then.
     steps : sequence of str
         What is made of each.
+    decide : callable, decides how far the jobs of a group go; needed where jobs are in groups
 
     Raises
     ------
     DpscoError
         As the first job that fails raises it, without ``lost``.
     """
-    todo = [(step, job, weigh(step, job)) for step, job in _lacking(jobs, measured, say, steps)]
+    todo = [
+        (step, group, [seconds for job in group for seconds in weigh(step, job)])
+        for step, group in _lacking(jobs, measured, say, steps)
+    ]
     if not todo:
         return
     pace = Pace([seconds for _, _, own in todo for seconds in own], unit="cells")
     failed: set[str] = set()
-    with shown(pace, say, todo[0][1].claim), sharing():
+    with shown(pace, say, todo[0][1][0].claim), sharing():
         first = 0
-        for step, job, own in todo:
-            begun, made = time.monotonic(), False
+        for step, group, own in todo:
+            begun, made, job = time.monotonic(), False, group[0]
+            tell = partial(_tell, pace, first, len(own))
             try:
-                made = job.key not in failed and make(step, job, measured, partial(_tell, pace, first, len(own)))
+                if not failed & {other.key for other in group}:
+                    staged = decide if step == "run" and job.decisions else None
+                    made = make_group(group, measured, staged, tell) if staged else make(step, job, measured, tell)
             except DpscoError as error:
                 if lost is None:
                     error.args = (f"{job.title}: {error}",)
                     raise
-                failed.add(job.key)
+                failed.update(other.key for other in group)
                 lost(job, error)
             first += len(own)
             pace.reach(first)
             if made and step != "calibrate":
-                say(f"{job.claim} {job.name}: {duration(time.monotonic() - begun)}")
+                say(f"{job.claim} {', '.join(j.name for j in group)}: {duration(time.monotonic() - begun)}")
 
 
 def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
@@ -180,24 +211,32 @@ def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
     pace.reach(first + pieces * done // every)
 
 
-def _lacking(jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[str]) -> Iterator[tuple[str, Job]]:
-    """Steps that are to be made, in their order; jobs that share a key are made once."""
+def _lacking(
+    jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[str]
+) -> Iterator[tuple[str, Sequence[Job]]]:
+    """Steps that are to be made, in their order, each with its job or group; jobs that share a key are made once."""
     seen: set[tuple[str, str]] = set()
-    for job in jobs:
+    groups: dict[str, list[Job]] = {}
+    for number, job in enumerate(jobs):
         if job.skipped:
             say(f"{job.claim} {job.name}: {job.skipped}")
-            continue
+        else:
+            groups.setdefault(job.decisions or str(number), []).append(job)
+    for group in groups.values():
         for step in steps:
-            key = job.calibration_key if step == "calibrate" else job.key
-            if job.present or not is_wanted(step, job) or (step, key) in seen or measured.has(step, job):
-                continue
-            seen.add((step, key))
-            yield step, job
+            together = step == "run" and bool(group[0].decisions)
+            for job in group:
+                key = job.calibration_key if step == "calibrate" else job.decisions if together else job.key
+                if job.present or not is_wanted(step, job) or (step, key) in seen or measured.has(step, job):
+                    continue
+                seen.add((step, key))
+                yield step, group if together else [job]
 
 
 def seconds_left(jobs: Iterable[Job], measured: Measured, predict: Callable[[str, Job], float]) -> float:
     """Predict the CPU seconds of all that the store lacks of some jobs; what they share is made once."""
-    return sum(predict(step, job) for step, job in _lacking(jobs, measured, lambda line: None, STEPS))
+    lacking = _lacking(jobs, measured, lambda line: None, STEPS)
+    return sum(predict(step, job) for step, group in lacking for job in group)
 
 
 def shares(job: Job, seconds: float) -> int:

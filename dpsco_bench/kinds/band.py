@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpsco_bench.analysis.cells import band_verdict
-from dpsco_bench.analysis.judge import Case, means
+from dpsco_bench.analysis.judge import Case, dof_of, means
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
 from dpsco_bench.claims.model import RISK, Part
@@ -57,6 +57,7 @@ class Band(Kind):
     }
     part = BandPart
     needs_all_uses = of_the_law = True
+    early = ("holds",)
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "ratio of excess risks", "worst": "extreme"}
@@ -79,11 +80,12 @@ class Band(Kind):
         cells = case.used_cells(0)
         if case.part.bound:
             reference, errors = np.array([case.bound.value(cell.printed) for cell in cells]), np.zeros(len(cells))
+            free = dof_of(cells)
         else:
             references = {cell.value: cell for cell in case.used_cells(1)}
             cells = [cell for cell in cells if cell.value in references]
-            reference, errors = means([references[cell.value] for cell in cells])
+            beside = [references[cell.value] for cell in cells]
+            (reference, errors), free = means(beside), np.minimum(dof_of(cells), dof_of(beside))
         low, high = case.part.band
-        return band_verdict(
-            [cell.value for cell in cells], *means(cells), reference, low, high, reference_stderr=errors
-        )
+        columns = ([cell.value for cell in cells], *means(cells), reference)
+        return band_verdict(*columns, low, high, reference_stderr=errors, dof=free, look=case.look)

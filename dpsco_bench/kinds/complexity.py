@@ -85,6 +85,10 @@ class Complexity(Kind):
         """None where counts must be equal."""
         return "equal" if part.exact else part.tolerance
 
+    def asks(self, part: ComplexityPart) -> bool:
+        """Never: it takes what is there."""
+        return False
+
     def judge(self, case: Case) -> Verdict:
         """Planned counts by their slope or for equality, measured ones also for being at most the formula's."""
         part, cells = case.part, case.cells

@@ -61,6 +61,7 @@ class Control(Kind):
     }
     part = ControlPart
     of_the_law = has_interval = measures_slope = True
+    early = ("holds", "fails")
     shape = "slopes"
     whose_exponent = "stated"
     answers = False
@@ -77,7 +78,8 @@ class Control(Kind):
 
     def judge(self, case: Case) -> Verdict:
         part = case.part
-        band = band_verdict(*case.columns, case.printed, *part.band) if part.band else None
+        how = {"dof": case.dof, "look": case.look}
+        band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
         return control_verdict(case.fit(), part.exponent, part.tolerance, parameter=case.parameter, band=band)
 
 

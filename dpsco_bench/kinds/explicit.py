@@ -9,21 +9,24 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, betaincinv, ndtri, stdtrit
+from scipy.special import bdtr, betaincinv
 
-from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, summarise
-from dpsco_bench.analysis.cells import NO_ERROR, STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, same_length
+from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, simultaneous_quantile, summarise
+from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to, same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.looks import EARLY_EXPLICIT
 from dpsco_bench.analysis.replicates_needed import TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.bounds.registry import Bound
+from dpsco_bench.claims.bounds.registry import Bound, get_bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, Part
 from dpsco_bench.errors import InputError
 
 MOST_RUNS = 10**6
 """Nobody runs more of a cell."""
+STANDARD_ERRORS = 2.0
+"""Of the means by which the worst signal of a cell is found."""
 ROUNDING = 1e-9
 """Relative excess that rounding may cause in a bound that holds with equality."""
 
@@ -39,7 +42,7 @@ class ExplicitPart(Part):
         What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`). A formula
         ``paper.name`` for an expectation that is known in closed form: no run of it is needed.
     statistic : str
-        ``mean`` (with two standard errors), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
+        ``mean`` (with its interval), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
         at least a share `probability` of the replicates is within it).
     probability : float or None, that share
     """
@@ -72,6 +75,7 @@ class Explicit(Kind):
     }
     part = ExplicitPart
     mixes_sweeps = of_the_law = True
+    early = ("holds", "vacuous")
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / bound", "reference": "bound", "worst": "at most"}
@@ -84,19 +88,27 @@ class Explicit(Kind):
             allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
             raise InputError(f"{where}: probability", "missing" if share is None else share, allowed)
 
+    def by_largest_mean(self, part: ExplicitPart) -> bool:
+        """Unless signals are judged one by one."""
+        return not is_pathwise(part, get_bound(part.bound))
+
     def judge(self, case: Case) -> Verdict:
         """The mean with its interval, unless replicates or signals have to be judged one by one."""
         part: Any = case.part
+        confidence = case.look.confidence(EARLY_EXPLICIT)
         if is_pathwise(part, case.bound):
-            return pathwise_verdict(part, case.cells, case.bound)
+            found = pathwise_verdict(part, case.cells, case.bound, confidence)
+            few = part.statistic == "max" and not case.look.last  # nothing is known of replicates to come
+            return replace(found, verdict="inconclusive") if few else found
         return explicit_verdict(
             *case.columns,
             case.printed,
             parameter=case.parameter,
             trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
-            dof=[summarise(cell.risks, cell.numerical_error).dof for cell in case.cells],
+            dof=case.dof,
             chosen_from=sum(len(_signals(cell)) for cell in case.cells),
+            confidence=confidence,
         )
 
 
@@ -111,8 +123,9 @@ def explicit_verdict(
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
     chosen_from: int = 0,
+    confidence: float = CONFIDENCE,
 ) -> Verdict:
-    """Whether means are within a bound with its constants, by 95 % intervals that hold for all cells together.
+    """Whether means are within a bound with its constants, by intervals that hold for all cells together.
 
     Parameters
     ----------
@@ -135,7 +148,8 @@ def explicit_verdict(
     columns = columns_of(values, mean, stderr, bound)
     x, m, s, b = columns
     df = np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
-    half, below = (simultaneous_quantile(k, df) * np.nan_to_num(s) for k in (len(x), max(len(x), chosen_from)))
+    counts = (len(x), max(len(x), chosen_from))
+    half, below = (simultaneous_quantile(k, df, confidence) * np.nan_to_num(s) for k in counts)
     upper, lower = ratios_to(m + half, b), ratios_to(m - below, b)
     start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
     within, known = upper <= 1 + slack, ~np.isnan(s)
@@ -164,26 +178,14 @@ def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:
     return f"{float(ratios_to(mean[cell], bound[cell])):.3g}"
 
 
-def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float = CONFIDENCE) -> FloatArray:
-    """Half-widths, in standard errors, of two-sided intervals that hold for several cells together (Bonferroni).
-
-    The normal quantile at ``1 - (1 - confidence)/(2 cells)``, and Student's where few replicates stand behind an error:
-    of 5 cells with 4 replicates each the normal one would miss some in up to 41 % of cases.
-    """
-    level = 1 - (1 - confidence) / (2 * cells)
-    df = np.asarray(dof, dtype=np.float64)
-    found: FloatArray = np.where(
-        np.isinf(df), ndtri(level), stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
-    )
-    return found
-
-
 def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
     """Whether a part's replicates, or its signals, have to be judged one by one."""
     return part.statistic != "mean" or part.quantity != RISK or bool(bound.extras)
 
 
-def pathwise_verdict(part: ExplicitPart, cells: Sequence[CellEvidence], bound: Bound) -> Verdict:
+def pathwise_verdict(
+    part: ExplicitPart, cells: Sequence[CellEvidence], bound: Bound, confidence: float = CONFIDENCE
+) -> Verdict:
     """Verdict of kind `explicit` on the worst signal of each cell.
 
     Parameters
@@ -207,6 +209,7 @@ def pathwise_verdict(part: ExplicitPart, cells: Sequence[CellEvidence], bound: B
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
         chosen_from=sum(map(len, rows)),
+        confidence=confidence,
     )
     if part.statistic == "mean" or verdict.word == "vacuous":
         return verdict
@@ -214,7 +217,7 @@ def pathwise_verdict(part: ExplicitPart, cells: Sequence[CellEvidence], bound: B
         return replace(verdict, reason=f"the largest ratio of a replicate to its bound is {verdict.worst_ratio:.3g}")
     assert part.probability is not None
     counts = [(round(row.share * row.size), row.size) for of_a_cell in rows for row in of_a_cell]
-    word, reason = share_word(counts, part.probability)
+    word, reason = share_word(counts, part.probability, confidence)
     return replace(verdict, verdict=word, reason=reason)
 
 
@@ -302,7 +305,7 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
     return high
 
 
-def share_word(counts: Sequence[tuple[int, int]], stated: float) -> tuple[str, str]:
+def share_word(counts: Sequence[tuple[int, int]], stated: float, confidence: float = CONFIDENCE) -> tuple[str, str]:
     """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni).
 
     Parameters
@@ -316,7 +319,7 @@ def share_word(counts: Sequence[tuple[int, int]], stated: float) -> tuple[str, s
         ``holds`` where every interval lies above what is stated, ``violated`` where one lies below it, else
         ``inconclusive``; and why.
     """
-    level = (1 - CONFIDENCE) / (2 * len(counts))
+    level = (1 - confidence) / (2 * len(counts))
     inside, size = min(counts, key=lambda one: least_share(one[0], one[1], level))
     found, told = f"{100.0 * inside / size:.4g} %", f"{100.0 * stated:.4g} %"
     reason = f"in the worst cell {found} of the {size} replicates are within the bound, {told} are stated"

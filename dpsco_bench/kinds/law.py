@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import STANDARD_ERRORS, cell_verdict, columns_of, ratios_to, three_way, undecided
+from dpsco_bench.analysis.bootstrap import simultaneous_quantile
+from dpsco_bench.analysis.cells import cell_verdict, columns_of, ratios_to, three_way, undecided
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.looks import EARLY, FIXED, Look
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
@@ -52,6 +54,7 @@ class Law(Kind):
     }
     part = LawPart
     mixes_sweeps = of_the_law = knows_the_law = True
+    early = ("holds",)
     fields = WORST
     shape = "ratios"
     labels: ClassVar = {"ratio": "excess risk / computed value", "reference": "law"}
@@ -59,7 +62,8 @@ class Law(Kind):
 
     def judge(self, case: Case) -> Verdict:
         tolerance = case.part.tolerance
-        return replace(law_verdict(*case.columns, case.printed, tolerance), tolerance=tolerance)
+        found = law_verdict(*case.columns, case.printed, tolerance, dof=case.dof, look=case.look)
+        return replace(found, tolerance=tolerance)
 
 
 def law_verdict(
@@ -70,25 +74,26 @@ def law_verdict(
     tolerance: float,
     *,
     parameter: str = "",
-    standard_errors: float = 0.0,
+    dof: ArrayLike = np.inf,
+    look: Look = FIXED,
 ) -> Verdict:
     """Whether a measured curve equals a computed one within a stated error.
 
     Returns
     -------
     Verdict
-        ``holds`` if every cell is within the stated error, ``violated`` if one is beyond it by more than sampling
-        error (2 s.e., or the stated number if larger), else ``inconclusive``; with the ratio farthest from 1.
+        ``holds`` if every cell is within the stated error, ``violated`` if the interval of one lies beyond it (for all
+        cells together, with Student's quantile at ``dof``), else ``inconclusive``; with the ratio farthest from 1.
+        Before the last look every interval has to lie within the error.
     """
-    if not (tolerance >= 0 and standard_errors >= 0):
-        raise InputError("law tolerance, standard errors", [tolerance, standard_errors], "numbers >= 0")
+    if not tolerance >= 0:
+        raise InputError("law tolerance", tolerance, "a number >= 0")
     columns = columns_of(values, mean, stderr, law)
     _, m, s, target = columns
     ratios = ratios_to(m, target)
-    beyond = np.abs(m - target) - tolerance * np.abs(target) - standard_errors * np.nan_to_num(s)
-    more = max(0.0, STANDARD_ERRORS - standard_errors)
+    beyond = np.abs(m - target) - tolerance * np.abs(target)
+    half = s * simultaneous_quantile(len(m), dof, look.confidence(EARLY))
     worst = int(np.argmax(np.abs(ratios - 1)))
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
-    word = three_way(beyond, s, more)
-    reason += undecided(word, beyond, s, more)
-    return cell_verdict(word, reason, parameter, columns, ratios, worst)
+    word = three_way(beyond, half, look)
+    return cell_verdict(word, reason + undecided(word, beyond, half), parameter, columns, ratios, worst)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.looks import EARLY
 from dpsco_bench.analysis.ordering import (
     HOLDS,
     OPEN,
@@ -71,6 +72,7 @@ class Ordering(Kind):
     }
     part = OrderingPart
     ignores_chains = by_value = True
+    early = (HOLDS, REVERSED)
     fields = ("ratio", "ratio_ci")
     shape = "curves"
     against = "< 1"
@@ -98,7 +100,8 @@ class Ordering(Kind):
             second, names = other[value], (*case.names, f"{value:g}")
             for at in RISKS if case.part.compared == "both" else (case.part.compared,):
                 ours, theirs = RISKS[at](first, second)
-                comparisons[f"{at}, {first.entry.parameter} {value:g}"] = compare_medians(ours, theirs, (*names, at))
+                found = compare_medians(ours, theirs, (*names, at), confidence=case.look.confidence(EARLY))
+                comparisons[f"{at}, {first.entry.parameter} {value:g}"] = found
         verdict = ordering_verdict(comparisons, parameter=case.parameter)
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"

@@ -67,6 +67,10 @@ class PrivacyKind(Kind):
         """Never: plans are charged."""
         return False
 
+    def asks(self, part: MeasuredPart) -> bool:
+        """Never: it takes what is there."""
+        return False
+
     def judge(self, case: Case) -> Verdict:
         """The real epsilon, or that of the target law where nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)

@@ -78,7 +78,7 @@ class Rate(Kind):
     words: ClassVar = {
         "match": Word(
             "confirms",
-            "the 95 % interval of measured less formula slope lies within the tolerance",
+            "the interval of measured less formula slope lies within the tolerance",
             phrase="{what} {moves} as the bound says",
         ),
         "faster": Word(
@@ -115,6 +115,7 @@ class Rate(Kind):
     }
     part = RatePart
     of_the_law = has_interval = measures_slope = True
+    early = ("match", "faster", "fails")
     fields = ("fitted", "local_slopes", "noise_off_share")
     shape = "slopes"
 
@@ -142,6 +143,7 @@ class Rate(Kind):
             claimed_exponent=part.exponent,
             better=part.better,
             others=case.bound.others if case.bound.named_term else "",
+            look=case.look,
         )
         return replace(verdict, notes=(*verdict.notes, *_notes(case)))
 

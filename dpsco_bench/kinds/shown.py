@@ -48,6 +48,10 @@ class Shown(Kind):
     shape = "slopes"
     answers = False
 
+    def asks(self, part: ShownPart) -> bool:
+        """Never: it takes what is there."""
+        return False
+
     def judge(self, case: Case) -> Verdict:
         printed = case.printed
         logarithms = bool(printed) and all(0.0 < value < math.inf for value in printed)

@@ -211,6 +211,12 @@ def test_corrected_interval_moves_against_the_bias():
     assert (high - low) / 2 == pytest.approx(2.0 * 0.95)
 
 
+def test_of_largest_means_the_bias_is_taken_off_twice():
+    deviations = np.random.default_rng(0).standard_normal(20000)
+    low, high = bootstrap.corrected_interval(3.0, deviations - deviations.mean() - 0.1, deviations, 2.0, 1.0, biases=2)
+    assert (low + high) / 2 == pytest.approx(3.0 + 2 * 2.0**2 * 0.1)
+
+
 def test_corrected_interval_is_even_handed():
     """The longer arm counts, whichever it is."""
     skewed = rng().exponential(size=4000) - 1.0

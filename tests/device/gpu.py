@@ -33,7 +33,6 @@ from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.cli.verbs.plan import composed
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.job import execute
-from dpsco_bench.execution.job_results import items
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor
@@ -157,7 +156,7 @@ def write_pack(
         taken = 0
         for job in (job for entry in claims for job in entry.jobs if not job.skipped):
             make("calibrate", job, here.measured)
-            for kind, key in (*items("calibrate", job), *items("run", job)):
+            for kind, key in (*here.measured.items("calibrate", job), *here.measured.items("run", job)):
                 content = here.measured.store.read(kind, key)
                 if content is not None:
                     there.measured.store.write(kind, key, content, here.measured.store.costs(kind, key))

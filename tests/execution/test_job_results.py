@@ -11,7 +11,7 @@ from dpsco_bench.claims.settings import Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.calibrated import Calibrated
-from dpsco_bench.execution.job_results import Measured, is_wanted, items
+from dpsco_bench.execution.job_results import Measured, is_wanted
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.problems.logistic import RidgeLogistic
@@ -80,7 +80,7 @@ def test_a_job_counts_as_skipped_only_where_no_result_of_it_is_there(entries, me
     assert (found().skipped, found().present) == ("", REASON)
     assert measured.load(found())[0].num_rows == 6
     assert measured.present(entries[0]).jobs[0] == job
-    measured.store.path(*items("run", job)[0]).write_text("no table")
+    measured.store.path(*measured.items("run", job)[0]).write_text("no table")
     assert found() == absent
 
 

@@ -25,7 +25,7 @@ from dpsco_bench.cli.verbs.plan import keep
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, timing, worker
 from dpsco_bench.execution.cell import AlgorithmError, Cell
-from dpsco_bench.execution.job_results import Measured, items
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.store import Store
@@ -94,7 +94,7 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
     final = table.filter(table["checkpoint"].to_numpy() == -1)
     assert final.num_rows == 2 * 3 and set(final["n"].to_pylist()) == {64, 128}
     assert set(table["claim"].to_pylist()) == {CLAIM} and table.column_names[:3] == ["claim", "part", "calibration"]
-    stored = json.loads(pq.read_schema(measured.store.path(*items("run", job)[0])).metadata[b"dpsco.block"])
+    stored = json.loads(pq.read_schema(measured.store.path(*measured.items("run", job)[0])).metadata[b"dpsco.block"])
     assert stored["key"] == job.blocks[0].key
     for step in ("calibrate", "run"):
         costs = measured.costs(step, job)
@@ -106,7 +106,7 @@ def test_a_run_puts_a_table_with_its_costs_into_the_store(files):
 def test_what_is_damaged_is_made_anew_with_the_same_bytes(files, kind, capsys):
     measured, job = files.measured, jobs_of(files)["gd.paper"]
     worker.make_all([job], measured, lambda line: None)
-    path = measured.store.path(*items("run" if kind == "runs" else "calibrate", job)[0])
+    path = measured.store.path(*measured.items("run" if kind == "runs" else "calibrate", job)[0])
     content = path.read_bytes()
     path.write_bytes(content[:100])
     worker.make_all([job], measured, lambda line: None)
@@ -219,7 +219,7 @@ def test_jobs_of_one_process_draw_what_they_share_once(files, tmp_path, monkeypa
 
 
 def measured_bytes(measured, job):
-    return [measured.store.read(*address) for address in items("run", job)]
+    return [measured.store.read(*address) for address in measured.items("run", job)]
 
 
 def test_recorded_seconds_are_what_is_predicted(files):

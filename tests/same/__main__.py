@@ -2,8 +2,9 @@
 
 Judges every claim anew from the store and compares every recorded field of every row; runs 20 cells and the jobs of
 profile smoke anew and compares bytes; builds the site's tables and compares them byte for byte; compares the
-transcripts of README and docs. ``--all`` runs every job of ci anew in place of the cells; ``--record`` records the
-bytes of cells and tables (words are recorded by ``dpsco compare --record``).
+transcripts of README and docs. ``--all`` runs every job of ci anew in place of the cells; ``--whole`` runs every job to
+its end in place of all else and names the words that stages changed; ``--record`` records the bytes of cells and tables
+(words are recorded by ``dpsco compare --record``).
 """
 
 import argparse
@@ -14,14 +15,20 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from scipy.special import stdtrit
+
+from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import STAGED_FROM, Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import without_names
+from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, loads
 
 from . import cells
@@ -41,7 +48,7 @@ def words(files, folder):
     """Judge all claims of a finished run anew; a line for each field that is not the recorded one."""
     plan, measured, found = read_plan(files.plan), files.measured, []
     for entry in plan.claims:
-        found += judge_claim(measured.present(entry), measured.load)
+        found += judge_claim(measured.present(entry), measured.load, measured.decided)
     record(folder / "rows.json", found)
     now = rows_of((folder / "rows.json").read_text())
     was = rows_of(Path(f"workflows/recorded/{files.profile}.json").read_text())
@@ -53,23 +60,50 @@ def words(files, folder):
                 yield f"{' '.join(name)}: {field} {one.get(field)} -> {other.get(field)}"
 
 
-def anew(text):
-    """Run a job, given as JSON, without the store."""
+def anew(text, blocks=None):
+    """Run a job, given as JSON, or some of its blocks, without the store."""
     job = Job.from_json(loads(text))
-    return job.title, cells.digested(job)
+    return job.title, cells.digested(job, blocks)
 
 
 def every_job(files):
     """Run every job of a profile anew; a line for each whose stored table has other bytes."""
     jobs = [job for job in read_plan(files.plan).jobs() if job.has_run and not job.skipped]
-    jobs = list({job.key: job for job in jobs}.values())
+    jobs = list({(job.key, job.decisions): job for job in jobs}.values())
+    decided = [files.measured.decided(job) for job in jobs]
+    blocks = [found and found.up_to(job) for job, found in zip(jobs, decided, strict=True)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for job, (title, now) in zip(jobs, pool.map(anew, map(dumps_canonical, jobs)), strict=True):
+        for job, (title, now) in zip(jobs, pool.map(anew, map(dumps_canonical, jobs), blocks), strict=True):
             stored = files.measured.table(job)
             if stored is None:
                 yield f"{title}: not in the store"
             elif cells.of_table(without_names(stored))["sha256"] != now["sha256"]:
                 yield f"{title}: other bytes than in the store"
+
+
+def whole(files):
+    """Run all replicates of every claim; a line for each word that is not that of the finished run."""
+    entries, measured = read_plan(files.plan).claims, files.measured
+    for entry in map(measured.present, entries):
+        full = replace(entry, jobs=tuple(replace(job, group="", decisions="", pilot=False) for job in entry.jobs))
+        make_all(full.jobs, measured, print)
+        now, was = (judge_claim(one, measured.load, measured.decided) for one in (full, entry))
+        for row, staged in zip(now, was, strict=True):
+            if row.verdict != staged.verdict:
+                yield f"{row.id} {row.part} [{row.calibration}]: {staged.verdict}, {row.verdict} where all is run"
+        for job, own in zip(full.jobs, entry.jobs, strict=True):
+            if own.decisions and any(has_rare(cell.risks.ravel()) for cell in job_cells(job, *measured.load(job))):
+                yield f"{job.title}: few replicates have the values that move a mean; its file needs `stages: none`"
+
+
+def has_rare(values, samples=400, size=8):
+    """Tell whether over 5 % of samples have means more than 5 %, and three normal errors by their own, from all."""
+    if len(values) < STAGED_FROM:
+        return False
+    numbers = np.tile(np.arange(len(values)), (samples, 1))
+    own = values[np.random.default_rng(0).permuted(numbers, axis=1)[:, :size]]
+    off, errors = np.abs(own.mean(axis=1) - values.mean()), own.std(axis=1, ddof=1) / size**0.5
+    return bool(((off > 0.05 * abs(values.mean())) & (off > stdtrit(size - 1, 0.99865) * errors)).mean() > 0.05)
 
 
 def smoke(keep):
@@ -123,6 +157,7 @@ def main():
     """Run all comparisons; exit code 1 where one differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.same", description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="run every job of ci anew")
+    parser.add_argument("--whole", action="store_true", help="run every job to its end, and compare words")
     parser.add_argument("--record", action="store_true", help="record the bytes of cells and tables")
     asked, files = parser.parse_args(), Layout("ci")
     if not files.plan.is_file():
@@ -136,6 +171,8 @@ def main():
         "transcripts": screens,
         "bytes of smoke": lambda: smoke(asked.record),
     }
+    if asked.whole:
+        steps = {"words where all replicates are run": lambda: whole(files)}
     if asked.all:
         steps = {"bytes of every job of ci": lambda: every_job(files)}
     with ThreadPoolExecutor(2) as pool:  # most of their work is done by processes of their own

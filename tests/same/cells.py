@@ -49,9 +49,11 @@ def machine():
     return f"{llvmlite.binding.get_host_cpu_name()}, NumPy {np.__version__}, Numba {numba.__version__}"
 
 
-def digested(job):
-    """Run a job without the store, and digest its table."""
-    return of_table(join_parts([without_names(executed(job, calibrate(job).cells))]))
+def digested(job, blocks=None):
+    """Run a job, or some of its blocks, without the store, and digest its table."""
+    calibrated = calibrate(job).cells
+    tables = [executed(job, calibrated, block=block) for block in (blocks or [None])]
+    return of_table(join_parts([*map(without_names, tables)]))
 
 
 def of_table(table):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.plan import ClaimEntry
 
 SUMMARY = "run claims end to end and print their verdicts"
-EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data
+EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true stages=true data.root=data
           plugins=[FILE,...] claims=[FILE,...]
 A claim of one's own is given by its file: dpsco claim my_claim.yaml --plugin my_method.py
 Finished jobs are kept in results/store, where the workflow finds them too, so an interrupted claim resumes.
@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
+    from dpsco_bench.analysis.stages import staged
     from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
     from dpsco_bench.cli.claiming import asked_claims, run_claim
     from dpsco_bench.execution.layout import Layout
@@ -48,7 +49,7 @@ def execute(args: argparse.Namespace) -> int:
         check_writable("--figures", args.figures / "figure.svg")
     ids, settings = asked_claims(args.ids, args.plugin)
     measured = Layout(args.profile).measured
-    entries = [claim_plan(id, args.profile, settings) for id in ids]
+    entries = [staged(claim_plan(id, args.profile, settings)) for id in ids]
     if not any(entry.claim.parts for entry in entries):
         raise unmeasured(args.profile, [entry.id for entry in entries])
     rows: list[Verdict] = []

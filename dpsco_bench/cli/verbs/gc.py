@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpsco_bench.claims.plan import WorkPlan, read_plan
-from dpsco_bench.execution.job_results import STEPS, is_wanted, items
+from dpsco_bench.execution.job_results import STEPS, is_wanted
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
 from dpsco_bench.jsonio import is_abandoned, is_draft
@@ -76,7 +76,8 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
     for path in files.results.parent.glob("*/plan.json"):
         for job in raced_plan(read_plan(path), files.measured).jobs():
             for step in STEPS:
-                named |= {*items(step, job)} if is_wanted(step, job) or job.skipped else set()
+                named |= {*files.measured.items(step, job)} if is_wanted(step, job) or job.skipped else set()
+            named |= {("runs", block.key) for block in job.blocks} if job.has_run else set()
     for kind, key, path in files.measured.store.files():
         if is_draft(path):
             continue

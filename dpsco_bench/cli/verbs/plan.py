@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.catalogue import conf_files, profile_claims
 from dpsco_bench.claims.compose import claim_plan, errors_of, errors_of_part, own_claims, plan_settings, unmeasured
 from dpsco_bench.claims.model import Part, check_profile
@@ -114,7 +115,7 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     """Plan a whole profile: claims with at least one part in it, and their jobs."""
     settings = plan_settings(profile, overrides)
     ids = claims or [*profile_claims(profile), *own_claims(settings.claims)]
-    entries = [claim_plan(id, profile, overrides, settings) for id in ids]
+    entries = [staged(claim_plan(id, profile, overrides, settings)) for id in ids]
     boards = plan_boards(profile, settings) if claims is None else []
     return WorkPlan(
         profile,

@@ -55,14 +55,16 @@ def execute(args: argparse.Namespace) -> int:
     files = Layout(args.profile)
     load_plugin_files(args.plugin)
     if args.work in STEPS:
-        _make(files, _plan(files.plan).entries, [args.work])
+        plan = _plan(files.plan).entries
+        _make(files, plan, [args.work], plan)
         return 0
-    entries = [_present(entry, files.measured) for entry in _plan(files.planned(args.id)).entries]
+    plan = _plan(files.planned(args.id)).entries
+    entries = [_present(entry, files.measured) for entry in plan]
     if args.work == "time":
         entries = [replace(entry, jobs=tuple(job for job in entry.jobs if job.timing)) for entry in entries]
     if args.work == "part":
         entries = [replace(entry, jobs=_of_part(entry.jobs, args.part)) for entry in entries]
-    _make(files, entries, ["calibrate", "time" if args.work == "time" else "run"])
+    _make(files, entries, ["calibrate", "time" if args.work == "time" else "run"], plan)
     if args.work == "claim":
         judge(files, entries[0], args.digest)
     elif args.work == "rank":
@@ -102,8 +104,9 @@ def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
     return found
 
 
-def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str]) -> None:
-    """Make what the store lacks of some entries. What fails is named when the others are made, a line a reason."""
+def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: Sequence[Entry]) -> None:
+    """Make what the store lacks of some entries of a plan. What fails is named when the others are made."""
+    from dpsco_bench.analysis.stages import decider
     from dpsco_bench.claims.plan import BoardEntry
     from dpsco_bench.cli.claiming import cell_weights, say
     from dpsco_bench.execution.worker import make_all
@@ -114,9 +117,9 @@ def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str]) -> None
         reasons.setdefault(" ".join(str(error).split()), []).append(job.title)
 
     def make(jobs: Iterable[Job]) -> None:
-        make_all(jobs, files.measured, say, weigh, lost, steps)
+        make_all(jobs, files.measured, say, weigh, lost, steps, decide=decide)
 
-    weigh = cell_weights(files.profile)
+    weigh, decide = cell_weights(files.profile), decider(plan, files.measured)
     boards = [entry for entry in entries if isinstance(entry, BoardEntry) and "run" in steps]
     make([job for entry in entries if entry not in boards for job in entry.jobs])
     for board in boards:
@@ -153,7 +156,7 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
-    rows = tuple(judge_claim(entry, files.measured.load))
+    rows = tuple(judge_claim(entry, files.measured.load, files.measured.decided))
     for row in rows:
         say(f"{entry.id} {row.part} [{row.calibration}]: {row.said}")
     write_claim_figures(ClaimResults(entry, files, rows), files.figures)

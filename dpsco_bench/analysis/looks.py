@@ -1,0 +1,59 @@
+"""Looks at runs that are not at their end: how sure a word must be there, so that all looks together err no more.
+
+The levels are those of Wang and Tsiatis, Biometrics 43, 1987, with shape 1/4: docs/error_rates.md has what they cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import ndtr
+
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.stages import looks_at, stage_end
+
+SEVERAL, SHAPE = 2.07, -0.25
+"""Of several looks: the normal quantile of the last one, and how it grows towards the first."""
+LEVEL = 0.05
+"""How often an interval of a single look may miss the truth."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look at some jobs.
+
+    Attributes
+    ----------
+    number, of : int, which look it is, and how many there are; number 0 reads all that is there
+    share : float, replicates that it reads over those of the last look
+    """
+
+    number: int = 0
+    of: int = 1
+    share: float = 1.0
+
+    @classmethod
+    def at(cls, jobs: Sequence[Job], number: int) -> Look:
+        """Look at jobs after so many stages; the least share counts."""
+        return cls(number, max(map(looks_at, jobs)), min(stage_end(job, number) / job.replicates for job in jobs))
+
+    @property
+    def last(self) -> bool:
+        """Check whether nothing more could be run."""
+        return self.number in (0, self.of)
+
+    @property
+    def alpha(self) -> float:
+        """How often an interval of this look may miss the truth."""
+        return LEVEL if self.of == 1 else 2.0 * float(1.0 - ndtr(SEVERAL * self.share**SHAPE))
+
+    def confidence(self, early: float) -> float:
+        """Level of intervals of cells: ``early`` before the last look."""
+        return 1.0 - LEVEL if self.last else early
+
+
+FIXED = Look()
+"""The one look at runs that are all made."""
+EARLY, EARLY_EXPLICIT = 0.995, 0.999
+"""Confidence of simultaneous intervals before the last look, and of those that are held against explicit bounds."""

@@ -1,0 +1,147 @@
+"""Decide how far the jobs of a claim are run: until the words that rest on them are decided, and at which signals.
+
+A decision looks at the replicates of the stages up to it, at the claim's parts and at nothing else, so that a run which
+was killed anywhere goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NoReturn
+
+import numpy as np
+
+from dpsco_bench.analysis.bootstrap import FloatArray, variance_of_mean
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.judge import Case, ClaimJudge, judge_modules
+from dpsco_bench.analysis.looks import Look
+from dpsco_bench.claims.model import Claim
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.digest import code_digest
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import RUN, STAGED_FROM, Block, Entry, Job
+from dpsco_bench.execution.stages import PILOT, Decide, Decided, stage_end
+from dpsco_bench.jsonio import digest
+
+NEAR, ROUNDING = 3.0, 1e-9
+"""A signal goes on within so many standard errors of the best one, and within rounding of it."""
+
+
+def staged(entry: ClaimEntry) -> ClaimEntry:
+    """Give the jobs of a claim their groups: jobs that a word compares are at one stage."""
+    judge = ClaimJudge(entry, _nothing)
+    groups = {job.name: {job.name} for job in entry.jobs}
+    cases = list(_cases(judge))
+    for case, jobs in cases:
+        rules, asks = case.part.rules, case.part.rules.asks(case.part)
+        if asks or not rules.judges_noise:  # resampled together, they need equal replicates
+            joined = set().union(*(groups[job.name] for job in jobs if asks or job.evaluation == RUN))
+            groups.update(dict.fromkeys(joined, joined))
+    key = digest([entry.digest, code_digest([__name__, *judge_modules(entry)])])
+    found = {
+        name: _grouped(entry.claim, [job for job in entry.jobs if job.name in own], cases, key)
+        for name, own in groups.items()
+    }
+    return replace(entry, jobs=tuple(found[job.name].get(job.name, job) for job in entry.jobs))
+
+
+def _nothing(job: Job) -> NoReturn:
+    raise InputError("result table", job.title, "not read where groups are made")
+
+
+def _cases(judge: ClaimJudge) -> Iterator[tuple[Case, list[Job]]]:
+    """Words of a claim, and the jobs that each of them rests on, some of which are random."""
+    for part in judge.claim.parts:
+        for calibration in part.calibrations:
+            case = Case(judge, part, calibration, alone=True)
+            jobs = [judge.jobs[key] for key in case.sources]
+            if any(job.evaluation == RUN for job in jobs):
+                yield case, jobs
+
+
+def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[tuple[Case, list[Job]]], key: str) -> Mapping[str, Job]:
+    """The jobs of a group by name, in stages; none where all replicates are run."""
+    names = {job.name for job in jobs}
+    resting = [(case.part, own) for case, own in cases if names & {job.name for job in own}]
+    asking = [part for part, _ in resting if part.rules.asks(part)]
+    whole = any(not part.rules.early for part in asking)
+    whole |= any(job.evaluation != RUN or claim.part(job.part).stages for job in jobs)
+    short = max(job.replicates for job in jobs) < STAGED_FROM
+    if not asking or whole or short or len({bool(job.skipped) for job in jobs}) > 1:
+        return {}
+    decisions = digest([key, [(job.name, job.key) for job in jobs]])
+    found = {}
+    for job in jobs:
+        alone = all(part.rules.by_largest_mean(part) for part, own in resting if job.name in {o.name for o in own})
+        pilot = alone and job.replicates >= STAGED_FROM and any(cell.signal is not None for cell in job.cells)
+        found[job.name] = replace(job, group=jobs[0].part, decisions=decisions, pilot=pilot)
+    return found
+
+
+def decider(entries: Iterable[Entry], measured: Measured) -> Decide:
+    """Make decisions on the groups of some claims, from what has been measured of them."""
+    claims = [entry for entry in entries if isinstance(entry, ClaimEntry)]
+    owners = {job.decisions: entry for entry in claims for job in entry.jobs if job.decisions}
+    return lambda jobs, found: decide(owners[jobs[0].decisions], jobs, found, measured)
+
+
+def decide(entry: ClaimEntry, jobs: Sequence[Job], found: Decided | None, measured: Measured) -> Decided:
+    """Decide what is run next of a group, whose decided blocks are there; at first the first stage, or the pilot."""
+    if found is None:
+        ends = {job.name: PILOT if job.pilot else stage_end(job, 1) for job in jobs}
+        return Decided({job.name: (job.block(0, ends[job.name]),) for job in jobs})
+    if not found.taken:
+        judge = ClaimJudge(entry, partial(measured.load, found=found))
+        kept = {job.name: _kept(judge.job_cells(job)) for job in jobs if job.pilot and job.name not in found.kept}
+        found = replace(found, kept={**found.kept, **kept})
+    if all(found.blocks[job.name][-1].end >= stage_end(job, found.taken + 1) for job in jobs):
+        found = _looked(ClaimJudge(entry, partial(measured.load, found=found)), jobs, found)
+    return found if found.done else replace(found, blocks={job.name: _longer(job, found) for job in jobs})
+
+
+def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
+    """The blocks of a job up to its next stage."""
+    blocks, end = found.blocks[job.name], stage_end(job, found.taken + 1)
+    first = blocks[-1].end
+    return (*blocks, job.block(first, end, found.kept.get(job.name, ()))) if first < end else blocks
+
+
+def _looked(judge: ClaimJudge, jobs: Sequence[Job], found: Decided) -> Decided:
+    """What a look decides of the words that are open."""
+    number, names = found.taken + 1, {job.name for job in jobs}
+    looks, open_ = dict(found.looks), False
+    for case, own in _cases(judge):
+        rules = case.part.rules
+        if not rules.asks(case.part) or not names & {job.name for job in own} or case.word in looks:
+            continue
+        look = Look.at(own, number)
+        if look.last or rules.judge(replace(case, look=look)).verdict in rules.early:
+            looks[case.word] = number
+        else:
+            open_ = True
+    return replace(found, looks=looks, taken=number, done=not open_)
+
+
+def _kept(cells: Sequence[CellEvidence]) -> tuple[int, ...]:
+    """Cells of a pilot that go on: those at signals near the best one of their grid. Empty where all do."""
+    grids: dict[tuple[str, float], list[CellEvidence]] = {}
+    for cell in cells:
+        grids.setdefault((cell.entry.method, cell.entry.value), []).append(cell)
+    kept = [
+        cell.entry.cell
+        for grid in grids.values()
+        for cell, goes_on in zip(grid, near([cell.risks for cell in grid]), strict=True)
+        if goes_on
+    ]
+    return tuple(sorted(kept)) if len(kept) < len(cells) else ()
+
+
+def near(risks: Sequence[FloatArray]) -> list[bool]:
+    """Check which signals' means are within the paired error of the best one's; risks are (data_sets, replicates)."""
+    best = max(risks, key=lambda own: float(own.mean()))
+    limit = ROUNDING * abs(float(best.mean()))
+    off = [best - own for own in risks]
+    return [float(one.mean()) <= max(limit, NEAR * float(np.sqrt(variance_of_mean([one])[0]))) for one in off]

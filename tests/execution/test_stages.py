@@ -1,0 +1,143 @@
+"""Runs in stages: a run that is killed anywhere goes on to the same bytes, and nothing else in the store matters."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from dpsco_bench.analysis.stages import staged
+from dpsco_bench.claims.jobs import checked_job, part_jobs
+from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.claims.settings import Settings
+from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.execution import worker
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import stage_ends
+from dpsco_bench.execution.store import Store
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.kinds.rate import Rate
+
+from .parts import PART
+
+GRID = {
+    **PART,
+    "id": "grid",
+    "algorithm": "su2023.app_objp",
+    "options": {},
+    "problem": "pointmass_linear",
+    "problem_options": {"domain": "l2_ball"},
+    "fixed": {"d": 64, "epsilon": 1.0, "delta": 1e-6},
+    "sweep": {"parameter": "n", "values": {"smoke": [512, 1024, 2048]}},
+    "signals": {"smoke": [0.001, 0.03, 0.1, 1.0]},
+    "bound": "su2023.thm2_privacy",
+    "exponent": -1,
+    "tolerance": 0.1,
+}
+PARTS = [
+    {
+        **PART,
+        "replicates": {"smoke": 64},
+        "tolerance": 0.25,
+        "sweep": {"parameter": "n", "values": {"smoke": [512, 2048, 8192]}},
+    },
+    {**GRID, "replicates": {"smoke": 64}},
+    {"id": "same", "kind": "shown", "calibrations": ["paper"], "uses": ["gd"], "bound": "wang2017.thm6_2"},
+]
+
+
+def entry_of(*parts):
+    claim = parse_claim({"id": "own.staged", "title": "t", "source": "s", "statement": "x", "parts": list(parts)})
+    jobs = tuple(checked_job(job) for part in claim.parts if part.plans for job in part_jobs(claim, part, "smoke", SET))
+    return ClaimEntry.of(claim, jobs)
+
+
+SET = Settings(seed=1)
+
+
+class Killed(BaseException):
+    """As by a signal: nobody catches it."""
+
+
+class Mortal(Store):
+    """A store whose process is killed at a write, before it or after it."""
+
+    left = None
+
+    def write(self, kind, key, content, costs=()):
+        if self.left == 0:
+            raise Killed
+        super().write(kind, key, content, costs)
+        if self.left is not None:
+            self.left -= 1
+
+
+def made(entry, measured):
+    """Rows without their seconds, and the bytes of what decides them."""
+    rows = [replace(row, runtime_s=0.0) for row in run_claim(entry, measured)]
+    found = {(kind, key): path.read_bytes() for kind, key, path in measured.store.files() if path.suffix != ".manifest"}
+    return dumps_canonical(rows), {place: content for place, content in found.items() if place[0] in ("runs", "stages")}
+
+
+@pytest.fixture(scope="module")
+def entry():
+    return staged(entry_of(*PARTS))
+
+
+@pytest.fixture(scope="module")
+def whole(entry, tmp_path_factory):
+    """What a run that nobody kills gives."""
+    return made(entry, Measured(Store(tmp_path_factory.mktemp("whole"))))
+
+
+def test_a_run_that_is_killed_at_any_write_goes_on_to_the_same_bytes(entry, whole, tmp_path):
+    writes = 0
+    while True:
+        store = Mortal(tmp_path / str(writes))
+        store.left = writes
+        try:
+            run_claim(entry, Measured(store))
+            break
+        except Killed:
+            store.left = None
+        assert made(entry, Measured(store)) == whole, writes
+        writes += 1
+    assert writes >= 8
+
+
+def test_results_of_other_stages_are_not_looked_at(entry, whole, tmp_path):
+    measured = Measured(Store(tmp_path))
+    for job in entry.jobs:
+        worker.make("calibrate", job, measured)
+        worker.make("run", job, measured)
+    rows, found = made(entry, measured)
+    assert rows == whole[0] and whole[1].items() <= found.items()
+
+
+def test_a_word_has_the_numbers_of_the_look_that_decides_it_and_of_no_later_one(entry, tmp_path):
+    measured = Measured(Store(tmp_path))
+    rows = {row.part: row for row in run_claim(entry, measured)}
+    gd, grid = rows["gd"], rows["grid"]
+    assert gd.stages == (8, 16, 32, 64) and gd.word in Rate.early and gd.replicates == gd.stages[gd.look - 1] < 64
+    [job] = [job for job in entry.jobs if job.name == "grid.paper"]
+    found = measured.decided(job)
+    dropped = set(range(len(job.cells))) - set(found.kept[job.name])
+    counts = Counter(measured.table(job)["cell"].to_pylist())
+    most = max(counts.values())
+    assert dropped and all(counts[cell] / most == 8 / found.up_to(job)[-1].end for cell in dropped)
+    assert any("1 of them after 8 replicates" in note for note in grid.notes)
+
+
+def test_parts_that_say_so_are_run_to_their_end(tmp_path):
+    entry = staged(entry_of({**PARTS[0], "stages": {"none": "few have them"}}))
+    assert not any(job.decisions for job in entry.jobs)
+    [row] = run_claim(entry, Measured(Store(tmp_path)))
+    assert row.replicates == 64 and row.look is None
+
+
+@pytest.mark.parametrize(
+    ("replicates", "ends"),
+    [(15, [15]), (16, [8, 16]), (64, [8, 16, 32, 64]), (200, [16, 56, 104, 200]), (256, [16, 64, 128, 256])],
+)
+def test_stages_end_at_multiples_of_eight(replicates, ends):
+    assert stage_ends(replicates) == ends
