@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
