@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +46,8 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
     Parameters
     ----------
-    arguments : sequence of str, ids, files of one's own claims (``.yaml``), and settings ``key=value``
+    arguments : sequence of str, ids, papers (all their claims), patterns such as ``paper.thm*``,
+        files of one's own claims (``.yaml``), and settings ``key=value``
 
     Returns
     -------
@@ -56,10 +58,16 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     settings = extended([text for text in arguments if text not in names], "plugins", plugins)
     settings = check_settings(extended(settings, "claims", files))
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
-    ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
+    ids = [id for name in names for id in (own_claims([name]) if name in files else _meant(name, known))]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
+
+
+def _meant(name: str, known: Sequence[str]) -> list[str]:
+    """Ids that a name stands for: a paper's for the paper's, those that match a pattern, else the claim of that id."""
+    found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
+    return found or [find_claim_id(name, known)]
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:

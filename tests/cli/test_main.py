@@ -103,6 +103,17 @@ def test_options_may_stand_between_keys(dpsco):
     assert mixed.code == 0 and mixed.out.startswith("{")
 
 
+def test_names_in_another_script_are_read_or_refused_in_one_line(tmp_path):
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    for utf8, told in (
+        ("1", "'\u30c7'"),
+        ("0", "'\\udce3\\udc83\\udc87': must be text in the locale's encoding"),
+    ):
+        command, environment = [sys.executable, "-m", "dpsco_bench", "show", "\u30c7"], {**plain, "PYTHONUTF8": utf8}
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and told in done.stderr.decode()
+
+
 def test_module_and_script_are_the_same():
     script = subprocess.run([sys.executable, "-m", "dpsco_bench", "list", "colours"], capture_output=True, text=True)
     assert script.returncode == 2 and script.stderr.count("\n") == 1
