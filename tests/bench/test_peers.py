@@ -1,13 +1,15 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
+import ctypes
 import random
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench import c_peer, jax_peer, products
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
@@ -107,6 +109,10 @@ def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
 SGD = noisy_sgd.SampledSgdTask(replicates=3, d=7, steps=40, n=9, step=0.4)
 
 
+wide_run = partial(noisy_sgd.c_run, wide=True)
+SINGLE_RECORD_PEERS = [noisy_sgd.c_run, wide_run, noisy_sgd.jax_run, noisy_sgd.torch_run]
+
+
 @pytest.fixture(scope="module")
 def given():
     """Indices ``(T,)`` and noise ``(R, T, d)`` for all, and where the plain loop ends."""
@@ -115,7 +121,7 @@ def given():
     return indices, drawn, [noisy_sgd.script_run(SGD, indices, rows) for rows in drawn]
 
 
-@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
 def test_single_record_peers_run_the_same_steps(peer, given):
     indices, drawn, ends = given
     try:
@@ -125,7 +131,24 @@ def test_single_record_peers_run_the_same_steps(peer, given):
     np.testing.assert_allclose(np.asarray(run()), ends, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+def test_vectorised_normals_of_the_c_peer_are_normal_and_independent():
+    try:
+        c_run = noisy_sgd.c_run(SGD, wide=True)
+    except NotMeasurable as reason:
+        pytest.skip(str(reason))
+    c_run()  # seeds it
+    z = np.empty(1 << 20, dtype=np.float32)
+    c_peer.library(noisy_sgd.SOURCE).wide_normals(c_peer.pointer(z), ctypes.c_int64(z.size))
+    assert (
+        stats.kstest(z[: 1 << 17], stats.norm.cdf).pvalue > 1e-3 and stats.kstest(np.abs(z), "halfnorm").pvalue > 1e-3
+    )
+    for lag in (1, 16, 32):  # neighbours, the two of a pair, one lane's next
+        assert (
+            abs(np.mean(z[lag:] * z[:-lag])) < 5 / 1024 and abs(np.mean(z[lag:] ** 2 * z[:-lag] ** 2) - 1) < 10 / 1024
+        )
+
+
+@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
 def test_single_record_peers_have_our_law(peer):
     """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
     task = noisy_sgd.SampledSgdTask(400, 4, 60, n=9)
