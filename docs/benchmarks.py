@@ -177,8 +177,8 @@ def _how(rows: list[Row]) -> Iterable[str]:
         f"One core of {about['processor']}, shared with other work; NumPy {about['numpy']}, Python {about['python']}, "
         f"{versions}; {days[0] if len(days) == 1 else f'{days[0]} to {days[-1]}'}. "
         "`docs/benchmarks.json` has every row, with what keeps it from its goal. `make peers` installs JAX and "
-        "PyTorch, `dpsco bench --out docs/benchmarks.json` measures, `python docs/whole.py OLD NEW` times whole runs of two "
-        "checkouts side by side, and `python docs/benchmarks.py` writes this page. `dpsco bench --gpu` measures a card."
+        "PyTorch, `dpsco bench --out docs/benchmarks.json` measures, `python docs/whole.py OLD NEW` times whole runs of "
+        "two checkouts side by side, and `python docs/benchmarks.py` writes this page. `dpsco bench --gpu` measures a card."
     )
 
 

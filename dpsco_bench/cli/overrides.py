@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
@@ -143,7 +144,7 @@ def _written_out(argument: str) -> str:
         return argument
     names = list_algorithms() if group == "algorithm" else list_problems() if group == "problem" else _options(group)
     try:
-        pattern = OverridesParser.create().parse_override(f"{group}={text}").value()
+        pattern: Any = OverridesParser.create().parse_override(f"{group}={text}").value()
         found = [name for name in names if pattern.filter([name, name.replace(".", "/", 1)])]
     except HydraException:
         found = []
