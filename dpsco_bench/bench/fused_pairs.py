@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, NotMeasurable, Pair
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.fused.compiled import available
-from dpsco_bench.fused.registry import run_of
+from dpsco_bench.fused.registry import fused_module, run_of
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
@@ -23,8 +27,8 @@ SIZES: tuple[Size, ...] = ((12, 8), (64, 8), (64, 128), (512, 128))
 NOISE_GOAL, WIDE = 2.0, 128
 """In times of drawing all of its noise, from that dimension on."""
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
-NOISE = ", noise"
-"""How the name of a row against its noise ends."""
+LISTING, NOISE = "its listing", ", noise"
+"""A peer, and how the name of a row against its noise ends."""
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
 SCALE = 0.3
@@ -85,11 +89,39 @@ def _rows(
     for replicates, d in sizes:
         steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
         name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
-        yield BenchCase(id, name, "its listing", unit, AT_LEAST, None, partial(_listing_pair, *given))
+        yield BenchCase(id, name, LISTING, unit, AT_LEAST, None, partial(_listing_pair, *given))
         if noisy and d >= WIDE:
             peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
             goal = None if lazy else NOISE_GOAL
             yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_noise_pair, *given), beside)
+
+
+def timed_cells() -> dict[str, Cell]:
+    """Algorithm -> its cell of the first size, of all methods that are set against their listings."""
+    cases = (case for id in GOALS.names() if id.startswith("P1_") for case in GOALS.get(id).cases())
+    found: dict[str, Cell] = {}
+    for case in cases:
+        if case.peer == LISTING and isinstance(case.build, partial):
+            cell = case.build.args[0]()
+            found.setdefault(cell.algorithm, cell)
+    return found
+
+
+def compile_ahead() -> None:
+    """Compile the steps of these methods on all cores, a module in one process, so that no run waits for it."""
+    if not available():
+        return
+    by_module = defaultdict[str, list[Cell]](list)
+    for id, cell in timed_cells().items():
+        by_module[fused_module(id)].append(cell)
+    with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(_compile, by_module.values()))
+
+
+def _compile(cells: Sequence[Cell]) -> None:
+    listen()  # to Numba's compiler: its cache is checked from here on
+    for cell in cells:
+        TimedRun(cell, 2, SCALE)(True)
 
 
 class TimedRun:

@@ -12,6 +12,7 @@ import pytest
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench import measure as measuring
 from dpsco_bench.bench import suite
+from dpsco_bench.bench.fused_pairs import TimedRun, timed_cells
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, Effort, Goal, NotMeasurable, Pair, measure
 from dpsco_bench.cli.main import main
 from dpsco_bench.fused import compiled
@@ -197,19 +198,8 @@ FULL_GRADIENTS = {
 """Compiled methods of which a step looks at all records, and noisy_smd, whose batches are not timed."""
 
 
-def timed():
-    """Algorithms that P1 times against their listings, and the cases of the first size."""
-    return {
-        case.build.args[0]().algorithm: case
-        for id in GOALS.names()
-        if id.startswith("P1_")
-        for case in GOALS.get(id).cases()
-        if case.peer == "its listing" and case.case.endswith("R/d = 12/8")
-    }
-
-
 def test_every_compiled_method_of_single_records_is_timed():
-    assert timed().keys() | FULL_GRADIENTS == {id for id in list_algorithms() if has_steps(id)}
+    assert timed_cells().keys() | FULL_GRADIENTS == {id for id in list_algorithms() if has_steps(id)}
 
 
 def test_where_the_listing_runs_nothing_is_compared():
@@ -218,4 +208,4 @@ def test_where_the_listing_runs_nothing_is_compared():
     (wide,) = [case for case in GOALS.get("P1_su2023").cases() if case.case == "pda_dpmd, R/d = 64/128"]
     with pytest.raises(NotMeasurable, match="its listing runs"):
         wide.build()
-    timed()["su2023.pda_dpmd"].build()
+    assert TimedRun(timed_cells()["su2023.pda_dpmd"], 12, 0.3).is_fused()
