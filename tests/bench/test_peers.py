@@ -1,7 +1,6 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
 import ctypes
-import random
 from dataclasses import replace
 from functools import partial
 
@@ -15,9 +14,6 @@ from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_onl
 from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
-from dpsco_bench.papers.gopi2022.bench import P, one_chain
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.zhang2022 import bench as online_to_batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -90,20 +86,6 @@ def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
     assert stats.kstest(np.sum(np.abs(z) ** 3, axis=1) ** (1 / 3), stats.chi(5).cdf).pvalue > 1e-3
     own = Stream(stream_key(0, "bench", "law")).generalised_gaussian(0, 1, 0, 20_000, 5, 3.0)
     np.testing.assert_allclose(np.mean(z**2), np.mean(own.astype(np.float64) ** 2), rtol=0.03)
-
-
-def test_the_script_of_one_chain_has_the_law_of_the_batched_chains():
-    generator = random.Random(1)
-    ends = np.array([one_chain([6.0, 0.0, 0.0], 3.0, P, 25, generator)[0] for _ in range(600)])
-    assert abs(ends.mean() - AxisLaw(P, 3, 6.0, 3.0).mean()) < 4 * ends.std() / np.sqrt(600)
-
-
-def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
-    records = np.random.default_rng(2).standard_normal((13, 5)) / 4.0
-    stream = Stream(stream_key(0, "bench", "noise/node"))
-    drawn = 3.0 * stream.normal(0, 12, 0, 3, 5).astype(np.float64)
-    single = [online_to_batch.single_run(records, iter(drawn[:, r]).__next__) for r in range(3)]
-    np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)
 
 
 SGD = noisy_sgd.SampledSgdTask(replicates=3, d=7, steps=40, n=9, step=0.4)
