@@ -57,7 +57,7 @@ help:
 # --- environment -----------------------------------------------------------------------------------
 # A stamp is written last: an interrupted build has none and starts again, a changed lock outdates it. Of an environment
 # that was removed in part, or whose Python is gone, a stamp may be left: it counts only where that Python starts.
-.venv: .venv/.package
+.venv: .venv/.compiled
 
 unusable = $(if $(wildcard .venv/.lock),$(shell $(bin)/python -c 'import pip' >/dev/null 2>&1 || echo anew))
 
@@ -76,6 +76,12 @@ anew:
 
 .venv/.package: .venv/.lock pyproject.toml dpsco_bench/__init__.py
 	@$(bin)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# On all cores at once: jobs would compile the same loop each for itself.
+.venv/.compiled: .venv/.package
+	@echo 'compiling loops (half a minute) ...'
+	@$(bin)/python -c 'from dpsco_bench.bench.fused_pairs import compile_ahead; compile_ahead()'
 	@touch $@
 
 # --- running ---------------------------------------------------------------------------------------

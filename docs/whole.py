@@ -115,7 +115,7 @@ def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
 
 
 def keep(path: Path, profile: str, before: Whole, after: Whole) -> None:
-    """Write what both took into the file, and leave all else that it has: what was noted by hand, and the reasons."""
+    """Write what both took into the file, and leave all else that it has, noted by hand."""
     kept = loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     kept[profile] = kept.get(profile, {}) | {"before": asdict(before), "after": asdict(after)}
     write_atomic(path, dumps_pretty(kept))

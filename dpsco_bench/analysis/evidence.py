@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.model import RISK, THRESHOLD
@@ -276,7 +275,7 @@ def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
     """Extras of the final outputs by cell, ``(data_sets, replicates)``; without names that a row lacks."""
     if EXTRAS not in table.column_names:
         return {}
-    final = table.filter(pc.equal(table["checkpoint"], FINAL))
+    final = table.filter(pa.array(table["checkpoint"].to_numpy() == FINAL))
     extras = read_extras(final)
     if not extras:
         return {}

@@ -247,8 +247,11 @@ def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
     return float(f"{outward(value, kind, DIGITS):.{DIGITS}g}") if bound else _rounded(value)
 
 
-def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
-    """What is recorded of a profile's verdicts; empty if there is no such file. Raises InputError for a damaged one."""
+def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:
+    """Read the recorded verdicts of a profile, all or one paper's; empty if there is no such file.
+
+    Raises InputError for a damaged one.
+    """
     target = Path(path)
     try:
         rows = loads(target.read_text(encoding="utf-8")) if target.is_file() else []
@@ -256,4 +259,5 @@ def read_record(path: str | os.PathLike[str]) -> list[Verdict]:
         raise InputError(
             "record", str(target), "a JSON list of verdicts, as dpsco compare --record writes it"
         ) from error
-    return [Verdict.from_json(row) for row in rows]
+    wanted = f"{paper}." if paper else ""
+    return [Verdict.from_json(row) for row in rows if str(row.get("id")).startswith(wanted)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpsco_bench.bench.measure import NotMeasurable
 
-FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
+FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-fopenmp-simd", "-shared", "-fPIC")
 
 
 @cache

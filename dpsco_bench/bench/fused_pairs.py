@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, NotMeasurable, Pair
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.run import make_objective
 from dpsco_bench.fused.compiled import available
-from dpsco_bench.fused.registry import run_of
+from dpsco_bench.fused.registry import fused_module, run_of
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
 
-Size = tuple[int, int, float]
-SIZES: tuple[Size, ...] = ((12, 8, 20.0), (64, 8, 8.0), (64, 128, 8.0), (512, 128, 5.0))
-"""Replicates, dimension, and how many times as fast as the listing the compiled steps are to be."""
+Size = tuple[int, int]
+SIZES: tuple[Size, ...] = ((12, 8), (64, 8), (64, 128), (512, 128))
+"""Replicates and dimension. Against its own listing a method has no goal: a slow listing would meet it."""
 NOISE_GOAL, WIDE = 2.0, 128
 """In times of drawing all of its noise, from that dimension on."""
-LISTED = "the noise is the listing's too, and at this size its calls are no longer most of its step"
-SHARED = "draws, records and arithmetic are the listing's too: compiled steps save its calls alone"
 BESIDE = "beside its noise a step reads a record, moves, projects and adds to a sum: more bytes than the noise has"
-NOISE = ", noise"
-"""How the name of a row against its noise ends."""
+LISTING, NOISE = "its listing", ", noise"
+"""A peer, and how the name of a row against its noise ends."""
 MOST_VALUES, MOST_STEPS = 1 << 23, 4096
 
 SCALE = 0.3
@@ -64,13 +66,12 @@ def other_methods(
     ----------
     id : str, of the goal
     cells : mapping, how a row calls a method -> see `CellOf`
-    sizes : sequence of (replicates, dimension, least ratio)
-    limits : mapping, of methods that spend their time on something else than `SHARED` says -> on what
+    sizes : sequence of (replicates, dimension)
+    limits : mapping, of methods that spend their time on something else than `BESIDE` says -> on what
     noisy : collection of str, methods that draw noise in each step: they are set against that too
     """
     for method, cell_of in cells.items():
-        listed, beside = (limits.get(method, usual) for usual in (SHARED, BESIDE))
-        yield from _rows(id, method, cell_of, sizes, SCALE, RUN, listed, beside, method in noisy)
+        yield from _rows(id, method, cell_of, sizes, SCALE, RUN, limits.get(method, BESIDE), method in noisy)
 
 
 def _rows(
@@ -80,34 +81,47 @@ def _rows(
     sizes: Sequence[Size],
     scale: float,
     unit: str = STEP,
-    listed: str = LISTED,
     beside: str = BESIDE,
     noisy: bool = True,
     lazy: bool = False,
 ) -> Iterator[BenchCase]:
     """Set a method against its listing, and where it is ``noisy`` at the wide sizes against its noise too."""
-    for replicates, d, least in sizes:
+    for replicates, d in sizes:
         steps = max(64, min(MOST_STEPS, MOST_VALUES // (replicates * d)))
         name, given = f"{method}, R/d = {replicates}/{d}", (partial(cell_of, d, steps), replicates, scale, unit)
-        yield BenchCase(id, name, "its listing", unit, AT_LEAST, least, partial(_listing_pair, *given), listed)
+        yield BenchCase(id, name, LISTING, unit, AT_LEAST, None, partial(_listing_pair, *given))
         if noisy and d >= WIDE:
             peer = "drawing all of its noise" + ", most of which it leaves out" * lazy
             goal = None if lazy else NOISE_GOAL
             yield BenchCase(id, name + NOISE, peer, unit, AT_MOST, goal, partial(_noise_pair, *given), beside)
 
 
-def without_room(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows as they were kept; where a goal leaves less time than the noise that both draw, this is its limit."""
-    noise = {(row["id"], row["case"]): row["peer_ns"] for row in rows if row["case"].endswith(NOISE) and row["goal"]}
-    found = []
-    for row in rows:
-        alone = noise.get((row["id"], row["case"] + NOISE))
-        left = row["peer_ns"] / row["goal"] if alone and row["met"] is False and row["peer_ns"] else None
-        if alone and left is not None and left < alone:
-            told = f"{left:.3g} ns, and its noise alone, which the listing draws too, takes {alone:.3g}"
-            row = {**row, "limit": f"the goal leaves {told}"}
-        found.append(row)
+def timed_cells() -> dict[str, Cell]:
+    """Algorithm -> its cell of the first size, of all methods that are set against their listings."""
+    cases = (case for id in GOALS.names() if id.startswith("P1_") for case in GOALS.get(id).cases())
+    found: dict[str, Cell] = {}
+    for case in cases:
+        if case.peer == LISTING and isinstance(case.build, partial):
+            cell = case.build.args[0]()
+            found.setdefault(cell.algorithm, cell)
     return found
+
+
+def compile_ahead() -> None:
+    """Compile the steps of these methods on all cores, a module in one process, so that no run waits for it."""
+    if not available():
+        return
+    by_module = defaultdict[str, list[Cell]](list)
+    for id, cell in timed_cells().items():
+        by_module[fused_module(id)].append(cell)
+    with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(_compile, by_module.values()))
+
+
+def _compile(cells: Sequence[Cell]) -> None:
+    listen()  # to Numba's compiler: its cache is checked from here on
+    for cell in cells:
+        TimedRun(cell, 2, SCALE)(True)
 
 
 class TimedRun:
@@ -168,7 +182,7 @@ class _Widths(Mechanism):
 def _listing_pair(cell: Callable[[], Cell], replicates: int, scale: float, unit: str) -> Pair:
     run = TimedRun(cell(), replicates, scale)
     if not run.is_fused():
-        raise NotMeasurable("at this size its listing runs", missed=True)
+        raise NotMeasurable("at this size its listing runs")
     work = replicates * (run.steps if unit == STEP else 1)
     return Pair(lambda: run(True), lambda: run(False), work, work)
 

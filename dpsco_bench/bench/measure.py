@@ -16,17 +16,7 @@ Task = Callable[[], object]
 
 
 class NotMeasurable(Exception):
-    """A case that cannot be measured; the message says why.
-
-    Parameters
-    ----------
-    missed : bool
-        Whether its goal is missed all the same, as where there is nothing else than what it is to be compared with.
-    """
-
-    def __init__(self, reason: str, missed: bool = False) -> None:
-        super().__init__(reason)
-        self.missed = missed
+    """A case that cannot be measured; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +73,7 @@ class Row:
     Attributes
     ----------
     id, case, peer, unit, sense, goal : as of `BenchCase`
-    ratio, met : None where nothing was measured, though a goal may be missed then; ``met`` without a goal too
+    ratio, met : None where nothing was measured; ``met`` without a goal too
     ours_ns, peer_ns : least times per unit
     ratio_median : median of the rounds' ratios, beside ``ratio`` a measure of disturbance
     reason : why nothing was measured, else empty
@@ -117,7 +107,7 @@ def measure(case: BenchCase, effort: Effort) -> Row:
     try:
         pair = case.build()
     except NotMeasurable as reason:
-        return replace(row, reason=str(reason), met=False if reason.missed and case.goal is not None else None)
+        return replace(row, reason=str(reason))
     calls = [_calls(task, effort.seconds) for task in (pair.ours, pair.peer)]
     ours, peer = [], []  # nanoseconds per unit of work
     for _ in range(effort.rounds):

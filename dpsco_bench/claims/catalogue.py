@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpsco_bench.claims.erratum import Erratum, parse_erratum
-from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.claims.model import Claim
-from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.slug import slug
-from dpsco_bench.claims.tables import TableText, parse_table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.registry import absent_paper, paper_folders
 
-T = TypeVar("T", Claim, TableText)
+if TYPE_CHECKING:
+    from dpsco_bench.claims.erratum import Erratum
+    from dpsco_bench.claims.model import Claim
+    from dpsco_bench.claims.tables import TableText
+
+T = TypeVar("T", "Claim", "TableText")
+CLAIM_SUFFIXES = (".yaml", ".yml")
 
 
 def conf_files(pattern: str) -> list[Path]:
@@ -69,6 +71,8 @@ def _parsed(path: Path) -> Claim:
 
 @cache
 def _parsed_once(path: Path, changed: int, size: int) -> Claim:
+    from dpsco_bench.claims.parsing import parse_claim  # which loads every kind, and SciPy: lists do without
+
     return _named_as(path, parse_claim)
 
 
@@ -97,9 +101,59 @@ def check_id(id: str, path: Path) -> None:
         raise InputError(f"{path}: id", id, f"{called}, as its file is called")
 
 
-def read_claims() -> list[Claim]:
-    """All claims, sorted by id. Raises DpscoError naming the file in which something is wrong."""
-    return [_parsed(path) for path in claim_files().values()]
+def read_claims(text: str = "") -> list[Claim]:
+    """All claims whose files have a text in them, sorted by id. Raises DpscoError naming a file that is wrong."""
+    return [_parsed(path) for path in claim_files().values() if not text or text in path.read_text(encoding="utf-8")]
+
+
+def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
+    """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
+
+    Raises InputError for something that is no such file, or an id that is taken.
+    """
+    taken, found = set(claim_ids()), {}
+    for file in files:
+        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
+            raise InputError("claims", file, "a list of existing YAML files (.yaml)")
+        entry = read_yaml(Path(file), "claims")
+        id = entry.get("id") if isinstance(entry, dict) else None
+        if not isinstance(id, str) or "." not in id.strip("."):
+            raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")
+        if id in taken:
+            raise InputError(f"id in {file}", id, "one that no other claim has")
+        taken.add(id)
+        found[id] = entry
+    return found
+
+
+@contextmanager
+def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
+    """Errors about a claim of one's own name the file that it is in."""
+    try:
+        yield
+    except DpscoError as error:
+        file = next((str(file) for file in files if id in own_claims([file])), "")
+        if not file or file in str(error):
+            raise
+        raise DpscoError(f"{file}: {error}") from error
+
+
+def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
+    """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
+
+    Raises InputError for an unknown claim.
+
+    Parameters
+    ----------
+    text : str, as written
+    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
+    """
+    known = claim_ids() if known is None else known
+    wanted = text.replace("/", ".", 1).replace("_", ".")
+    for id in known:
+        if id == text or id.replace("_", ".") == wanted:
+            return id
+    raise InputError("claim", text, nearest(text, known, "dpsco list claims"))
 
 
 def profile_claims(profile: str) -> list[str]:
@@ -142,6 +196,8 @@ def _named(root: Path, profile: str) -> list[str]:
 
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
+    from dpsco_bench.claims.tables import parse_table
+
     return [_named_as(path, parse_table) for path in claim_files("table").values()]
 
 
@@ -155,6 +211,8 @@ def load_errata(paper: str) -> list[Erratum]:
 
     Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
     """
+    from dpsco_bench.claims.erratum import parse_erratum
+
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
         with naming(path):

@@ -6,10 +6,9 @@ The plan is written only when its stamp (configuration files, overrides, package
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from dpsco_bench.claims.bounds.registry import get_bound
@@ -17,73 +16,23 @@ from dpsco_bench.claims.catalogue import (
     check_id,
     claim_file,
     claim_files,
-    claim_ids,
+    errors_of,
+    find_claim_id,
     find_errata,
     load_errata,
+    own_claims,
     read_claim,
 )
-from dpsco_bench.claims.files import read_shipped, read_yaml
+from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.claims.settings import Settings
-from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.paths import conf_dir
-
-CLAIM_SUFFIXES = (".yaml", ".yml")
-
-
-def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
-    """Claims in a user's own files, by id; each file is written like those of ``conf/claim``.
-
-    Raises InputError for something that is no such file, or an id that is taken.
-    """
-    taken, found = set(claim_ids()), {}
-    for file in files:
-        if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
-            raise InputError("claims", file, "a list of existing YAML files (.yaml)")
-        entry = read_yaml(Path(file), "claims")
-        id = entry.get("id") if isinstance(entry, dict) else None
-        if not isinstance(id, str) or "." not in id.strip("."):
-            raise InputError(f"id in {file}", "missing" if id is None else id, "given, of the form paper.name")
-        if id in taken:
-            raise InputError(f"id in {file}", id, "one that no other claim has")
-        taken.add(id)
-        found[id] = entry
-    return found
-
-
-@contextmanager
-def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
-    """Errors about a claim of one's own name the file that it is in."""
-    try:
-        yield
-    except DpscoError as error:
-        file = next((str(file) for file in files if id in own_claims([file])), "")
-        if not file or file in str(error):
-            raise
-        raise DpscoError(f"{file}: {error}") from error
-
-
-def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
-    """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
-
-    Raises InputError for an unknown claim.
-
-    Parameters
-    ----------
-    text : str, as written
-    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
-    """
-    known = claim_ids() if known is None else known
-    wanted = text.replace("/", ".", 1).replace("_", ".")
-    for id in known:
-        if id == text or id.replace("_", ".") == wanted:
-            return id
-    raise InputError("claim", text, nearest(text, known, "dpsco list claims"))
 
 
 def load_claim(

@@ -20,6 +20,8 @@ from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 CALIBRATIONS = ("paper", "accounted")
+WEAK = 10.0
+"""Claims above this epsilon are warned of: odds of more than 22,000 to 1 that a record is told."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,13 @@ def sentences(report: Account) -> list[str]:
         said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
     if report.data_dependent_constants:
         said.append("The constants shown are those of data set 0; computing them from the data is not private.")
+    if report.epsilon > WEAK:
+        odds = f"odds of exp({report.epsilon:g}) to 1"
+        said.append(
+            f"epsilon = {report.epsilon:g} protects nobody: two neighbouring data sets may be told apart at {odds}."
+        )
+    if report.n == 1:
+        said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
     if report.delta_large:
         said.append(f"delta >= 1/n = {1 / report.n:.3g}: releasing one record outright would satisfy such a delta.")
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_override, parse_value
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
@@ -47,7 +48,8 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
     Parameters
     ----------
-    arguments : sequence of str, ids, files of one's own claims (``.yaml``), and settings ``key=value``
+    arguments : sequence of str, ids, papers (all their claims), patterns such as ``paper.thm*``,
+        files of one's own claims (``.yaml``), and settings ``key=value``
 
     Returns
     -------
@@ -58,10 +60,16 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     settings = extended([text for text in arguments if text not in names], "plugins", plugins)
     settings = check_settings(extended(settings, "claims", files))
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
-    ids = [id for name in names for id in (own_claims([name]) if name in files else [find_claim_id(name, known)])]
+    ids = [id for name in names for id in (own_claims([name]) if name in files else _meant(name, known))]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
+
+
+def _meant(name: str, known: Sequence[str]) -> list[str]:
+    """Ids that a name stands for: a paper's for the paper's, those that match a pattern, else the claim of that id."""
+    found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
+    return found or [find_claim_id(name, known)]
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:

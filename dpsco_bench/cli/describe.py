@@ -8,13 +8,17 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, get_algorithm, list_algorithms
+from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, list_algorithms
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import (
+    CLAIM_SUFFIXES,
     claim_ids,
     errata_papers,
+    errors_of,
+    find_claim_id,
     find_errata,
     load_errata,
+    own_claims,
     read_claim,
     read_claims,
     table_texts,
@@ -24,7 +28,7 @@ from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.plain import Plain
-from dpsco_bench.problems.registry import list_problems, problem_class
+from dpsco_bench.problems.registry import PROBLEMS, list_problems
 from dpsco_bench.problems.traits import need_text
 
 _PARAMETERS = "Parameters\n----------\n"
@@ -45,10 +49,10 @@ def describe(id: str) -> Plain:
         with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its errata
         ledger), or the file of one's own claim.
     """
-    alone = [name for name in list_algorithms() if name.partition(".")[2] == id]
-    for find in (_algorithm, _problem, _table, _errata, _claim):
+    for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
         if (found := find(id)) is not None:
             return found
+    alone = [name for name in list_algorithms() if name.partition(".")[2] == id]
     if len(alone) == 1 and (found := _algorithm(alone[0])):
         return found
     errata = [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
@@ -58,11 +62,13 @@ def describe(id: str) -> Plain:
 
 
 def _algorithm(id: str) -> Plain | None:
-    if id.replace("/", ".", 1) not in list_algorithms():
+    name = id.replace("/", ".", 1)
+    entry = ALGORITHMS.find(name) if "." in name else None
+    if entry is None:
         return None
-    entry = get_algorithm(id)
     doc = inspect.getdoc(entry.plan_function) or ""
-    claims = [c for c in read_claims() if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
+    named = read_claims(entry.id.rpartition(".")[2])
+    claims = [c for c in named if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     touched = {(claim.paper, id) for claim in claims for id in claim.errata}
     defined = [c for c in CALIBRATIONS if any(c in allowed for allowed in entry.variants.values())]
     return {
@@ -132,9 +138,9 @@ def on_others(doc: str, options: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _problem(id: str) -> Plain | None:
-    if id not in list_problems():
+    cls = PROBLEMS.find(id) if id.isidentifier() else None
+    if cls is None:
         return None
-    cls = problem_class(id)
     problem, doc = cls(None), inspect.getdoc(cls) or ""
     options = []
     for key, p in problem_options(cls).items():
@@ -155,7 +161,7 @@ def _problem(id: str) -> Plain | None:
         "traits": sorted(trait.value for trait in problem.properties),
         "options": options,
         "doc": doc,
-        "claims": [c.id for c in read_claims() if any(part.problem == id for part in c.parts)],
+        "claims": [c.id for c in read_claims(id) if any(part.problem == id for part in c.parts)],
     }
 
 
@@ -204,8 +210,6 @@ class PartText:
 
 def _claim(id: str) -> Plain | None:
     """Describe a claim: parts, symbols of their bounds (what each means, its ``entry`` of the context), errata."""
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES, errors_of, find_claim_id, own_claims
-
     files = [id] if id.endswith(CLAIM_SUFFIXES) else []
     if files:
         ((name, entry),) = own_claims(files).items()

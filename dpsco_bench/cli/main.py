@@ -134,6 +134,8 @@ def _own_place(error: BaseException) -> str:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    if unread := [text for text in arguments if any("\udc80" <= letter <= "\udcff" for letter in text)]:
+        raise UsageError(f"argument = {unread[0]!r}: must be text in the locale's encoding (PYTHONUTF8=1: in UTF-8)")
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_usage())
         return 0 if arguments else BAD_INPUT
@@ -142,6 +144,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"dpsco_bench {__version__}")
         return 0
+    os.environ["MPLBACKEND"] = "agg"  # figures are files, whatever a shell prefers for its windows
     for library in ("OPENBLAS", "OMP", "MKL"):  # before a verb loads NumPy: its BLAS reads them then, and never again
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # cores are the workflow's, and results must not depend
     verb = load_verb(arguments[0])

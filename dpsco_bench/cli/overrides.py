@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
@@ -51,10 +52,10 @@ def complete(arguments: Sequence[str]) -> list[Override]:
     arguments : sequence of str
         ``key=value`` in Hydra's grammar, or with plain keys of the algorithm or the problem (``theta=0.01``).
     """
-    parsed = [parse_override(argument) for argument in arguments]
-    for override in parsed:
-        if override.key == "plugins":
-            load_plugins(listed_files(override))
+    for argument in arguments:
+        if argument.partition("=")[0].strip(" +") == "plugins":
+            load_plugins(listed_files(parse_override(argument)))
+    parsed = [parse_override(_written_out(argument)) for argument in arguments]
     store_options()
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
@@ -130,18 +131,44 @@ def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
     return [*kept, file_list(key, dict.fromkeys([*listed_by(settings, key), *files]))]
 
 
+def _written_out(argument: str) -> str:
+    """List the names that ``GROUP=glob(PATTERN)`` stands for: Hydra's own looks for files, and names are registered.
+
+    Raises InputError for a pattern that no name matches.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    group, _, text = argument.strip().partition("=")
+    if group not in GROUPS or not text.startswith("glob("):
+        return argument
+    names = list_algorithms() if group == "algorithm" else list_problems() if group == "problem" else _options(group)
+    try:
+        pattern: Any = OverridesParser.create().parse_override(f"{group}={text}").value()
+        found = [name for name in names if pattern.filter([name, name.replace(".", "/", 1)])]
+    except HydraException:
+        found = []
+    if not found:
+        raise InputError(
+            group, text, f"a pattern that some names match, such as {group}=glob({names[0].partition('.')[0]}*)"
+        )
+    return f"{group}={','.join(found)}"
+
+
+def _options(group: str) -> list[str]:
+    return sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
+
+
 def _group_override(override: Override) -> Override:
     """Check the options of a group; ids may be written ``paper.name``."""
-    if override.text.startswith("glob("):
-        raise InputError(override.key, override.text, "names, separated by commas")
     group, given = override.key, [value.strip().strip("'\"") for value in override.values]
-    known = {path.stem for path in (conf_dir() / group).glob("*.yaml")}
+    known = _options(group)
     if group == "algorithm":
         names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
     elif group == "problem":
         names = tuple(problem_class(value).name for value in given)
     elif unknown := [value for value in given if value not in known]:
-        raise InputError(group, unknown[0], "one of " + ", ".join(sorted(known)))
+        raise InputError(group, unknown[0], "one of " + ", ".join(known))
     else:
         names = tuple(given)
     if len(set(names)) < len(names):

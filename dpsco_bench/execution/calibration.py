@@ -90,7 +90,13 @@ def within_range(cell: Cell) -> Iterator[None]:
         raise
     except (ArithmeticError, ValueError, MemoryError) as error:
         where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
-        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {error}") from error
+        numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
+        why = (
+            "a logarithm or power of these numbers, or of the problem's constants, is out of range"
+            if numeric
+            else error
+        )
+        raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {why}") from error
 
 
 def constants_status(cell: Cell, plan: Plan, constants: str) -> str:

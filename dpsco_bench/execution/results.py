@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
@@ -169,6 +168,8 @@ def check_replaceable(key: str, path: Path) -> None:
 
 def table_bytes(table: pa.Table) -> bytes:
     """A table as Parquet; the same rows and metadata give the same bytes."""
+    from pyarrow import parquet as pq  # most verbs read no table
+
     stream = io.BytesIO()
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
@@ -179,6 +180,8 @@ def parquet_table(source: Path | bytes) -> pa.Table:
 
     Arrow's own readers of files start threads; a process that ends at once after one may abort (its issue 34314).
     """
+    from pyarrow import parquet as pq
+
     content = source if isinstance(source, bytes) else source.read_bytes()
     return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
 
@@ -216,6 +219,8 @@ def read_table(path: Path) -> tuple[pa.Table, Plain]:
 
 def read_metadata(path: Path) -> Plain:
     """The decoded ``dpsco.*`` metadata of a result table."""
+    from pyarrow import parquet as pq
+
     return _decoded(pq.read_schema(path))
 
 

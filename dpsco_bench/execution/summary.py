@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.special import stdtrit
 
 from dpsco_bench.execution.cell import Cell, located
@@ -147,7 +146,7 @@ def risk_kind_of(cell: Cell) -> str:
 
 def summarise(job: Job, table: pa.Table) -> Summary:
     """Mean risk with its standard error, privacy and cost of a job's final outputs."""
-    final = table.filter(pc.equal(table["checkpoint"], FINAL))
+    final = table.filter(pa.array(table["checkpoint"].to_numpy() == FINAL))
     risk, sets = final["risk"].to_numpy(), final["data_set"].to_numpy()
     means = np.array([risk[sets == number].mean() for number in np.unique(sets)])
     row, extras, cell = final.slice(0, 1).to_pylist()[0], read_extras(final), job.cells[0]

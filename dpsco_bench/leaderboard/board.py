@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
-from dpsco_bench.claims.compose import CLAIM_SUFFIXES
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.entries import build_checked, check_names, listed
 from dpsco_bench.claims.files import read_shipped, read_yaml

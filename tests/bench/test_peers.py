@@ -1,21 +1,19 @@
 """What the benchmark compares computes the same numbers, given the same noise."""
 
-import random
+import ctypes
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import jax_peer, products
+from dpsco_bench.bench import c_peer, jax_peer, products
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
-from dpsco_bench.papers.gopi2022.bench import P, one_chain
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.zhang2022 import bench as online_to_batch
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
 
@@ -90,21 +88,11 @@ def test_gamma_and_power_have_the_law_of_the_generalised_gaussian():
     np.testing.assert_allclose(np.mean(z**2), np.mean(own.astype(np.float64) ** 2), rtol=0.03)
 
 
-def test_the_script_of_one_chain_has_the_law_of_the_batched_chains():
-    generator = random.Random(1)
-    ends = np.array([one_chain([6.0, 0.0, 0.0], 3.0, P, 25, generator)[0] for _ in range(600)])
-    assert abs(ends.mean() - AxisLaw(P, 3, 6.0, 3.0).mean()) < 4 * ends.std() / np.sqrt(600)
-
-
-def test_the_online_to_batch_script_runs_what_the_batched_loop_runs():
-    records = np.random.default_rng(2).standard_normal((13, 5)) / 4.0
-    stream = Stream(stream_key(0, "bench", "noise/node"))
-    drawn = 3.0 * stream.normal(0, 12, 0, 3, 5).astype(np.float64)
-    single = [online_to_batch.single_run(records, iter(drawn[:, r]).__next__) for r in range(3)]
-    np.testing.assert_allclose(online_to_batch.batched_run(records, 3), single, rtol=0, atol=1e-13)
-
-
 SGD = noisy_sgd.SampledSgdTask(replicates=3, d=7, steps=40, n=9, step=0.4)
+
+
+wide_run = partial(noisy_sgd.c_run, wide=True)
+SINGLE_RECORD_PEERS = [noisy_sgd.c_run, wide_run, noisy_sgd.jax_run, noisy_sgd.torch_run]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +103,7 @@ def given():
     return indices, drawn, [noisy_sgd.script_run(SGD, indices, rows) for rows in drawn]
 
 
-@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
 def test_single_record_peers_run_the_same_steps(peer, given):
     indices, drawn, ends = given
     try:
@@ -125,7 +113,24 @@ def test_single_record_peers_run_the_same_steps(peer, given):
     np.testing.assert_allclose(np.asarray(run()), ends, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("peer", [noisy_sgd.c_run, noisy_sgd.jax_run, noisy_sgd.torch_run])
+def test_vectorised_normals_of_the_c_peer_are_normal_and_independent():
+    try:
+        c_run = noisy_sgd.c_run(SGD, wide=True)
+    except NotMeasurable as reason:
+        pytest.skip(str(reason))
+    c_run()  # seeds it
+    z = np.empty(1 << 20, dtype=np.float32)
+    c_peer.library(noisy_sgd.SOURCE).wide_normals(c_peer.pointer(z), ctypes.c_int64(z.size))
+    assert (
+        stats.kstest(z[: 1 << 17], stats.norm.cdf).pvalue > 1e-3 and stats.kstest(np.abs(z), "halfnorm").pvalue > 1e-3
+    )
+    for lag in (1, 16, 32):  # neighbours, the two of a pair, one lane's next
+        assert (
+            abs(np.mean(z[lag:] * z[:-lag])) < 5 / 1024 and abs(np.mean(z[lag:] ** 2 * z[:-lag] ** 2) - 1) < 10 / 1024
+        )
+
+
+@pytest.mark.parametrize("peer", SINGLE_RECORD_PEERS)
 def test_single_record_peers_have_our_law(peer):
     """Ends have the mean and spread of our own fused run, so that the same thing is timed."""
     task = noisy_sgd.SampledSgdTask(400, 4, 60, n=9)

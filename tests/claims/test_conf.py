@@ -7,8 +7,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.asymptotic import LEAST
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import claim_files, read_claim
-from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, plan_settings
+from dpsco_bench.claims.catalogue import claim_files, claim_ids, find_claim_id, read_claim
+from dpsco_bench.claims.compose import claim_plan, load_claim, plan_settings
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES

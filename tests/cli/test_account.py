@@ -112,6 +112,13 @@ def test_large_deltas_are_flagged(dpsco, delta, flagged):
     assert ("delta >= 1/n" in dpsco(*keys).out) is flagged
 
 
+@pytest.mark.parametrize(("n", "epsilon", "told"), [(1, 1.0, "n = 1: "), (64, 1e12, "epsilon = 1e+12 "), (64, 1.0, "")])
+def test_claims_that_protect_nobody_are_warned_of(dpsco, n, epsilon, told):
+    said = dpsco("account", "wang2017.dp_gd", "problem=ridge_logistic", "d=2", f"n={n}", f"epsilon={epsilon}").out
+    found = [line for line in said.splitlines() if line.startswith(("* n = 1", "* epsilon = "))]
+    assert [line.startswith(f"* {told}") for line in found] == [True] * bool(told)
+
+
 def test_nominal_and_data_dependent_constants_are_said(dpsco):
     keys = ("account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
     text, report = dpsco(*keys).out, account(dpsco, *keys)

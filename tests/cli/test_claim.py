@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.compose import claim_plan, left_out
-from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.claiming import asked_claims, run_claim
+from dpsco_bench.errors import InputError
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.layout import Layout
 
@@ -99,3 +101,13 @@ def test_a_claim_is_drawn_into_a_folder(dpsco, tmp_path):
     (tmp_path / "file").write_text("")
     refused = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--figures", "file")
     assert refused.code == 2 and refused.err.count("\n") == 1 and "--figures = 'file/" in refused.err
+
+
+def test_a_paper_and_a_pattern_are_sets_of_claims():
+    known = claim_ids()
+    paper = [id for id in known if id.startswith("wang2017.")]
+    theorems = [id for id in known if id.startswith("wang2017.thm4.")]
+    assert asked_claims(["wang2017"])[0] == asked_claims(["wang2017.*"])[0] == paper and len(paper) > len(theorems) > 1
+    assert asked_claims(["wang2017.thm4.*", "wang2017_thm4_2"])[0] == theorems
+    with pytest.raises(InputError, match="must be a known one"):
+        asked_claims(["wang2018"])

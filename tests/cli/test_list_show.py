@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
-from dpsco_bench.claims.compose import claim_ids
+from dpsco_bench.claims.catalogue import claim_ids, errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.erratum import CHANGES, counted_changes
 from dpsco_bench.cli.describe import _meaning, describe, on_others, paragraphs
 from dpsco_bench.cli.verbs import list as list_verb

@@ -87,9 +87,31 @@ def test_a_verb_imports_nothing_heavy_until_it_runs(name):
     assert set(eval(found)) <= {"numpy"}
 
 
+@pytest.mark.parametrize("what", ["claims", "errata", "tables"])
+def test_a_list_of_files_loads_no_more_than_numpy(what):
+    heavy = ["scipy", "pyarrow", "hydra", "omegaconf", "matplotlib", "dpsco_bench.claims.parsing"]
+    code = (
+        f"import sys; from dpsco_bench.cli.main import main; code = main(['list', {what!r}]); "
+        f"sys.exit(code or str([m for m in {heavy!r} if m in sys.modules]))"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True)  # makes what is kept beside the files
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.strip() == "[]"
+
+
 def test_options_may_stand_between_keys(dpsco):
     mixed = dpsco("account", "wang2017.dp_gd_pl", "n=64", "--json", "problem=ridge_logistic")
     assert mixed.code == 0 and mixed.out.startswith("{")
+
+
+def test_names_in_another_script_are_read_or_refused_in_one_line(tmp_path):
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    for utf8, told in (
+        ("1", "'\u30c7'"),
+        ("0", "'\\udce3\\udc83\\udc87': must be text in the locale's encoding"),
+    ):
+        command, environment = [sys.executable, "-m", "dpsco_bench", "show", "\u30c7"], {**plain, "PYTHONUTF8": utf8}
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and told in done.stderr.decode()
 
 
 def test_module_and_script_are_the_same():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.compose import claim_ids
+from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.report.drawing import KEY, compose, style, svg_text
 from dpsco_bench.report.elements import claimed_and_real, excess_message, sweep, through
 from dpsco_bench.report.inputs import Inputs

@@ -8,7 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import claim_ids, claim_plan, plan_settings
+from dpsco_bench.claims.catalogue import claim_ids
+from dpsco_bench.claims.compose import claim_plan, plan_settings
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds, get_kind
 from dpsco_bench.claims.model import Part

@@ -33,13 +33,13 @@ def kill_group(process):
     process.wait()
 
 
-def test_killed_at_three_random_moments_ends_with_the_same_bytes(project):
+def test_killed_at_five_random_moments_ends_with_the_same_bytes(project):
     """Moments are counted in what a run has made, so that a slow machine neither meets others nor runs more often."""
     assert project.snakemake("--", "verdicts").returncode == 0
     undisturbed = project.tables()
     project.forget()
     moments = random.Random(7)
-    for made in sorted(moments.sample(range(1, len(project.measured(undisturbed))), 3)):
+    for made in sorted(moments.sample(range(1, len(project.measured(undisturbed))), 5)):
         process = project.start("--", "verdicts")
         wait_for(lambda made=made: len(project.measured(project.tables())) >= made, process)
         time.sleep(moments.uniform(0.0, 0.3))

@@ -25,7 +25,10 @@ A claim that does not hold is a result: the exit code is 0 whatever the verdict.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "ids", nargs="+", metavar="ID", help="claims (`_` may stand for `.`) or their files, and settings key=value"
+        "ids",
+        nargs="+",
+        metavar="ID",
+        help="claims (`_` may stand for `.`), papers, patterns ('paper.thm*'), files, and settings key=value",
     )
     parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
     parser.add_argument(

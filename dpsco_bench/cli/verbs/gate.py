@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers
 from dpsco_bench.analysis.judged import read_judged
@@ -14,9 +14,11 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import SKIPPED
 from dpsco_bench.cli.output import Heading, labelled, table
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.predict import Predictor
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
@@ -43,7 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the table and the differences; 1 if a verdict changed."""
-    from dpsco_bench.claims.compose import check_profile, find_claim_id
+    from dpsco_bench.claims.catalogue import find_claim_id
+    from dpsco_bench.claims.model import check_profile
     from dpsco_bench.cli.output import print_json
 
     files = Layout(check_profile(args.profile))
@@ -139,6 +142,8 @@ def recorded_seconds_path(profile: str) -> Path:
 
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
+    from dpsco_bench.execution.predict import Predictor, read_seconds
+
     return Predictor(read_seconds(recorded_seconds_path(profile)))
 
 

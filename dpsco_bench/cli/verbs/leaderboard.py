@@ -82,7 +82,7 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
     Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
     """
-    from dpsco_bench.claims.compose import CLAIM_SUFFIXES
+    from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
     from dpsco_bench.cli.claiming import check_settings
     from dpsco_bench.cli.overrides import extended, listed_by
     from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards

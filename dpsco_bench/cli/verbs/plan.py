@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsco_bench.analysis.stages import staged
-from dpsco_bench.claims.catalogue import conf_files, profile_claims
-from dpsco_bench.claims.compose import claim_plan, errors_of, errors_of_part, own_claims, plan_settings, unmeasured
+from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, profile_claims
+from dpsco_bench.claims.compose import claim_plan, errors_of_part, plan_settings, unmeasured
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import WorkPlan, restored

@@ -105,10 +105,11 @@ def claim(page: Plain) -> Iterator[str]:
 def _recorded(id: str) -> Iterator[str]:
     """Lines of a claim's answers as profile ci has them on record; none of a claim that is not."""
     from dpsco_bench.analysis.answer import answers
-    from dpsco_bench.cli.verbs.gate import recorded_rows
+    from dpsco_bench.analysis.record import read_record
+    from dpsco_bench.cli.verbs.gate import recorded_path
     from dpsco_bench.cli.verdict_table import lines_of
 
-    rows = recorded_rows("ci")
+    rows = read_record(recorded_path("ci"), paper=id.partition(".")[0])  # a claim names none of another paper's
     if own := [row for row in rows if row.id == id]:
         for line in lines_of(answers(own, rows)[id]):
             yield labelled("recorded", line)

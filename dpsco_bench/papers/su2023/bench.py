@@ -9,8 +9,6 @@ from dpsco_bench.bench.fused_pairs import SIZES, CellOf, other_methods
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
-SOLVED = "a step looks at all records, by the same products, and its inner steps multiply matrices"
-DRAWN = "most of a run is the loop's mirror step, powers and norms of every number, and heavy tails are drawn besides"
 INNER = 64
 """A step of kj16 and pda_dpmd solves a projection and looks at all records: a row has one for every so many."""
 RECORDS = 4096
@@ -39,7 +37,6 @@ def cases() -> Iterator[BenchCase]:
         "kj16": solving("su2023.kj16", "logistic_glm"),
         "pda_dpmd": solving("su2023.pda_dpmd", "public_quadratic"),
     }
-    yield from other_methods("P1_su2023", {"phased DP-SGD": phased, **solvers}, limits=dict.fromkeys(solvers, SOLVED))
-    drawn = dict.fromkeys(truncating, DRAWN)
-    yield from other_methods("P1_su2023", truncating, SIZES[:2], drawn)
-    yield from (replace(case, untimed=OWN) for case in other_methods("P1_su2023", truncating, SIZES[2:], drawn))
+    yield from other_methods("P1_su2023", {"phased DP-SGD": phased, **solvers})
+    yield from other_methods("P1_su2023", truncating, SIZES[:2])
+    yield from (replace(case, untimed=OWN) for case in other_methods("P1_su2023", truncating, SIZES[2:]))

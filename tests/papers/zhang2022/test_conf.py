@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.compose import claim_ids, load_claim
+from dpsco_bench.claims.catalogue import claim_ids
+from dpsco_bench.claims.compose import load_claim
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.tables import TableText
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level

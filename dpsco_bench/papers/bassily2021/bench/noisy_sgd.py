@@ -1,4 +1,4 @@
-"""Noisy SGD on single records, as others would write it: plain C, JAX, PyTorch, and NumPy one run at a time.
+"""Noisy SGD on single records, as others would write it: C (plain, vectorised), JAX, PyTorch, NumPy one run at a time.
 
 All run Proposition 13's steps on the same logistic losses from the origin and return the mean of the iterates; each
 draws indices and noise with its own generator. The tests give them the same indices and noise.
@@ -70,9 +70,9 @@ class SampledSgdTask:
 
 
 def c_run(
-    task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
+    task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None, wide: bool = False
 ) -> Callable[[], np.ndarray]:
-    """The loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own."""
+    """Call the loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own, which is vectorised if ``wide``."""
     run, (features, labels) = c_peer.library(SOURCE).noisy_sgd, task.records
     out, work = np.empty((task.replicates, task.d)), np.empty(2 * task.d)
     shape = (task.n, task.d, task.replicates, task.steps)
@@ -81,6 +81,7 @@ def c_run(
         *map(ctypes.c_int64, shape),
         *map(ctypes.c_double, (task.step, task.scale, task.radius)),
         ctypes.c_uint64(1),
+        ctypes.c_int64(wide),
         *map(c_peer.pointer, (indices, noise, work, out)),
     ]
     kept = (features, labels, indices, noise, work)  # while the pointers are used
@@ -181,6 +182,7 @@ def torch_run(
 
 PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = {
     "plain C loop": (c_run, "float64"),
+    "vectorised C loop": (partial(c_run, wide=True), "float64"),
     "JAX vmap + scan, float64": (jax_run, "float64"),
     "JAX vmap + scan, float32": (jax_run, "float32"),
     "PyTorch, float64": (torch_run, "float64"),
