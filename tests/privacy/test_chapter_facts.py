@@ -321,11 +321,7 @@ def test_truncated_batched_mirror_descent_with_more_noise():
 
 @pytest.mark.parametrize(
     ("n", "claimed", "shuffled", "batch", "summed"),
-    [
-        (2**12, ".0735", None, 12, ".636"),
-        (2**16, ".0195", ".588", 47, ".306"),
-        (2**20, ".0051", ".200", 180, ".149"),
-    ],
+    [(2**12, ".0735", None, 12, ".636"), (2**16, ".0195", ".588", 47, ".306"), (2**20, ".0051", ".200", 180, ".149")],
 )
 def test_shuffled_truncated_mirror_descent(n, claimed, shuffled, batch, summed):
     """Constant 1 at eps = sqrt(ln(n/delta)/n): both upper bounds lie far above the claim; neither refutes it."""

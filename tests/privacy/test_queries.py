@@ -15,13 +15,7 @@ from dpsco_bench.privacy.accountants.pure import composed_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
-from dpsco_bench.privacy.plan import (
-    GammaObjectiveQuery,
-    GaussianQuery,
-    NoisyMinimumQuery,
-    ObjectiveQuery,
-    make_plan,
-)
+from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, make_plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream

@@ -29,9 +29,7 @@ ON_SET = BoundContext(
     scales={"linear term": 30.0, "output": 0.1},
 )
 IN_LP = replace(
-    ON_SET,
-    constants=Constants(1.0, 1.0, initial_distance=2.0, norm=1.5),
-    schedule={"kappa": 2.0, "steps": 10},
+    ON_SET, constants=Constants(1.0, 1.0, initial_distance=2.0, norm=1.5), schedule={"kappa": 2.0, "steps": 10}
 )
 HEAVY = replace(
     ON_SET,

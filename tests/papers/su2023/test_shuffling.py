@@ -3,12 +3,7 @@ import math
 import pytest
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.papers.su2023.shuffling import (
-    epsilon_of,
-    largest_local_epsilon,
-    local_budget,
-    shuffled_epsilon,
-)
+from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget, shuffled_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 DELTA = 1e-6

@@ -29,10 +29,7 @@ def plan(constants=RIDGE, n=4096, d=10, privacy=PRIVACY, variant="literal", **op
 def test_v1_trajectory(vectors):
     """T=2, m=3, eta=.5, lam=.1 in the prox, record order (0,2,3),(1,1,0): both snapshots."""
     problem = vectors.FourRecords()
-    for epochs, expected in (
-        (1, (0.299448205841, -0.079754515922)),
-        (2, (0.135238150692, 0.072479476135)),
-    ):
+    for epochs, expected in ((1, (0.299448205841, -0.079754515922)), (2, (0.135238150692, 0.072479476135))):
         made = SVRG.plan(problem.constants, 4, 2, PRIVACY, "literal", epochs=epochs, inner_steps=3, step=0.5)
         snapshot = vectors.run(SVRG, made, problem, (0, 2, 3, 1, 1, 0))
         np.testing.assert_allclose(snapshot, expected, rtol=0, atol=1e-12)

@@ -104,10 +104,7 @@ def test_the_attained_pair_lies_closely_below(shift, batches, participation):
         assert bound <= (1.0 + 1.5 * shift) * best + 6.0 * error
 
 
-@pytest.mark.parametrize(
-    ("shift", "batches", "participation"),
-    [(2.5, 1000, 0.999), (3.0, 100, 0.99), (4.0, 10, 0.9)],
-)
+@pytest.mark.parametrize(("shift", "batches", "participation"), [(2.5, 1000, 0.999), (3.0, 100, 0.99), (4.0, 10, 0.9)])
 def test_large_shifts_are_near_the_attained_pair(shift, batches, participation):
     """From below by importance sampling of the differing record's release: more than 0.9 of epsilon is attained."""
     rng, runs = np.random.default_rng(3), 2_000_000 // batches

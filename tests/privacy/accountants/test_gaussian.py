@@ -9,12 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import (
-    accountant_name,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_mu,
-)
+from dpsco_bench.privacy.accountants.gaussian import accountant_name, gdp_delta, gdp_epsilon, gdp_mu
 
 mus = st.floats(-6.0, 3.0).map(lambda exponent: 10.0**exponent)
 epsilons = st.floats(-3.0, 6.0).map(lambda exponent: 10.0**exponent)
