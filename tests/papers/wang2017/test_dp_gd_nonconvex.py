@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data
@@ -16,49 +14,10 @@ from dpsco_bench.problems.registry import get_problem
 
 NONCONVEX, PLAIN = get_algorithm("wang2017.dp_gd_nonconvex"), get_algorithm("wang2017.dp_gd")
 PRIVACY = PrivacySpec(1.0, 1e-5)
-L = math.log(1e5)
 
 
 def plan(entry=NONCONVEX, constants=None, n=4096, d=8, **options):
     return entry.plan(constants or Constants(0.65, 2.0, initial_gap=0.4), n, d, PRIVACY, "standard", **options)
-
-
-def test_schedule():
-    made = plan()
-    T = round(math.sqrt(2 * 2 * 0.4) * 4096 / (0.65 * math.sqrt(8 * L)))
-    assert (made.steps, made.step) == (T, 0.5) and made.gradient_evaluations == 4096 * T
-    query = made.query("gradient")
-    assert query.sensitivity == pytest.approx(1.3 / 4096) and query.releases == T
-    assert query.paper_scale == pytest.approx(0.65 * math.sqrt(T * L) / 4096)
-
-
-def test_the_smoothness_is_that_of_the_whole_objective():
-    made = plan(constants=Constants(1.0, 1.0, regularisation=3.0))
-    assert made.step == 0.25
-    with pytest.raises(InputError, match=r"^step = 0.3: must be in \(0, 1/L\]"):
-        plan(constants=Constants(1.0, 1.0, regularisation=3.0), step=0.3)
-
-
-@pytest.mark.parametrize("entry", [NONCONVEX, PLAIN])
-def test_options(entry):
-    assert plan(entry, steps=7).steps == 7 and plan(entry, step=0.1).step == 0.1
-    assert plan(entry, noise_constant=4.0).query("gradient").paper_scale == pytest.approx(
-        2 * plan(entry).query("gradient").paper_scale
-    )
-    for options, message in (({"steps": 0}, "^steps = 0"), ({"noise_constant": -1.0}, "^noise_constant = -1.0")):
-        with pytest.raises(InputError, match=message):
-            plan(entry, **options)
-
-
-def test_plain_descent_takes_the_steps_of_figure_2_and_asks_for_convexity():
-    assert (plan(PLAIN).steps, plan(PLAIN).step) == (1000, 0.5)
-    with pytest.raises(Refusal, match="convex records"):
-        PLAIN.check_problem(get_problem("geman_mcclure"))
-
-
-def test_printed_noise_is_that_of_theorem_6_1():
-    assert calibrate(plan(), PRIVACY, "paper").charge.epsilon == pytest.approx(2.40, rel=5e-3)
-    assert calibrate(plan(noise_constant="renyi"), PRIVACY, "paper").privacy_status == "proven"
 
 
 def test_the_output_is_a_uniform_iterate():

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.registry import get_problem
@@ -36,51 +33,6 @@ class Linear(Problem):
 def assert_variance(samples, expected):
     samples = samples.ravel()
     assert abs(samples.var() / expected - 1) < 5 * math.sqrt(2 / samples.size)
-
-
-@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
-@pytest.mark.parametrize("n", [64, 2**16])
-def test_schedule(n, epsilon):
-    c, l = get_problem("ridge_logistic").constants, math.log(1e5)
-    made = GD.plan(c, n, 10, PrivacySpec(epsilon, 1e-5), "standard")
-    kappa = 0.35 / 0.1
-    T = max(1, math.ceil(kappa * math.log(n**2 * epsilon**2 / (10 * l))))
-    assert (made.steps, made.step) == (T, pytest.approx(1 / 0.35)) and made.gradient_evaluations == n * T
-    (query,) = made.queries
-    assert query.sensitivity == 2 / n and query.releases == T
-    assert query.paper_scale == pytest.approx(math.sqrt(T * l) / (n * epsilon))
-
-
-def test_accounted_noise_is_exact():
-    made = GD.plan(get_problem("ridge_logistic").constants, 512, 10, PRIVACY, "standard")
-    sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
-    assert sigma == pytest.approx(2 * math.sqrt(made.steps) / (512 * gdp_mu(1.0, 1e-5)))
-
-
-def test_noise_constant_of_the_proof():
-    c, l = get_problem("ridge_logistic").constants, math.log(1e5)
-    ratio = [GD.plan(c, 64, 10, PRIVACY, "standard", noise_constant=v).queries[0].paper_scale for v in ("renyi", 1)]
-    assert (ratio[0] / ratio[1]) ** 2 == pytest.approx(8 + 4 / l)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"step": 1.001 / 0.35}, r"^step = .*: must be in \(0, 1/L\] with 1/L = 2.85714"),
-        ({"step": 0.0}, "^step = 0.0"),
-        ({"steps": 0}, "^steps = 0: must be an integer >= 1"),
-        ({"noise_constant": 0.0}, "^noise_constant = 0.0: must be a number > 0 or renyi"),
-        ({"noise_constant": "rdp"}, "^noise_constant = 'rdp'"),
-    ],
-)
-def test_conditions_of_the_theorem(options, message):
-    with pytest.raises(InputError, match=message):
-        GD.plan(get_problem("ridge_logistic").constants, 64, 10, PRIVACY, "standard", **options)
-
-
-def test_the_inequality_is_needed():
-    with pytest.raises(InputError, match="^strong_convexity = 0.0: must be > 0"):
-        GD.plan(Constants(1.0, 1.0), 64, 10, PRIVACY, "standard")
 
 
 def test_linear_loss_is_a_random_walk(execute):

@@ -26,13 +26,6 @@ def test_ridge_logistic_draws_the_declared_law(draw):
         assert abs((z * weight).sum()) < 5 * np.sqrt((weight**2).sum())
 
 
-def test_ridge_logistic_constants():
-    c = get_problem("ridge_logistic").constants
-    assert (c.lipschitz, c.smoothness, c.strong_convexity, c.regularisation, c.initial_gap) == (1, 0.25, 0.1, 0.1, 0.1)
-    assert get_problem("ridge_logistic").dimension == 10
-    np.testing.assert_array_equal(get_problem("ridge_logistic").start, np.zeros(10))
-
-
 def test_records_do_not_depend_on_their_number(draw):
     """Record i depends on i alone within one key, and data sets differ."""
     problem = get_problem("ridge_logistic", 3)
@@ -118,23 +111,6 @@ def test_covertype_losses(draw):
     np.testing.assert_array_equal(draw(standard, 100, data_set=3).features, data.features)
 
 
-def test_covertype_without_a_ridge_is_not_strongly_convex():
-    from dpsco_bench.problems.base import Trait
-
-    assert Trait.STRONGLY_CONVEX in get_problem("covertype_synthetic").traits
-    assert Trait.STRONGLY_CONVEX not in get_problem("covertype_synthetic", regularisation=0).traits
-
-
-def test_an_absent_data_set_says_how_to_get_it(tmp_path):
-    from dpsco_bench.errors import DataAbsent
-    from dpsco_bench.problems.registry import problem_class
-
-    reason = problem_class("covertype").unavailable(tmp_path)
-    assert reason.startswith("data absent: `") and "\n" not in reason
-    with pytest.raises(DataAbsent):
-        get_problem("covertype", root=str(tmp_path)).draw(10, None)
-
-
 def test_op_spectrum_and_its_closed_form():
     """Against the law written out: exact steps on every coordinate, then one draw of noise."""
     problem = get_problem("op_spectrum")
@@ -149,14 +125,6 @@ def test_op_spectrum_and_its_closed_form():
     assert gap == pytest.approx(expected, rel=1e-13)
     with pytest.raises(InputError, match="a closed form for wang2017.dp_svrg"):
         problem.expected_gap("wang2017.dp_svrg", {}, {})
-
-
-def test_sgd_closed_form_declares_its_curvature():
-    problem = get_problem("sgd_closed_form", 5, curvature=0.3)
-    c = problem.constants
-    assert (c.smoothness, c.strong_convexity, c.regularisation) == (0.3, 0.3, 0.0)
-    assert np.linalg.norm(problem.start - problem.optimum) == pytest.approx(1.0)
-    assert problem.risk(problem.start[None], None)[0] == pytest.approx(c.initial_gap)
 
 
 def test_face_quadratic_has_its_optimum_on_a_face():
