@@ -14,6 +14,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.geometry.mirror import mean_largest_square
+from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.accountants.pure import epsilon_each_for
@@ -24,6 +25,7 @@ from dpsco_bench.problems.constants import Constants
 from dpsco_bench.problems.registry import get_problem
 
 LETTERS = {name: getattr(math, name) for name in ("ceil", "floor", "isqrt", "sqrt", "log", "log2", "log1p", "e", "inf")}
+LETTERS |= {name: getattr(math, name) for name in ("exp", "lgamma")} | {"shuffled": shuffled_epsilon}
 LETTERS |= {kind.__name__: kind for kind in (Disjoint, Full, Poisson, SingleIndex, WithReplacement)}
 LETTERS |= {"width2": mean_largest_square, "each": epsilon_each_for, "allocation": largest_shift}
 LETTERS |= {"min": min, "max": max, "round": round}
