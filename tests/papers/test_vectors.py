@@ -51,7 +51,7 @@ def unfolded(row):
         one = picked(whole, place)
         wrong = row.get("refused")
         if not isinstance(wrong, dict):
-            yield one | ({"refused": wrong} if wrong else {})
+            yield one | ({"refused": picked(wrong, place)} if wrong else {})
             continue
         for key, values in wrong.items():
             for value in values if isinstance(values, list) else [values]:

@@ -7,7 +7,6 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.optimize import brentq
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws import neighbours
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours
@@ -105,9 +104,3 @@ def test_among_many_pairs_the_worst_is_still_found(monkeypatch):
 def test_nothing_is_needed_where_neighbours_are_close_and_nothing_suffices_where_they_are_not():
     assert AxisNeighbours(2.0, 2, 2.0, 1e-4, 3).epsilon(0.01) == 0.0
     assert AxisNeighbours(2.0, 2, 2.0, 1e4, 1).epsilon(1e-5) == math.inf
-
-
-@pytest.mark.parametrize(("arguments", "key"), [((1.5, 2, 1.0, 1.0, 0), "n"), ((1.5, 2, 1.0, 0.0, 5), "reach")])
-def test_bad_arguments(arguments, key):
-    with pytest.raises(InputError, match=f"^{key} = "):
-        AxisNeighbours(*arguments)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import gammaincc, gammaln
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 
 
@@ -47,12 +46,3 @@ def test_tails_add_up_to_the_mean_excess():
     tails = np.array([law.tail(s) for s in shifts])
     excess = math.exp(64 * math.log(64) - 64 - gammaln(64)) / 640.0
     assert np.sum(0.5 * (tails[1:] + tails[:-1]) * np.diff(shifts)) == pytest.approx(excess, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "key"),
-    [((0, 1.0, 1.0), "d"), ((2, math.inf, 1.0), "A"), ((2, 1.0, -1.0), "B"), ((2, 1.0, 1.0, 0.0), "R")],
-)
-def test_bad_arguments(arguments, key):
-    with pytest.raises(InputError, match=f"^{key} = "):
-        RadialLaw(*arguments)

@@ -27,12 +27,6 @@ def test_an_exact_sample_stays_exact(draws, score):
     assert score(x[:, 2], 0.0) < 4 and not np.any(x == start)
 
 
-def test_another_target_is_left(draws, score):
-    start = sample_axis(draws(ROWS, "start"), 1.5, 4, np.full(ROWS, 5.0), 3.0)
-    x = sample_hit_and_run(draws(ROWS), density(6.5, 3.0, 1.5), start, 1.0, 3)
-    assert score(x[:, 0], AxisLaw(1.5, 4, 5.0, 3.0).mean()) > 4
-
-
 def test_chains_from_the_centre_arrive(draws, score):
     x = sample_hit_and_run(draws(ROWS), density(4.0, 2.0, 2.0), np.zeros((ROWS, 3)), 1.0, 40)
     assert score(x[:, 0], AxisLaw(2.0, 3, 4.0, 2.0).mean()) < 4
