@@ -8,11 +8,9 @@ import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.contract import Checks, check_algorithm
-from dpsco_bench.audit.long_run import Ends
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
@@ -135,19 +133,6 @@ def test_a_regulariser_that_the_steps_forget():
     assert "of the gap to the minimum is left" in detail and "it goes elsewhere" in detail
 
 
-@pytest.mark.parametrize("dimension", [100, 400])
-def test_many_dimensions_excuse_no_method(dimension):
-    """The largest entry of the gradient at the start falls like 1/d, its norm like 1/sqrt(d)."""
-    found = check_algorithm("su2023.phased_dp_sgd", "ridge_logistic", d=dimension)
-    assert {one.check: one.passed for one in found}[LONG_RUN] is True
-
-
-def test_an_end_clearly_above_a_start_next_to_a_minimiser_fails():
-    near = {"start": 1.0, "moved": 0.5, "lipschitz": 2.0}
-    assert Ends(end=1.02, **near).rises and not Ends(end=1.005, **near).rises
-    assert not Ends(1.0, 1.0, 0.0, 2.0).rises and not Ends(1.0, 0.5, 0.5, 2.0).rises
-
-
 def test_a_loss_that_is_steep_beyond_its_set():
     """The largest change is 1.97 times the declared one; a search at random points and records finds less than half."""
     keys = {"d": 256, "projection": 8, "steps": 3}
@@ -164,12 +149,6 @@ def test_a_rank_one_hessian_that_turns_is_no_generalised_linear_loss():
         assert failed("su2023.app_objp", "turning_hessian").keys() == {LOSS_CLASS}
     finally:
         TurningHessian.traits = TurningHessian.traits - {Trait.GENERALISED_LINEAR}
-
-
-def test_the_class_is_not_read_off_the_rank():
-    cell = Cell("su2023.app_objp", "turning_hessian", n=4096, epsilon=1.0, delta=1e-6)
-    _, plan = cell.plan("accounted", 0)
-    assert plan.loss_class == "any" and "erratum E1" in plan.warnings[-1]
 
 
 def test_a_draw_whose_bound_is_called_exact():

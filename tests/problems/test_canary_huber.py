@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
@@ -78,18 +77,3 @@ def test_slope_and_curvature_are_the_derivatives_of_the_loss():
     centred = (problem.loss(u + step, 0.0) - problem.loss(u - step, 0.0)) / (2 * step)
     np.testing.assert_allclose(problem.slope(u, 0.0), centred, atol=1e-9)
     np.testing.assert_allclose(problem.curvature(u, 0.0), [0, 0, 2, 2, 2, 0, 0])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"d": 1}, "^d = 1: must be an integer >= 2"),
-        ({"canary": "singing"}, "^canary = 'singing': must be one of turning, steady$"),
-        ({"smoothness": 0.0}, "^smoothness = 0.0: must be a finite number > 0$"),
-        ({"regularisation": 0}, "^regularisation = 0: must be a finite number > 0$"),
-        ({"start": -1}, "^start = -1: must be"),
-    ],
-)
-def test_options_out_of_range(options, message):
-    with pytest.raises(InputError, match=message):
-        get_problem("canary_huber", **options)

@@ -6,9 +6,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import run
-from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.data_file import DataFile
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3
@@ -152,11 +150,6 @@ def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data
     assert clipped.constants.lipschitz == 20.0
 
 
-def test_without_a_ridge_the_objective_is_not_strongly_convex(table):
-    assert Trait.STRONGLY_CONVEX in drawn()[0].traits
-    assert Trait.STRONGLY_CONVEX not in drawn(regularisation=0.0)[0].traits
-
-
 def test_labels(table):
     rows, labels = table
     assert (drawn(positive=0)[1].labels == -drawn(positive="1")[1].labels).all()
@@ -193,80 +186,6 @@ def test_a_third_label_is_asked_for_or_refused_with_its_row(table):
         drawn(path="digits.csv", positive=2)
 
 
-def test_long_label_values_are_cut_and_on_one_line(table):
-    """A quote that is not closed makes one value of the rest of the file."""
-    rows, labels = table
-    words = np.where(labels == 1, "yes", "no").astype(object)
-    words[41] = '"may\x1bbe ' + "y" * 1000 + '"'
-    write("long.csv", rows, words)
-    for options in ({}, {"positive": "yes"}, {"positive": "other"}, {"loss": "squared"}, {"one_against_rest": True}):
-        with pytest.raises(InputError) as caught:
-            drawn(path="long.csv", **options)
-        text = f"{caught.value} {caught.value.allowed}"
-        assert text.isprintable() and "y" * 30 not in text
-        assert ("yyy..." in text) == (options != {"loss": "squared"})
-    words[0] = words[41]
-    write("long.csv", np.column_stack([rows[:, :2], words]), labels)
-    with pytest.raises(InputError) as caught:
-        drawn(path="long.csv")
-    assert "yyy... in record 1" in str(caught.value) and len(str(caught.value)) < 300
-
-
-WRONG = [
-    ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
-    ({"path": 3}, "path = 3: must be text"),
-    ({"d": 7}, "d = 7: must be 3, the number of features of t.csv"),
-    ({"loss": "hinge"}, "loss = 'hinge': must be one of logistic, squared, least_squares, huber"),
-    ({"scale": "std"}, "scale = 'std': must be one of none, max_row_norm"),
-    ({"clip": 0}, "clip = 0: must be a finite number > 0"),
-    ({"clip": "none"}, "clip = 'none': must be a finite number > 0"),
-    ({"label_clip": -1, "loss": "least_squares"}, "label_clip = -1: must be a finite number > 0"),
-    ({"label_clip": 1.0}, "label_clip = 1.0: must be left out for loss logistic"),
-    ({"regularisation": -1}, "regularisation = -1: must be a finite number >= 0"),
-    ({"intercept": "yes"}, "intercept = 'yes': must be true or false"),
-    ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),
-    ({"positive": "yes"}, "positive = 'yes': must be one of the label's values"),
-    ({"label": "a"}, "positive = 'missing': must be given, .* a has a third, .*, in record"),
-    ({"one_against_rest": True}, "positive = 'missing': must be given with one_against_rest"),
-    ({"one_against_rest": True, "loss": "squared"}, "one_against_rest = True: must be left out for a loss of numbers"),
-    ({"width": 2.0}, "width = 2.0: must be left out for losses other than huber, smoothed_hinge"),
-    ({"domain": "cube"}, "domain = 'cube': must be one of none, l2_ball, l1_ball, lp_ball, simplex"),
-    ({"domain": "lp_ball"}, "p = None: must be given for domain lp_ball"),
-    ({"domain": "l2_ball", "p": 1.5}, "p = 1.5: must be given for domain lp_ball"),
-    ({"radius": 2.0}, "radius = 2.0: must be left out without a domain"),
-    ({"loss": "linear", "regularisation": 0.0}, "regularisation = 0: must be > 0 for loss linear"),
-    ({"split": 1.0}, r"split = 1.0: must be in \[0, 1\)"),
-    ({"split": 0.001}, "split = 0.001: must be a share of the 60 records that leaves some on either side"),
-    ({"drop": "z"}, "drop = 'z': must be columns of t.csv"),
-    ({"positive": 1, "loss": "least_squares"}, "positive = 1: must be left out for a loss of numbers"),
-    ({"sha256": "0"}, "sha256 of t.csv = '.*': must be 0, as planned"),
-    ({"path": "flat.csv"}, "label y of flat.csv = '1.0': must be a column with at least two values"),
-    ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
-    ({"path": "mixed.csv", "loss": "huber"}, "label y of mixed.csv = '\\? in record 6': must be a number in every"),
-    ({"path": "under.csv", "loss": "squared"}, "label y of under.csv = '1_0 in record 7': must be a number in every"),
-    ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
-def test_wrong_options_are_one_line(table, options, message):
-    rows, labels = table
-    write("flat.csv", rows, np.ones(ROWS, int))
-    write("words.csv", rows, ["no", "yes"] * (ROWS // 2))
-    write("under.csv", rows, [*"010101", "1_0", *"01" * ((ROWS - 7) // 2), "1"])
-    write("mixed.csv", rows, [*"01010?", *"01" * (ROWS // 2 - 3)])
-    with pytest.raises(InputError, match=message) as caught:
-        get_problem("data_file", **{**OPTIONS, **options})
-    assert "\n" not in str(caught.value)
-
-
-def test_without_a_file_there_are_constants_but_no_data():
-    problem = DataFile(20, clip=1.0)
-    assert problem.constants.lipschitz == 1 and problem.constants.status == "global" and problem.records is None
-    with pytest.raises(InputError, match="path = 'missing'"):
-        problem.draw(10, None)
-
-
 # --- what names the streams: content, not places ---------------------------------------------------------------------
 
 
@@ -286,12 +205,3 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
     assert keys(clip=1.0) != first
     write("t.csv", rows, 1 - labels)
     assert keys() != first
-
-
-def test_status_and_warnings_reach_the_results(table):
-    clipped = run("wang2017.dp_gd_pl", "data_file", 50, clip=1.0, replicates=2, steps=3, **OPTIONS, positive=1)
-    assert clipped.calibration.privacy_status == "proven" and clipped.calibration.warnings == ()
-    for options in ({}, {"scale": "max_row_norm"}):
-        seen = run("wang2017.dp_gd_pl", "data_file", 50, replicates=2, steps=3, **OPTIONS, **options, positive=1)
-        assert seen.calibration.privacy_status == "unproven"
-        assert "computed from the data: not private" in seen.calibration.warnings[0]

@@ -97,30 +97,6 @@ def test_intervals(text, inside, outside, words):
     assert interval.words(whole=False) == words
 
 
-@pytest.mark.parametrize(
-    ("kind", "declared", "message"),
-    [
-        ("list[int]", option([1], "x"), "^type of option x of problem Bad = list"),
-        ("Nothing", option(1, "x"), "^option x of problem Bad = .*Nothing"),
-        ("float", option(1.0, "x", within="1 to 2"), "^option x of problem Bad = .*: must be a known type and a range"),
-        ("float", option(3.0, "x", within="(0, 1]"), r"^x = 3.0: must be in \(0, 1\]"),
-    ],
-)
-def test_a_declaration_that_cannot_be_meant_is_refused(kind, declared, message):
-    with pytest.raises(InputError, match=message):
-        type("Bad", (Problem,), {"__annotations__": {"x": kind}, "x": declared, "__module__": __name__})
-
-
-def test_a_class_with_a_constructor_of_its_own_keeps_its_signature():
-    class Own(Base):
-        def __init__(self, d=None, step: float = 1.0, constants=None):
-            self.step = step
-            super().__init__(d, constants, ridge=step)
-
-    assert list(inspect.signature(Own).parameters) == ["d", "step", "constants"]
-    assert Own(3, step=4.0).ridge == 4.0 and Own(3).rule_name == "best"
-
-
 def test_ones_own_option_reaches_cells_and_show():
     @problem
     class Hill(Problem):

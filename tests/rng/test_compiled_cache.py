@@ -72,43 +72,6 @@ def test_damage_is_named_in_one_line_and_mended(script, tmp_path):
         assert said == first[0] and line.count("\n") == 1 and str(path) in line and not path.is_symlink()
 
 
-def test_a_cache_that_is_not_checked_is_not_read(script, tmp_path):
-    first = called(script, tmp_path)
-    for path in [*cached(tmp_path, ".nbi"), *cached(tmp_path, ".nbc")]:
-        path.rename(path.with_name(path.name.replace(".checked", "")))
-    before = {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.nb?")}
-    assert called(script, tmp_path) == first
-    assert all(path.read_bytes() == found for path, found in before.items())
-
-
-def test_data_that_are_gone_are_compiled_anew(script, tmp_path):
-    first = called(script, tmp_path)
-    (path,) = cached(tmp_path, ".nbc")
-    path.unlink()
-    assert called(script, tmp_path) == first and path.is_file()
-
-
-def test_without_numba_numpy_draws(tmp_path):
-    script = "import sys\nsys.modules['numba'] = None\n" + "from dpsco_bench.rng.streams import cpu_implementation\n"
-    said, line = called(script + "print(cpu_implementation().__name__)", tmp_path)
-    assert said == "dpsco_bench.rng.reference\n" and line == ""
-
-
-def test_numba_is_not_loaded_for_it(tmp_path):
-    script = "import dpsco_bench.rng.streams, dpsco_bench.fused.registry, sys\nprint('numba' in sys.modules)"
-    assert called(script, tmp_path)[0] == "False\n"
-
-
-def test_a_worker_checks_from_its_start(tmp_path):
-    script = "from dpsco_bench.execution.compiling import listen\nlisten()\nfrom numba.core import caching\n"
-    assert called(script + "print(hasattr(caching.Cache._load_overload, '__wrapped__'))", tmp_path)[0] == "True\n"
-
-
-def test_no_import_is_hooked(tmp_path):
-    script = "import sys\nbefore = [*sys.meta_path]\n" + "from dpsco_bench.rng.streams import cpu_implementation\n"
-    assert called(script + "cpu_implementation()\nprint(sys.meta_path == before)", tmp_path)[0] == "True\n"
-
-
 def test_compiled_draws_are_asked_for_by_the_package():
     """`from dpsco_bench.rng import kernels` has the cache checked; `from dpsco_bench.rng.kernels` would not.
 

@@ -113,11 +113,6 @@ def test_the_a_priori_regret_is_the_sum_of_a_loop(learner, p, k):
         assert value("thm8_a_priori", c) == pytest.approx(value("thm8", again), rel=1e-12)
 
 
-def test_a_learner_without_a_declared_regret_bound_has_none():
-    with pytest.raises(InputError, match="must be one with a case that applies"):
-        value("thm4_a_priori", cell(64, learner="mine"))
-
-
 @pytest.mark.parametrize("name", ["learner", "theorem1", "lemma7"])
 def test_bounds_in_words_are_what_a_run_measured(name):
     """An independent computation of it stands in test_rounds.py."""
