@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import DpscoError
+from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.mirror import mean_largest_square
+from dpsco_bench.geometry.width import mean_largest
 from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
@@ -28,6 +31,7 @@ LETTERS = {name: getattr(math, name) for name in ("ceil", "floor", "isqrt", "sqr
 LETTERS |= {name: getattr(math, name) for name in ("exp", "lgamma")} | {"shuffled": shuffled_epsilon}
 LETTERS |= {kind.__name__: kind for kind in (Disjoint, Full, Poisson, SingleIndex, WithReplacement)}
 LETTERS |= {"width2": mean_largest_square, "each": epsilon_each_for, "allocation": largest_shift}
+LETTERS |= {"width": mean_largest, "support_width": feasible_set("k_support_ball:4", 1.0).width}
 LETTERS |= {"min": min, "max": max, "round": round}
 BOOKS = {file.parent.name: read_yaml(file) for file in sorted(Path(__file__).parent.glob("*/vectors.yaml"))}
 
@@ -70,6 +74,10 @@ def number(value, known):
     return eval(value, {}, LETTERS | known) if isinstance(value, str) else value
 
 
+def constants_of(given):
+    return Constants(**{key: math.inf if value == "inf" else value for key, value in given.items()})
+
+
 class Planned:
     """The plan of a row."""
 
@@ -86,7 +94,7 @@ class Planned:
             member = problem.at(known["n"], known["eps"], known["delta"])
             self.constants = self.entry.visible_constants(member.constants, member)
         else:
-            self.constants = Constants(**{key: float(v) if v == "inf" else v for key, v in given_constants.items()})
+            self.constants = constants_of(given_constants)
         self.variant = row["variant"] if "variant" in row else self.entry.variant_for(given)
         self.make = partial(self.entry.plan, self.constants, known["n"], known["d"], self.privacy, self.variant, given)
 
@@ -145,8 +153,36 @@ def test_what_the_theorem_does_not_cover_is_refused_by_its_name(constants, id, r
     assert str(error.value).startswith(row["refused"])
 
 
-@pytest.mark.parametrize("id", [f"{paper}.{name}" for paper, book in BOOKS.items() for name in book.get("variants", {})])
+@pytest.mark.parametrize(
+    "id", [f"{paper}.{name}" for paper, book in BOOKS.items() for name in book.get("variants", {})]
+)
 def test_the_variant_of_each_calibration(id):
     paper, _, name = id.partition(".")
     wanted = dict(zip(("paper", "accounted", "none"), BOOKS[paper]["variants"][name], strict=True))
     assert {calibration: get_algorithm(id).variant_for(calibration) for calibration in wanted} == wanted
+
+
+def bounds():
+    for paper, book in BOOKS.items():
+        for place, block in enumerate(book.get("bounds", ())):
+            for how in ("values", "terms"):
+                for name, wanted in block.get(how, {}).items():
+                    id = f"{block.get('family', paper)}.{name}"
+                    yield pytest.param(id, how, block, wanted, id=f"{id}-{how}-{place}")
+
+
+@pytest.mark.parametrize(("id", "how", "block", "wanted"), [*bounds()])
+def test_bounds_are_the_formulas_written_out(id, how, block, wanted):
+    privacy = PrivacySpec(block["eps"], block["delta"])
+    given = {key: block.get(key, {}) for key in ("schedule", "scales", "extras")}
+    context = BoundContext(
+        block["n"], block["d"], privacy.epsilon, privacy.delta, constants_of(block["constants"]),
+        block.get("calibration", "paper"), start_risk=block.get("start_risk", math.nan), **given,
+    )  # fmt: skip
+    known = {"n": context.n, "d": context.d, "eps": privacy.epsilon, "l": privacy.log_inverse_delta}
+    known["m"] = gdp_mu(privacy.epsilon, privacy.delta)
+    for letter, formula in block.get("letters", {}).items():
+        known[letter] = number(formula, known)
+    bound = get_bound(id)
+    found = bound.value(context) if how == "values" else bound.named_term(context)
+    assert found == pytest.approx(float(number(wanted, known)), rel=1e-12)

@@ -14,22 +14,23 @@ from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
 from dpsco_bench.privacy.spec import PrivacySpec
 
-DELTAS = [0.0, 1.0, -1e-5, math.nan]
+BAD = [0.0, 1.0, -1e-5, math.nan]
+DELTA = {"delta": (1e-5, BAD)}
 POISSON = {
-    "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), "delta": (1e-5, DELTAS),
+    "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
     "gdp_mu": (0.0, [-0.1]),
 }  # fmt: skip
 RANGES = {
-    allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), "delta": (1e-5, DELTAS)},
-    batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), "delta": (1e-5, DELTAS)},
-    gdp_mu: {"epsilon": (1.0, [0.0, math.inf, math.nan]), "delta": (1e-5, DELTAS)},
-    gdp_epsilon: {"mu": (1.0, [-1.0, math.nan]), "delta": (1e-5, DELTAS)},
+    allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
+    batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
+    gdp_mu: {"epsilon": (1.0, [0.0, math.inf, math.nan]), **DELTA},
+    gdp_epsilon: {"mu": (1.0, [-1.0, math.nan]), **DELTA},
     gdp_delta: {"mu": (1.0, [-1.0, math.nan]), "epsilon": (1.0, [-1.0])},
     poisson_gaussian_epsilon: POISSON,
     add_remove_epsilon: POISSON,
     composed_epsilon: {"epsilon": (0.1, [-1.0, math.nan]), "steps": (3, [0]), "delta": (1e-5, [-1e-5, 1.0, math.nan])},
-    single_index_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), "delta": (1e-5, DELTAS)},
-    PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), "delta": (1e-5, DELTAS)},
+    single_index_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
+    PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
     Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
     Disjoint: {"size": (1, [0])},
     WithReplacement: {"population": (10, [0]), "size": (3, [0])},
