@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench import registry
-from dpsco_bench.claims.catalogue import profile_claims
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.leaderboard.board import load_board
 from dpsco_bench.paths import conf_dir
@@ -46,12 +45,6 @@ def edit(path: Path, old: str, new: str):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-
-
-def test_its_names_in_profiles_are_left_out(gone, conf):
-    claims = profile_claims("smoke")
-    (conf / "profile" / "smoke" / f"{gone}.yaml").write_text(f"claims:\n  - {gone}.thm1\n")
-    assert profile_claims("smoke") == claims
 
 
 @pytest.mark.parametrize("paper", ["gone2020", "never2020"])

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from dpsco_bench.cli.verbs import plan as planning
-from dpsco_bench.leaderboard.board import own_boards
 
 METHOD, BOARD = "examples/own_method.py", "examples/own_board.yaml"
 SMALL = {
@@ -71,27 +70,6 @@ def test_a_method_that_fails_is_told_and_the_others_are_ranked(dpsco):
     assert "failing failed: algorithm mine.failing: its run failed with AttributeError" in " ".join(shown.split())
     alone = dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", "failing.py")
     assert alone.code == 2 and "its run failed with AttributeError" in alone.err.splitlines()[-1]
-
-
-def test_data_beside_a_board_are_found_from_elsewhere(tmp_path, monkeypatch):
-    """A path counts from the working directory, or else from the board's folder."""
-    monkeypatch.chdir(tmp_path)
-    Path("boards").mkdir()
-    options = {"path": "my.csv", "label": "y", "clip": 1}
-    instances = [{"id": "mine", "problem": "data_file", "problem_options": options}, *SMALL["instances"]]
-    board = Path("boards/mine.yaml")
-    board.write_text(json.dumps({**SMALL, "instances": instances}))
-
-    def found():
-        (made,) = own_boards([board]).values()
-        assert made.instances[1].problem_options == {}
-        return made.instances[0].problem_options["path"]
-
-    assert found() == "my.csv", "the error of the run names it"
-    Path("boards/my.csv").write_text("x,y\n1,0\n2,1\n")
-    assert found() == "boards/my.csv"
-    Path("my.csv").write_text("x,y\n1,0\n2,1\n")
-    assert found() == "my.csv"
 
 
 def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):

@@ -17,12 +17,9 @@ from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.report.figures import claim_panels, write_claim_figures
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.papers import parts_table
-from dpsco_bench.report.scores import claim_scores, claim_table, counts_table
+from dpsco_bench.report.scores import claim_table
 from dpsco_bench.report.tables import to_csv, to_markdown
-from dpsco_bench.report.wording import meanings
 
 KIND = '''
 from dataclasses import dataclass
@@ -142,17 +139,3 @@ def test_its_own_fields_stand_in_json_schema_record_and_tables(measured, dpsco, 
     assert "spread at each value" in table and f" {results.rows[0].own['calmest']} " in table
     (listed,) = [row for row in json.loads(dpsco("list", "kinds", "--json").out) if row["id"] == "spread"]
     assert listed["own_fields"]["spread_factor"]["description"] == "spread" and listed["fields"] == ["worst_ratio"]
-
-
-def test_its_panel_words_and_tables_are_in_the_report(measured, tmp_path):
-    _, results = measured
-    kept, lost = claim_scores(results)
-    assert (kept.tone, lost.tone) == ("qualified", "bad") and lost.verdict.startswith("wild (factor ")
-    assert [panel.line for panel in claim_panels(results)] == [kept.verdict, lost.verdict]
-    svg, pdf = write_claim_figures(results, tmp_path / "figures")
-    assert svg.suffix == ".svg" and svg.stat().st_size > 1000 and pdf.suffix == ".pdf" and pdf.stat().st_size > 1000
-    table = to_markdown(claim_table(results))
-    assert "calm" in table and "wild" in table and f"ratio {kept.row.worst_ratio:.3g}"[:8] in table
-    assert "spread of replicates" in to_markdown(counts_table([kept, lost]))
-    assert "1.0001" in to_markdown(parts_table(results))
-    assert ("wild", "bad", "it is not") in meanings()

@@ -17,7 +17,6 @@ from dpsco_bench.execution.results import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
-PLUGIN = ("--plugin", METHOD)
 PAIR = ("algorithm=mine.noisy_gd", "problem=flipped_labels", f"plugins=[{METHOD}]")
 
 
@@ -63,18 +62,6 @@ def test_runs_through_hydra(dpsco):
     assert METHOD not in json.dumps(metadata), "results do not say where files lay"
     swept = json.loads(done(dpsco("run", "-m", *PAIR, "n=64,128", "steps=3", "replicates=2", "--json")))
     assert [r["gradient_evaluations"] for r in swept] == [192, 384]
-
-
-def test_claimed(dpsco):
-    rows = json.loads(done(dpsco("claim", CLAIM, *PLUGIN, "--profile", "smoke", "--json")))
-    assert {(row["id"], row["part"], row["verdict"]) for row in rows} == {
-        ("mine.noisy_gd", "flipped_labels-n", "not_observable"),
-        ("mine.noisy_gd", "privacy-epsilon", "holds"),
-    }
-    by_settings = dpsco("claim", "mine.noisy_gd", f"claims=[{CLAIM}]", f"plugins=[{METHOD}]", "--profile", "smoke")
-    assert "not observable" in done(by_settings) and by_settings.err == "", "finished jobs are not run again"
-    both = dpsco("claim", CLAIM, "wang2017.thm6_1", *PLUGIN, "--profile", "smoke")
-    assert "mine.noisy_gd" in done(both) and "wang2017.thm6.1" in both.out
 
 
 @pytest.mark.slow

@@ -31,16 +31,6 @@ def calibrated(calibration, epsilon, delta, difference=2.0, id="gopi2022.reg_exp
 # Section 8: delta, eps, t_paper, t*, epsilon_law for S = G and for S = 2G.
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
-def test_a_pair_of_data_sets_on_the_cube_attains_theorem_2_away_from_the_boundary(epsilon):
-    _, paper = calibrated("paper", epsilon, 1e-5, schedule="sco", accountant="pairs")
-    upper = paper.charge.epsilon_law
-    assert paper.charge.kind == "lower" and paper.privacy_status == "exceeds_claim"
-    assert 0.999 * upper < paper.charge.epsilon <= upper * (1 + 1e-6)
-    _, accounted = calibrated("accounted", epsilon, 1e-5, schedule="sco", accountant="pairs")
-    assert accounted.charge.kind == "upper" and accounted.privacy_status == "proven"
-
-
 def test_the_accounted_schedule_uses_the_proven_range_of_differences():
     for difference in (0.7, 1.0, 2.0):
         plan, accounted = calibrated("accounted", 1.0, 1e-6, difference)
@@ -101,14 +91,6 @@ def test_a_record_that_is_there_or_not_changes_the_exponent_by_one_loss():
     t = gdp_mu(1.0, 1e-6) / plan.queries[0].sensitivity
     assert apart.epsilon == pytest.approx(gdp_epsilon(t, 1e-6)) and apart.kind == "upper" and apart.reason == ""
     assert apart.epsilon < found.charge.epsilon
-
-
-def test_several_draws_add_up_with_a_record_there_or_not():
-    plan, found = calibrated("accounted", 1.0, 1e-6)
-    query = plan.queries[0]
-    four = make_plan(replace(query, releases=4), gradient_evaluations=1)
-    t = 2.0 / found.scales[query.name]
-    assert add_remove(four, found.scales, 1e-6).epsilon == pytest.approx(gdp_epsilon(t, 1e-6))
 
 
 def test_an_unproven_sampler_has_no_add_remove_value_either():

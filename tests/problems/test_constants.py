@@ -1,20 +1,10 @@
-import math
-from dataclasses import asdict
-
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.base import Constants, Problem, Trait, domain_traits
 from dpsco_bench.problems.registry import get_problem, list_problems, problem, problem_class
 
 OWN = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
-
-
-def test_derived_quantities():
-    assert OWN.total_smoothness == 0.35
-    assert OWN.condition_number == 2.5
-    assert Constants(1.0, 1.0).condition_number == math.inf
 
 
 def test_no_strong_convexity_above_the_smoothness():
@@ -62,12 +52,6 @@ def test_domains():
         ball.override(domain="space")
 
 
-def test_properties_follow_from_the_constants():
-    ridge, ball = get_problem("ridge_logistic"), get_problem("logistic_plain", radius=2.0)
-    assert Trait.UNCONSTRAINED in ridge.properties and Trait.UNREGULARISED not in ridge.properties
-    assert {Trait.BALL, Trait.UNREGULARISED} <= ball.properties and Trait.UNCONSTRAINED not in ball.properties
-
-
 def test_problems_take_constants_by_key():
     entry = get_problem("ridge_logistic", 5, constants={"smoothness": 1.0, "initial_gap": 1.0})
     assert entry.constants.condition_number == 10 and entry.constants.status == "global"
@@ -107,30 +91,6 @@ def test_sets_by_name(domain, name, traits):
     constants = Constants(1.0, 1.0, diameter=6.0, domain=domain)
     assert constants.domain == constants.ball.name == name and constants.ball.radius == 3.0
     assert domain_traits(constants.domain) == traits
-
-
-def test_the_whole_space_and_polytopes_of_their_own_have_no_named_set():
-    assert Constants(1.0, 1.0).ball is None and domain_traits("space") == {Trait.UNCONSTRAINED}
-    polytope = Constants(1.0, 1.0, diameter=2.0, domain="polytope:5")
-    assert polytope.ball is None and domain_traits("polytope:5") == {Trait.POLYTOPE}
-    with pytest.raises(InputError, match="^domain = 'cube': must be one of space, l1_ball"):
-        domain_traits("cube")
-    with pytest.raises(InputError, match=r"^p = 0\.5: must be a number in \[1, inf\]"):
-        Constants(1.0, 1.0, diameter=2.0, domain="lp_ball:0.5")
-
-
-def test_norms_and_ranks_may_be_infinite_and_norms_are_at_least_one():
-    constants = Constants(1.0, 1.0, norm=float("inf"))
-    assert constants.norm == constants.hessian_rank == float("inf")
-    assert loads(dumps_canonical(asdict(constants))) == asdict(constants)
-    for bad in (0.5, float("nan"), -1.0, "2"):
-        with pytest.raises(InputError, match="^norm = "):
-            Constants(1.0, 1.0, norm=bad)
-    for bad in (0.3, 1.5, float("nan"), -1.0):
-        with pytest.raises(InputError, match="^hessian_rank = "):
-            Constants(1.0, 1.0, hessian_rank=bad)
-    with pytest.raises(InputError, match="^gauge_convexity = "):
-        Constants(1.0, 1.0, gauge_convexity=float("inf"))
 
 
 @pytest.mark.parametrize(

@@ -62,15 +62,6 @@ def test_clipping_bounds_norms_and_keeps_directions_and_short_rows(table, clip):
     np.testing.assert_array_equal(twice.features, data.features)
 
 
-def test_scaling_divides_by_the_largest_norm_and_clipping_comes_after(table):
-    _, plain = drawn()
-    _, data = drawn(scale="max_row_norm")
-    np.testing.assert_allclose(data.features, plain.features / norms(plain.features).max(), rtol=1e-15)
-    assert norms(data.features).max() == pytest.approx(1, abs=1e-15)
-    _, both = drawn(scale="max_row_norm", clip=0.5)
-    assert norms(both.features).max() == pytest.approx(0.5)
-
-
 def test_the_intercept_is_one_after_clipping(table):
     problem, data = drawn(clip=2.0, intercept=True)
     assert problem.dimension == COLUMNS + 1 and (data.features[:, -1] == 1).all()
@@ -100,14 +91,6 @@ def test_constants_follow_from_the_clipping_radius_and_hold_on_every_record(tabl
     assert norms(bounded).max() <= constants.lipschitz * (1 + 1e-12)
     assert (norms(away - start) <= constants.smoothness * norms(x) * (1 + 1e-12)).all()
     assert problem.risk(problem.start[None], data)[0] <= constants.initial_gap * (1 + 1e-12)
-
-
-def test_extreme_records_attain_the_constants(table):
-    for options in ({}, {"intercept": True}):
-        problem, _ = drawn(clip=2.0, **options)
-        domain = problem.domain_records(40, 0)
-        np.testing.assert_allclose(norms(domain.features), problem.constants.lipschitz)
-        assert set(domain.labels) == {-1.0, 1.0}
 
 
 def test_constants_are_global_only_without_a_look_at_the_data(table):
@@ -165,25 +148,6 @@ def test_least_squares_has_the_closed_form_minimum(table):
     gram = data.features.T @ data.features / data.n + 0.1 * np.eye(COLUMNS)
     x = np.linalg.solve(gram, data.features.T @ data.labels / data.n)
     assert problem.optimal_risk(data) == pytest.approx(problem.risk(x[None], data)[0], rel=1e-12)
-
-
-def test_a_third_label_is_asked_for_or_refused_with_its_row(table):
-    rows, labels = table
-    words = np.where(labels == 1, "yes", "no").astype(object)
-    words[41] = "maybe"
-    write("third.csv", rows, words)
-    for positive in ("yes", "no", "maybe"):
-        with pytest.raises(InputError, match="label y of third.csv = '(yes|no|maybe) in record") as caught:
-            drawn(path="third.csv", positive=positive)
-        assert "all others are -1 with one_against_rest=true" in str(caught.value)
-        problem, data = drawn(path="third.csv", positive=positive, one_against_rest=True)
-        assert (data.labels == 1).sum() == (words == positive).sum() and set(data.labels) == {-1.0, 1.0}
-        assert f"all values but {positive} are -1" in problem.warnings[0]
-    with pytest.raises(InputError, match="label y of third.csv = 'maybe in record 42'"):
-        drawn(path="third.csv", positive="yes")
-    write("digits.csv", rows, np.arange(ROWS) % 3)
-    with pytest.raises(InputError, match="label y of digits.csv = '1.0 in record 2'"):
-        drawn(path="digits.csv", positive=2)
 
 
 # --- what names the streams: content, not places ---------------------------------------------------------------------

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data_file import DataFile
 from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH
 from dpsco_bench.problems.registry import get_problem
@@ -92,21 +91,6 @@ def test_no_record_and_no_point_break_the_constants(problem, seed):
     assert math.isclose(1.0 / q + 1.0 / (problem.p or 2.0), 1.0)
 
 
-@settings(max_examples=60, deadline=None)
-@given(name=st.sampled_from(sorted(LOSSES)), width=sizes, m=st.floats(-30, 30), label=st.sampled_from([-1.0, 1.0]))
-def test_slopes_and_curvatures_are_derivatives(name, width, m, label):
-    loss = DataFile(2, loss=name, regularisation=0.1, **({"width": width} if name in WITH_WIDTH else {}))
-    m, y, h = np.array([m]), np.array([label]), 1e-6
-    change = loss.loss(m + h, y) - loss.loss(m - h, y)
-    assert loss.slope(m, y) * 2 * h == pytest.approx(change, rel=1e-4, abs=1e-11 * (1 + m[0] ** 2 + width))
-    ends = sorted([float(loss.slope(m - h, y)[0]), float(loss.slope(m + h, y)[0])])
-    assert ends[1] - ends[0] <= 2 * h * loss.margin.curvature_bound * (1 + 1e-6) + 1e-14
-    if loss.margin.twice:
-        assert loss.curvature(m, y) * 2 * h == pytest.approx(
-            loss.slope(m + h, y) - loss.slope(m - h, y), rel=1e-3, abs=1e-9
-        )
-
-
 @pytest.fixture
 def people(tmp_path, monkeypatch):
     """A file of 80 records with three features and a label that they explain in part."""
@@ -175,19 +159,3 @@ def test_held_out_records_are_used_for_nothing_else(people):
     assert whole.held_out(80) is None and whole.beside(np.zeros((1, 3)), used) == {}
     with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
         problem.check_records(61)
-
-
-def test_scaling_takes_the_factor_of_the_records_that_are_used(people):
-    problem = made({**people, "clip": None}, split=0.25, scale="max_row_norm")
-    used, held = problem.draw(60, None), problem.held_out(60)
-    whole = made({**people, "clip": None}).draw(80, None)
-    factor = np.linalg.norm(whole.features[:60], axis=1).max()
-    np.testing.assert_allclose(np.concatenate([used.features, held.features]), whole.features / factor)
-
-
-def test_records_of_a_data_set_have_the_norms_and_the_labels_that_are_declared(people):
-    for setting in SETTINGS.values():
-        problem = made({**people, "clip": 0.7}, "squared", **{**setting, "label_clip": 0.5})
-        data = problem.draw(80, None)
-        assert isinstance(data, Data) and problem.row_norms(data.features).max() <= 0.7 * (1 + 1e-12)
-        assert np.abs(data.labels).max() <= 0.5

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.linear_samples import binomial_quantile
 from dpsco_bench.problems.registry import get_problem
@@ -115,16 +114,6 @@ def test_numbers_do_not_depend_on_how_replicates_are_split(name):
     np.testing.assert_array_equal(whole.chosen(indices), stacked)
 
 
-def test_single_records_do_not_depend_on_the_order_of_looking():
-    problem = make("cube_iid", n=5000, d=64)
-    there, back = problem.sample(5000, draws()), problem.sample(5000, draws())
-    places = [0, 1, 2, 1500, 4999]
-    forward = [there.mean(i, 1) for i in places]
-    backward = [back.mean(i, 1) for i in reversed(places)]
-    np.testing.assert_array_equal(forward, backward[::-1])
-    np.testing.assert_array_equal(there.records(0, 3)[:, 1], forward[1])
-
-
 def test_sums_of_many_records_have_the_binomial_law():
     problem = make("cube_iid", n=40_000, d=3, epsilon=1.0, signal=20.0)
     sample = problem.sample(40_000, draws(replicates=2000))
@@ -135,22 +124,6 @@ def test_sums_of_many_records_have_the_binomial_law():
     assert pluses.std() == pytest.approx(math.sqrt(5000 * (1 - tau**2)), rel=0.05)
     again = sample.mean(0, 20_000)
     np.testing.assert_array_equal(again, sample.mean(0, 20_000))
-
-
-def test_records_are_looked_at_in_one_way():
-    """A sum of many is drawn by itself, so the same records cannot be asked for one by one; others can."""
-    problem = make("cube_iid", n=40_000, d=3)
-    sample = problem.sample(40_000, draws())
-    sample.mean(0, 20_000)
-    sample.mean(20_000, 1)
-    with pytest.raises(InputError, match="^records = '0..0': must be records that a run looks at in one way only"):
-        sample.mean(0, 1)
-    with pytest.raises(InputError, match="^records = "):
-        sample.chosen(np.zeros((3, 2), dtype=np.int64))
-    kept = problem.sample(40_000, draws())
-    kept.chosen(np.zeros((3, 2), dtype=np.int64))
-    with pytest.raises(InputError, match="^records = '0..19999'"):
-        kept.mean(0, 20_000)
 
 
 @pytest.mark.parametrize(("n", "d"), [(50, 4), (37, 5), (8, 16)])

@@ -82,23 +82,6 @@ def test_excess_risk_of_the_optimum_is_zero(objective, data):
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
 
 
-def test_observer_sees_what_the_algorithm_shows(data):
-    seen = []
-    watched = Objective(get_problem("ridge_logistic", 3), data, 2, observer=lambda o, x: seen.append(x))
-    watched.observe(watched.start)
-    assert len(seen) == 1
-
-
-def test_oracles_need_no_data():
-    problem = get_problem("diag_quadratic")
-    for xp in (np, strict):
-        objective = Objective(problem, Data(7), 2, xp)
-        drawn = Batch(xp.zeros((2, 3), dtype=xp.int64), xp.ones((2, 3)), xp.asarray([3.0, 3.0]), 3.0)
-        whole, part = objective.mean_gradient(objective.start), objective.batch_gradient(objective.start, drawn)
-        np.testing.assert_allclose(np.asarray(part), np.asarray(whole), rtol=1e-15)
-        np.testing.assert_array_equal(np.asarray(objective.evaluations), [10, 10])
-
-
 def test_the_prox_projects_on_the_domain():
     """argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere."""
     problem = get_problem("logistic_plain", 2, radius=1.0)

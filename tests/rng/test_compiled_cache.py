@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import dpsco_bench.rng
 from tests.marks import rest_at_night
 
 pytest.importorskip("numba", reason="without Numba nothing is compiled")
@@ -70,31 +68,3 @@ def test_damage_is_named_in_one_line_and_mended(script, tmp_path):
         path.symlink_to(path.name)
         said, line = called(script, tmp_path)
         assert said == first[0] and line.count("\n") == 1 and str(path) in line and not path.is_symlink()
-
-
-def test_compiled_draws_are_asked_for_by_the_package():
-    """`from dpsco_bench.rng import kernels` has the cache checked; `from dpsco_bench.rng.kernels` would not.
-
-    Fused runs and the other kernels are loaded after those that the package was asked for.
-    """
-    package = Path(dpsco_bench.rng.__file__).parent.parent
-    by_hand = [
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if re.search(r"^\s*(from|import) dpsco_bench\.rng\.\w*kernels", path.read_text(), re.M)
-    ]
-    others = [path for path in by_hand if "fused" not in Path(path).parts]
-    assert sorted(others) == ["rng/order_kernels.py", "rng/vector_kernels.py"]
-
-
-def test_whoever_calls_compiled_loops_asks_first():
-    """Outside of `fused` folders loops are reached by modules that ask whether there are any."""
-    package = Path(dpsco_bench.rng.__file__).parent.parent
-    loops = r"from dpsco_bench\.(papers\.\w+\.)?fused(\.(?!registry)\w+)? import"
-    outside = {
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if "fused" not in path.relative_to(package).parts and re.search(loops, path.read_text())
-    }
-    asking = {path for path in outside if re.search(r"\bavailable\(\)", (package / path).read_text())}
-    assert outside - asking <= {"execution/measures.py"}  # `fused.sparse` asks itself

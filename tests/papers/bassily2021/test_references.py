@@ -36,9 +36,5 @@ def test_the_sample_minimiser_does_not_depend_on_epsilon(where):
     )
 
 
-def test_it_is_the_linear_minimiser_without_noise():
-    assert np.array_equal(output(MINIMISER, CUBE), output("bassily2021.gg_lmo", CUBE))
-
-
 def test_one_long_step_of_descent_without_noise_is_the_sample_minimiser():
     np.testing.assert_allclose(output(DESCENT, LINF, steps=1, step=1e9), output(MINIMISER, LINF), atol=1e-12)

@@ -33,9 +33,3 @@ def test_empirical_risks_use_less_than_064_of_the_bound(calibration):
 def test_the_radial_instance_is_tight_up_to_two():
     assert ratio("radial_norm", 10**6, 16, 1.5, 1.0, "paper", sampler="radial_exact") == pytest.approx(0.5, rel=1e-4)
     assert ratio("axis_linear", 10**6, 16, 1.5, 1.0, "paper") == pytest.approx((1 + 15 / 1.5) / 32, rel=1e-3)
-
-
-def test_population_risks_are_below_printed_and_valid_bounds():
-    for signal in (0.5, 2.0, 8.0):
-        for bound in ("thm4", "thm4_valid"):
-            assert ratio("bias_axis", 1000, 2, 1.5, 8.0, "paper", "sco", bound=bound, signal=signal) < 0.5

@@ -91,22 +91,6 @@ def test_chains_arrive_at_the_quadrature(given):
     assert abs(trace.extras["z_score"][0]) == pytest.approx(standardised(trace.extras["chain_risk"], mean))
 
 
-@pytest.mark.parametrize("sampler", ["reg_exp_mech", "hit_and_run"])
-@pytest.mark.parametrize("records", ["centre", "sphere"])
-def test_regularised_quadratics_have_the_law_of_a_shifted_gaussian(sampler, records):
-    """Both samplers, on the law of the sample and not of the population: mean and spread along the mean record."""
-    options = {"sweeps": 300} if sampler == "hit_and_run" else {}
-    given = cell(sampler, "quadratic_ball", n=300, problem_options={"records": records}, **options)
-    trace, calibrated = run(given, replicates=1500)
-    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
-    data = given.draw_data(SEED, 0)
-    mean = np.zeros(4) if data.features is None else data.features.mean(axis=0)
-    law = AxisLaw(2.0, 4, k * np.linalg.norm(mean), 0.5 * k * (1.0 + mu))
-    along = trace.output @ (mean / np.linalg.norm(mean)) if mean.any() else trace.output[:, 0]
-    assert standardised(along, law.mean()) < 4
-    assert standardised((along - law.mean()) ** 2, law.variance()) < 4
-
-
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 @pytest.mark.parametrize(
     ("n", "d", "epsilon"), [(256000, 4, 8.0), (64000, 64, 1.0), (100000, 16, 1.0), (100000, 32, 1.0), (10000, 256, 8.0)]
@@ -132,16 +116,6 @@ def test_queries_per_call_of_the_alternating_sampler():
     assert calibrated.schedule["expected_queries"] == pytest.approx(160 * math.e)
 
 
-def test_relaxation_from_a_corner():
-    given = cell("proximal_sampler", "cube_onehot", n=4, delta=1e-3, delta_in=0.05, sweeps=600, start="corner")
-    trace, calibrated = run(given, "paper", replicates=128)
-    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
-    contraction = 1.0 / math.log1p(mu / (16 * k * math.log(40)))  # steps per factor e of a free Gaussian
-    steps = trace.extras["relaxation_steps"][0]
-    assert 0.1 * contraction < steps < 1.5 * contraction
-    assert trace.extras["relaxation_queries"][0] == pytest.approx(steps * trace.extras["queries_per_call"].mean())
-
-
 def test_a_capped_draw_is_demoted(monkeypatch):
     monkeypatch.setattr(proximal_sampler, "MOST_ATTEMPTS", 1)
     given = cell("proximal_sampler", "quadratic_ball", sweeps=5, delta_in=0.05)
@@ -165,19 +139,6 @@ def test_without_noise_the_limit_of_the_law_remains(given):
     assert np.abs(drawn.output - trace.output[0]).mean() < 0.03
 
 
-@pytest.mark.parametrize(("problem", "options"), [
-    ("vertex_linear_p1", {}), ("axis_linear", {"p": 1.5}), ("axis_linear", {"p": 2.0}),
-    ("diag_linear_p4", {}), ("cube_onehot", {}), ("quadratic_ball", {}),
-])  # fmt: skip
-def test_mirror_descent_keeps_its_textbook_bound(problem, options):
-    """Regret of one pass over n records: the average iterate is within G sqrt(2 Theta/n) of every comparator."""
-    given = cell("mirror_descent_nonprivate", problem, n=400, problem_options=options)
-    trace, calibrated = run(given, "none", replicates=1)
-    schedule, c = calibrated.schedule, given.problem_entry.constants
-    assert 0 <= trace.risk[0, -1] <= c.lipschitz * math.sqrt(2 * schedule["theta"] / 400) * (1 + 1e-9)
-    assert calibrated.privacy_status == "none" and trace.evaluations[0, -1] == 400
-
-
 def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and_those_of_two_points_keep_it():
     options = {"schedule": "erm", "accountant": "pairs", "n": 10_000, "epsilon": 4.0, "delta": 1e-6}
     plane = calibrate_cell(cell("reg_exp_mech", "lp_onehot", problem_options={"p": 1.5}, **options), "paper", SEED)
@@ -189,14 +150,3 @@ def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and
     assert (axis.privacy_status, axis.epsilon_real_kind) == ("proven", "exact") and "two points" in axis.accountant
     with pytest.raises(Refusal, match="p > 1"):
         calibrate_cell(cell("reg_exp_mech", "vertex_linear_p1", **options), "paper", SEED)
-
-
-@pytest.mark.parametrize(("convexity", "n", "claim", "wanted"), [(0.01, 100_000, 1.0, 1.666), (0.05, 1001, 4.0, 7.83)])
-def test_strongly_convex_losses_whose_difference_is_nearly_2_g(convexity, n, claim, wanted):
-    """``(mu/2) |x|^2 - <x, s>``, s = +-e_1: S = 2 and G = 1 + mu."""
-    records = {"strong_convexity": convexity, "reach": 1 / convexity}
-    given = cell("exp_mech_sc", "quadratic_ball", n, 4, claim, 1e-5, records, accountant="pairs")
-    constants = given.problem_entry.constants
-    assert (constants.loss_difference, constants.lipschitz) == pytest.approx((2.0, 1.0 + convexity))
-    found = calibrate_cell(given, "paper", SEED)
-    assert found.epsilon_real == pytest.approx(wanted, rel=1e-3) and found.privacy_status == "exceeds_claim"

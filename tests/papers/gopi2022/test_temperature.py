@@ -54,14 +54,6 @@ def test_erm_and_sco_minimise_their_bounds():
     assert np.argmin(bound(sco.at(2.0 / t)[0] * factors)) == 1
 
 
-def test_limits_without_privacy():
-    law = temperature("sco", 1.5, 2.0)
-    k, mu = law.at(0.0)
-    assert k == math.inf and mu == pytest.approx(law.at(1e-9)[1], rel=1e-6)
-    assert temperature("erm", 1.5).at(0.0) == (math.inf, 0.0)
-    assert Temperature.of({**law.entries, "other": 1}) == law
-
-
 def test_regularisers_are_strongly_convex_in_their_norm():
     """E5 included: at p = 1 the constant e covers ``||x||_1 <= d^(1/(1 + ln d)) ||x||_q``."""
     rng = np.random.default_rng(0)

@@ -99,12 +99,3 @@ def test_projections_in_the_public_metric():
     assert np.all(gap < 1e-6)
     inside = 0.1 * u / np.linalg.norm(u, axis=1, keepdims=True)
     np.testing.assert_allclose(metric.project(inside, inside), inside, atol=1e-12)
-
-
-def test_pda_dpmd_without_noise_descends(execute, draw):
-    problem = get_problem("public_quadratic", 6)
-    data = draw(problem, 200)
-    made = PDA.plan(problem.constants, 200, 6, PRIVACY, "standard", steps=400)
-    output = execute(PDA, made, problem, data)
-    start = problem.risk(np.zeros((1, 6)), data)[0] - problem.optimal_risk(data)
-    assert problem.risk(output, data)[0] - problem.optimal_risk(data) < 0.1 * start

@@ -8,7 +8,6 @@ from scipy.stats import binom, kstest, t
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
-from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.registry import get_problem
@@ -130,22 +129,6 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
     assert not get_problem("heavy_linear_t", 4, signal=1e9).signal_capped
 
 
-@pytest.mark.parametrize(
-    ("claim", "id", "ends", "slope"),
-    [("su2023.thm10", "n", (4.0, 2.21), -0.41), ("su2023.thm11", "n", (4.0, 1.95), -0.26)]
-    + [("su2023.thm11", "d", (2.66, 3.58), 0.14), ("su2023.thm11", "d_large_n", (1.34, 1.495), 0.053)],
-)
-def test_what_the_smoothness_adds_to_the_noise_of_truncated_mirror_descent(claim, id, ends, slope):
-    """``(1 + beta M/lambda)^2``, and the slope that it makes, as the notes of these claims say."""
-    part = next(part for part in read_claim(claim).parts if part.id == id)
-    factors, axis = [], []
-    for n, d, privacy, made in heavy_tailed_plans(part):
-        factors.append((made.threshold / made.truncation) ** 2)
-        axis.append(d if part.sweep.parameter == "d" else n * privacy.epsilon)
-    assert (factors[0], factors[-1]) == pytest.approx(ends, abs=0.01)
-    assert math.log(factors[-1] / factors[0]) / math.log(axis[-1] / axis[0]) == pytest.approx(slope, abs=0.005)
-
-
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_heavy_mean(p):
     """The stated moment, an optimum inside with a vanishing gradient, and clipped means as they are defined."""
@@ -203,20 +186,3 @@ def test_coord_pseudo_huber(regime, d):
     mean, h = problem.mean_gradient(x, data), 1e-6
     expected = [(problem.risk(x + h * e, data) - problem.risk(x - h * e, data)) / (2 * h) for e in np.eye(d)]
     np.testing.assert_allclose(mean, np.stack(expected, axis=1), atol=0.05)
-
-
-def test_mean_constants():
-    problem = get_problem("boundary_mean", 16, domain="k_support_ball", size=4)
-    c = problem.constants
-    assert (c.lipschitz, c.gradient_range, c.strong_convexity, c.gauge_convexity) == (2.0, 2.0, 1.0, 0.25)
-    assert c.gauge_convexity == feasible_set("k_support_ball:4", 1.0).inradius(16) ** 2
-    assert get_problem("interior_mean", 3).optimal_risk(None) == 0.0
-
-
-def test_the_public_points_are_fixed_and_of_the_law_of_the_records():
-    few, many = (get_problem("public_quadratic", 6, public_points=k) for k in (64, 20000))
-    assert np.array_equal(few.public_hessian, get_problem("public_quadratic", 6, public_points=64).public_hessian)
-    streams = lambda name: Stream(stream_key(3, "public", name), np)  # noqa: E731
-    rows = many.draw(20000, streams).features
-    np.testing.assert_allclose(many.public_hessian, rows.T @ rows / 20000, atol=5e-3)
-    assert np.linalg.norm(rows, axis=1).max() <= 1 + 1e-12

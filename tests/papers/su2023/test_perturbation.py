@@ -94,21 +94,6 @@ def common_hessian():
     return CommonHessian(3), Data(100, records, np.zeros(100))
 
 
-@pytest.mark.parametrize("entry", [APP, SC], ids=lambda e: e.id)
-@pytest.mark.parametrize("calibration", ["paper", "accounted"])
-def test_a_common_hessian_alone_is_no_closed_form(entry, calibration, common_hessian):
-    """The solver stops at alpha, so H is on, its steps are planned, and without H nothing is proven."""
-    problem, data = common_hessian
-    made, objective, info, _ = run(entry, problem, data, calibration)
-    assert made.loss_class == "linear" and not made.closed_form and made.output_noise and made.accuracy > 0
-    assert made.steps > 1 and np.all(objective.evaluations == 100 * made.steps)
-    assert made.gradient_evaluations == 100 * made.steps
-    assert calibrate(made, PRIVACY, calibration).privacy_status == "proven"
-    bare, objective, info, _ = run(entry, problem, data, calibration, output_noise=False)
-    assert calibrate(bare, PRIVACY, calibration).privacy_status == "target_law_only"
-    assert bare.accuracy == made.accuracy and info.certificate is not None
-
-
 @pytest.mark.parametrize(
     ("entry", "name"), [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")]
 )
@@ -129,17 +114,6 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hes
     scales = calibrate(made, PRIVACY, "paper").scales
     _, info = APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
     assert info.rounded.all() and info.demoted.all()
-
-
-def test_kst12_takes_losses_whose_gradients_differ_in_a_plane():
-    """Closed forms for the linear and the mean loss: projections of the perturbed mean."""
-    entry = get_algorithm("wang2017.objective_perturbation_kst12")
-    for name, curvature in (("pointmass_linear", 0.0), ("boundary_mean", 1.0)):
-        problem = get_problem(name, 8, domain="l1_ball")
-        made, objective, info, output = run(entry, problem, problem.draw(100, None), "none", replicates=2)
-        target = -problem.mean_gradient(np.zeros((2, 8)), None) / (curvature + made.weight / 100)
-        np.testing.assert_allclose(output, problem.set.project(target), atol=1e-12)
-        assert np.all(objective.evaluations == 100)
 
 
 def test_closed_forms_and_the_solver_agree():

@@ -85,17 +85,6 @@ def test_noise_free_convergence_obeys_the_bound(execute, variant, ball):
     assert max(norms) <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("ball", ["l1_ball", "l2_ball"])
-def test_variants_agree_without_noise_where_y_is_a_common_step(execute, ball):
-    """proof and literal are the same function of the data; noise in z alone does not make them private."""
-    problem = get_problem("l1_geometric", 32, ball=ball)
-    outputs = [
-        execute(ACCMD, plan(problem.constants, d=32, variant=v, steps=9), problem, Data(4))
-        for v in ("proof", "literal")
-    ]
-    np.testing.assert_array_equal(*outputs)
-
-
 def test_one_step_of_the_proof_ignores_its_noise(execute):
     """Erratum E6: for T = 1 the output is a deterministic function of the data."""
     problem = get_problem("l1_geometric", 32)

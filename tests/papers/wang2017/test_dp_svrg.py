@@ -43,14 +43,6 @@ def test_inner_steps_are_the_least_that_contract_by_half(bound, kappa):
     assert factor(made.inner_steps) < 0.5 <= factor(made.inner_steps - 1)
 
 
-def test_default_theta_minimises_the_inner_steps():
-    for bound, best in (("printed", 1 / 48), ("corrected", 1 / 24)):
-        least = plan(inner_bound=bound).inner_steps
-        assert plan(inner_bound=bound, theta=best).inner_steps == least
-        for theta in (0.7 * best, 1.4 * best):
-            assert plan(inner_bound=bound, theta=theta).inner_steps > least
-
-
 # --- runs ------------------------------------------------------------------------------------------------------
 
 
@@ -102,12 +94,3 @@ def test_noise_free_epochs_halve_the_gap(execute, draw):
         output = execute(SVRG, made, problem, data, replicates=4)
         gap = Objective(problem, data, 4).excess_risk(output)
         assert gap.mean() <= made.contraction**4 * start
-
-
-def test_evaluations_of_the_default_schedule(execute, draw):
-    problem = get_problem("ridge_logistic", 5)
-    data = draw(problem, 64)
-    made = SVRG.plan(problem.constants, 64, 5, PRIVACY, "literal", epochs=2)
-    counted = []
-    execute(SVRG, made, problem, data, observer=lambda objective, x: counted.append(objective.evaluations[0]))
-    assert counted[-1] == made.gradient_evaluations == 2 * (64 + 2 * 481)

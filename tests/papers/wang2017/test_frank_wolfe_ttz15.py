@@ -29,14 +29,6 @@ def test_check_vector_v5(execute):
     np.testing.assert_allclose(output, np.tile([0, 0, 0, 0, 0, 0, 0, 0.9], (2, 1)), atol=1e-15)
 
 
-def test_iterates_are_combinations_of_vertices(execute):
-    problem = get_problem("face_quadratic")
-    made = FW.plan(problem.constants, 1000, 64, PRIVACY, "standard", steps=30)
-    output = execute(FW, made, problem, Data(1000), scale=0.05, replicates=20)
-    assert np.all(np.abs(output).sum(axis=1) <= 1 + 1e-12)
-    assert np.unique(output, axis=0).shape[0] == 20
-
-
 def test_noise_free_rate_of_frank_wolfe(execute):
     """F(x_T) - F* <= 2 L diam_1^2/(T + 1) with diam_1 = 2, the l1 diameter, which bounds the l2 one."""
     problem = get_problem("face_quadratic")

@@ -1,10 +1,7 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
@@ -12,7 +9,6 @@ from dpsco_bench.problems.glm import GeneralisedLinear
 ZHANG = get_algorithm("wang2017.output_perturbation_zhang17")
 PRIVACY = PrivacySpec(1.0, 1e-5)
 STRONG = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1)
-CONVEX = Constants(1.0, 0.25)
 
 
 class LinearRecords(GeneralisedLinear):
@@ -59,19 +55,3 @@ def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(execute
     limit = 2 / (STRONG.total_smoothness + STRONG.strong_convexity)
     ratio = final_distance(execute, STRONG, steps=steps, step=share * limit)
     assert ratio == pytest.approx(1.0, rel=1e-12)
-
-
-@pytest.mark.parametrize("steps", [1, 2, 7, 60])
-def test_coupled_runs_attain_the_sensitivity_of_the_convex_case(execute, steps):
-    assert final_distance(execute, CONVEX, steps=steps) == pytest.approx(1.0, rel=1e-12)
-    assert final_distance(execute, CONVEX, steps=steps, step=2 / 0.25) == pytest.approx(1.0, rel=1e-12)
-
-
-def test_a_polyak_lojasiewicz_constant_is_not_strong_convexity():
-    """Gradient steps need not contract under the PL inequality: such a problem gets the convex schedule."""
-    cell = Cell("wang2017.output_perturbation_zhang17", "rank8_least_squares", n=64, d=9, epsilon=1.0, delta=1e-5)
-    assert cell.problem_entry.constants.strong_convexity > 0 and cell.constants(0).strong_convexity == 0
-    made = cell.plan("none", 0)[1]
-    assert made.query("output").sensitivity == pytest.approx(2 * made.step * made.steps / 64)
-    needs_it = replace(cell, algorithm="wang2017.dp_gd_pl")
-    assert needs_it.constants(0).strong_convexity > 0

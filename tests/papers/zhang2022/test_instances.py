@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import make_objective
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
@@ -126,15 +124,6 @@ def test_records_ranges_pairs_and_batches_agree_in_any_split(name):
     np.testing.assert_array_equal(problem.record_gradients(x[2:], later, 0, 40), records[2:])
 
 
-def test_directions_are_uniform_and_signs_fair():
-    data = get_problem("linear_ball", 3, spread=0.5).sample(4, draws(4000))
-    assert np.abs(data.directions.mean(axis=0)).max() < 5 / math.sqrt(3 * 4000)
-    np.testing.assert_allclose(data.directions.T @ data.directions / 4000, np.eye(3) / 3, atol=0.03)
-    signs = (data.records(0, 4) - data.means[:, None, :]) * math.sqrt(3) / 0.5
-    np.testing.assert_allclose(np.abs(signs), 1.0)
-    assert np.abs(signs.mean(axis=0)).max() < 5 / math.sqrt(4000)
-
-
 def test_the_anchor_is_feasible_and_at_the_stated_distance():
     problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
     data = problem.sample(8, draws())
@@ -143,39 +132,3 @@ def test_the_anchor_is_feasible_and_at_the_stated_distance():
     np.testing.assert_allclose(np.linalg.norm(start - problem.optimum(data), axis=1), 0.25, rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(start, axis=1), 0.75, rtol=1e-12)
     np.testing.assert_array_equal(Objective(get_problem("linear_ball", 3), Objective, 2, n=1).start, np.zeros((2, 3)))
-
-
-def test_cells_that_differ_in_the_spread_share_directions_and_signs():
-    """The noise-off sweep over the gradient noise is then an exact scale invariance."""
-    found = []
-    for spread in (0.25, 0.125):
-        cell = Cell("any", "linear_ball", n=16, d=4, epsilon=1.0, delta=1e-6, problem_options={"spread": spread})
-        data = make_objective(cell, cell.draw_data(3, 0), (3, 0, 0, 5)).data
-        found.append((data.directions, (data.records(0, 16) - data.means[:, None, :]) / spread))
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("name", "options"), [("quad", CASES["quad"]), ("boundary_mean", {}), ("coin_mean", {})])
-def test_quadratic_records_differ_by_no_more_than_is_declared(name, options):
-    """``f = (mu/2) ||x - z||^2``: gradients rise by mu along x and differ by mu ||z - z'||, which is what bounds S."""
-    problem, mu = get_problem(name, 5, **{k: v for k, v in options.items() if k != "d"}), options.get("mu", 1.0)
-    c, x = problem.constants, points(problem, 4)
-    assert (c.losses, c.norm, c.strong_convexity, c.loss_difference) == ("quadratic", 2.0, mu, c.gradient_range)
-    if name == "quad":
-        data = problem.sample(64, draws())
-        records = [problem.range_gradient(x, data, i, 1) - mu * x for i in range(64)]
-        other = problem.sample(64, draws(first=4))
-        records += [problem.range_gradient(0 * x, other, i, 1) for i in range(64)]
-        # the records of the domain: the mean target anywhere on its sphere, the noise anywhere on its own
-        v = np.random.default_rng(3).standard_normal((2, 500, 5))
-        v /= np.linalg.norm(v, axis=2, keepdims=True)
-        records += [mu * (0.3 * v[0] + options["spread"] * v[1]), -mu * (0.3 + options["spread"]) * v[0]]
-        records += [mu * (0.3 + options["spread"]) * v[0]]
-    else:
-        v = np.random.default_rng(3).standard_normal((500, 5))
-        records = [v / np.linalg.norm(v, axis=1, keepdims=True), -v / np.linalg.norm(v, axis=1, keepdims=True)]
-    found = np.concatenate([np.atleast_2d(r) for r in records])
-    gaps = np.linalg.norm(found[:, None, :] - found[None, :, :], axis=2)
-    assert 0.99 * c.loss_difference <= gaps.max() <= c.loss_difference * (1 + 1e-12)
-    assert np.linalg.norm(found, axis=1).max() + mu <= c.lipschitz * (1 + 1e-12)
