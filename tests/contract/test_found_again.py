@@ -14,13 +14,11 @@ from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
-from dpsco_bench.problems.glm import Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
 
 LONG_RUN = "without noise and with a long schedule it goes half of the way to the minimum"
 SENSITIVITY = "no neighbour found changes a released value by more than declared"
 LOSS_CLASS = "the losses are of the class that their problem declares"
-ATTAINED = "an epsilon that is called exact is attained on this problem"
 
 
 def planted(id, run):
@@ -102,27 +100,9 @@ class TurningHessian(Problem):
         return Data(count, np.linspace(0.0, 1.0, count)[:, None], np.zeros(count))
 
 
-class CalledAttained(Logistic):
-    """Logistic losses that name two opposite rows as records that attain 2 G, which they do in the limit only."""
-
-    name, length = "called_attained", 1.0
-    traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
-
-    @property
-    def own_constants(self):
-        return Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1, initial_gap=0.1)
-
-    def draw(self, n, streams):
-        return draw_sphere_logistic(n, self.dimension, streams)
-
-    def opposed_records(self, distance, order):
-        return Data(2, np.eye(2, self.dimension)[[0, 0]] * [[self.length], [-self.length]], np.ones(2))
-
-
 @pytest.fixture(autouse=True)
 def problems():
     problem(TurningHessian)
-    problem(CalledAttained)
 
 
 def test_a_regulariser_that_the_steps_forget():
@@ -158,15 +138,3 @@ def test_a_draw_whose_bound_is_called_exact():
     assert honest.charge.kind == "upper"
     planted_charge = replace(honest, charge=replace(honest.charge, kind="exact"))
     assert Checks(planted_charge, None).check_attained()[0] is False
-
-
-def test_an_epsilon_that_no_pair_attains_is_not_exact():
-    found = failed("wang2017.dp_gd_nonconvex", "called_attained", d=3, steps=4)
-    assert found.keys() == {ATTAINED} and "0.5 of what is declared" in found[ATTAINED]
-    CalledAttained.length = 4.0
-    try:
-        found = failed("wang2017.dp_gd_nonconvex", "called_attained", d=3, steps=4)
-    finally:
-        CalledAttained.length = 1.0
-    assert "times the Lipschitz constant: they are not admissible" in found[ATTAINED]
-    assert not failed("wang2017.dp_gd_nonconvex", "ridge_logistic", d=3, steps=4)

@@ -67,25 +67,6 @@ def test_check_names_it(dpsco, slipped, slip):
     assert named in failed(dpsco, "mine.noisy_gd", METHOD, *PAIR)
 
 
-ONCE = 'batch = mechanism.sample("gradient", 0)'
-KEPT = {
-    "in every step": ('batch = mechanism.sample("gradient", t)', ONCE),
-    "before the loop": (
-        '    for t in range(plan.steps):\n        batch = mechanism.sample("gradient", t)',
-        f"    {ONCE}\n    for t in range(plan.steps):",
-    ),
-}
-
-
-@pytest.mark.parametrize("where", KEPT)
-def test_one_batch_for_all_steps(dpsco, slipped, where):
-    slipped(BATCHES, KEPT[where])
-    said = "query gradient: the batches that are charged for are never drawn (1 of 200 are)"
-    assert said in stopped(dpsco, "mine.dp_sgd", BATCHES)
-    told = failed(dpsco, "mine.dp_sgd", BATCHES, "steps=6")
-    assert COUNTS in told and "(1 of 6 are)" in told
-
-
 BLOCKS = """
 from dpsco_bench import GaussianQuery, Trait, algorithm, make_plan
 from dpsco_bench.privacy.records import *
