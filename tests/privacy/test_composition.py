@@ -12,6 +12,7 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
+from dpsco_bench.privacy.composition.batches import generic_bound
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import (
@@ -243,6 +244,18 @@ def test_batches_with_one_gaussian_parameter_are_charged_alike():
     other = generalised(releases=9, smooth=SMOOTH, records=WithReplacement(50, 5))
     wider = 0.5 * math.sqrt(SMOOTH.kappa)
     assert charge(plan_of(other), {"g": wider}, 1e-6).epsilon == charge(plan_of(normal), {"g": 0.5}, 1e-6).epsilon
+
+
+@pytest.mark.parametrize(("n", "d", "generic", "factor"), [(1000, 10, 2.30, 26), (4000, 32, 2.09, 5.2)])
+def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor):
+    """That for zCDP without replacement (Wang, Balle and Kasiviswanathan 2019), on noisy_smd as corrected."""
+    smooth = SmoothNorm(1.5, d, "q")
+    steps = math.floor(n**2 / (16 * d * smooth.kappa * math.log(1e6)))
+    batch = round(n * math.sqrt(1 / (4 * steps)))
+    query = generalised(sensitivity=2 / batch, releases=steps, smooth=smooth, records=WithReplacement(n, batch))
+    scales = {"g": math.sqrt(8 * smooth.kappa * steps * math.log(1e6)) / n}
+    found = generic_bound(plan_of(query), scales, PRIVACY)
+    assert found == (pytest.approx(generic, rel=0.01), pytest.approx(factor, rel=0.02))
 
 
 def test_batches_with_replacement_are_uniform():

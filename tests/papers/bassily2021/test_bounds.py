@@ -13,7 +13,7 @@ from dpsco_bench.papers.bassily2021.laws.frank_wolfe import (
 )
 from dpsco_bench.problems.base import Constants
 
-L, N, D, EPS = math.log(1e6), 10_000, 32, 0.5
+N, D, EPS = 10_000, 32, 0.5
 CONTEXT = BoundContext(
     n=N,
     d=D,
@@ -26,8 +26,6 @@ CONTEXT = BoundContext(
     extras={"alpha": 0.1, "mean_norm": 0.2},
 )
 ON_L1 = replace(CONTEXT, constants=Constants(1.5, 0.5, diameter=2.0, domain="l1_ball", norm=1.0))
-LNK, A = math.log(64), math.log(N / math.log(64))
-REACH, DRIFT = 1.5 * 2.0, 0.5 * 4.0
 
 
 @pytest.mark.parametrize(("K", "h"), [(32, 1.670), (128, 2.649), (512, 3.732), (2048, 4.879), (8192, 6.070)])
