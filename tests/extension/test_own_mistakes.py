@@ -52,6 +52,7 @@ PROBLEMS = [
     ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
+    (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
     (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
 ]
