@@ -30,14 +30,6 @@ def draws(first=0, replicates=3, seed=9):
     return Draws(lambda name: Stream(stream_key(seed, "linear losses", name), np), first, replicates)
 
 
-def batch_of(problem, sample, indices):
-    """Mean gradients of given records, through the batch interface."""
-    rows = problem.gather(sample, indices)
-    return problem.batch_gradient(
-        np.zeros((len(indices), problem.dimension)), rows, np.full(indices.shape, 1.0) / indices.shape[1]
-    )
-
-
 @pytest.mark.parametrize("name", INSTANCES)
 def test_the_risk_is_the_gap_of_the_mean(name):
     problem = make(name)
@@ -72,33 +64,6 @@ def test_records_have_the_declared_mean_and_norm(name):
     norms = np.linalg.norm(records[:, :100], ord=1.0 if p == math.inf else np.inf if p == 1 else p / (p - 1), axis=-1)
     np.testing.assert_allclose(norms, 1.0, rtol=1e-12)
     assert not np.array_equal(records[0], records[1]), "replicates differ"
-
-
-@pytest.mark.parametrize("name", INSTANCES)
-def test_signals_share_their_records_and_are_run_at_once(name):
-    """Rows of several signals are those of each signal alone, for ranges, single records and batches."""
-    if not get_problem(name).signal_option:
-        return
-    problem, values = make(name), np.array([0.3, 2.0, 0.7])
-    several, indices = problem.with_signals(values), np.array([[3, 3, 7], [0, 1, 2]])
-    kinds = {
-        "range": lambda p, s: p.range_gradient(np.zeros((1, 5)), s, 2, 30),
-        "single": lambda p, s: p.range_gradient(np.zeros((1, 5)), s, 11, 1),
-        "batch": lambda p, s: batch_of(p, s, np.tile(indices, (s.signals, 1))),
-        "each": lambda p, s: p.record_gradients(np.zeros((1, 5)), s, 4, 3),
-    }
-    for kind, ask in kinds.items():
-        together = ask(several, several.sample(400, draws(replicates=2)))
-        for number, value in enumerate(values):
-            alone = make(name, signal=float(value))
-            expected = ask(alone, alone.sample(400, draws(replicates=2)))
-            np.testing.assert_array_equal(together[2 * number : 2 * number + 2], expected, err_msg=kind)
-    x = np.random.default_rng(1).standard_normal((6, 5))
-    risks = several.excess_risk(x, several.sample(400, draws(replicates=2)))
-    for number, value in enumerate(values):
-        alone = make(name, signal=float(value))
-        part = slice(2 * number, 2 * number + 2)
-        np.testing.assert_allclose(risks[part], alone.excess_risk(x[part], alone.sample(400, draws(replicates=2))))
 
 
 @pytest.mark.parametrize("name", INSTANCES)

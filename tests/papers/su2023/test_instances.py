@@ -30,48 +30,6 @@ def test_sparse_vertices_maximise_their_own_product(domain, size):
     assert np.linalg.norm(u) == pytest.approx(1) and found.euclidean_diameter(12) == pytest.approx(2)
 
 
-FAMILIES = ("pointmass_linear", "coin_linear", "smooth_hinge", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_signals_side_by_side_are_the_signals_one_by_one(name):
-    n, signals = 50, np.array([0.3, 0.8])
-    single = [get_problem(name, signal=float(s)).at(n, 1.0, DELTA) for s in signals]
-    both = single[0].with_signals(signals)
-    x = np.random.default_rng(0).uniform(-0.4, 0.4, (2, 4, both.dimension))
-    order = np.tile(np.arange(n)[::-1][:6], (8, 1))
-    for make in (
-        lambda p, x, data: p.mean_gradient(x, data),
-        lambda p, x, data: p.excess_risk(x, data) if p.excess_risk(x, data) is not None else p.risk(x, data),
-        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 6), 0.5)),
-    ):
-        samples = [p.sample(n, draws()) if p.draws_per_replicate else p.draw(n, None) for p in (both, *single)]
-        one_by_one = [make(p, x[i], samples[i + 1]) for i, p in enumerate(single)]
-        np.testing.assert_allclose(make(both, x.reshape(8, -1), samples[0]), np.concatenate(one_by_one), rtol=1e-12)
-
-
-POPULATIONS = ("coin_linear", "coin_mean", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
-
-
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_means_ranges_records_and_batches_agree(name):
-    problem = get_problem(name).at(24, 1.0, DELTA)
-    data = problem.sample(24, draws())
-    x = np.random.default_rng(1).uniform(-0.5, 0.5, (4, problem.dimension))
-    records = problem.record_gradients(x, data, 0, 24)
-    np.testing.assert_allclose(problem.mean_gradient(x, data), records.mean(axis=1), atol=1e-12)
-    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-12)
-    level = 0.7
-    clipped = np.clip(records, -level, level).mean(axis=1)
-    if name == "two_point_tail":
-        level = problem.height / 1.01
-        clipped = np.clip(records, -level, level).mean(axis=1)
-    np.testing.assert_allclose(problem.clipped_mean_gradient(x, data, level), clipped, atol=1e-12)
-    order = np.array([[3, 0, 17]] * 4)
-    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
-    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-12)
-
-
 def test_coins_are_binomial_and_common_to_the_signals():
     problem = get_problem("coin_linear", signal=1.0).at(400, 1.0, DELTA).with_signals(np.array([0.5, 3.0]))
     sample = problem.sample(400, draws(4000))

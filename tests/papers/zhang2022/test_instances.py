@@ -87,43 +87,6 @@ def test_the_closed_forms_of_the_chapter():
     np.testing.assert_allclose(anchored.excess_risk(x, data), expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["linear_ball", "lp_ball", "anchored_ball"])
-def test_signals_side_by_side_are_the_signals_one_by_one(name):
-    single = [get_problem(name, signal=float(s), **CASES[name]) for s in SIGNALS]
-    both = single[0].with_signals(SIGNALS)
-    x = points(both, 12).reshape(3, 4, -1)
-    order = np.tile([[3, 0, 17, 3]], (12, 1))
-    for make in (
-        lambda p, x, data: p.range_gradient(x, data, 5, 1),
-        lambda p, x, data: p.range_gradient_pair(x, 0.5 * x, data, 7, 1)[1],
-        lambda p, x, data: p.population_gradient(x, data),
-        lambda p, x, data: p.optimum(data),
-        lambda p, x, data: p.excess_risk(x, data),
-        lambda p, x, data: np.broadcast_to(p.starting_points(data), x.shape),
-        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 4), 0.25)),
-    ):
-        alone = [make(p, x[i], p.sample(20, draws())) for i, p in enumerate(single)]
-        found = make(both, x.reshape(12, -1), both.sample(20, draws()))
-        np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_records_ranges_pairs_and_batches_agree_in_any_split(name):
-    problem = get_problem(name, **CASES[name])
-    data, x = problem.sample(40, draws()), points(problem, 4)
-    records = problem.record_gradients(x, data, 0, 40)
-    singles = np.stack([problem.range_gradient(x, data, i, 1) for i in range(40)], axis=1)
-    np.testing.assert_array_equal(singles, records)
-    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-14)
-    now, before = problem.range_gradient_pair(x, -x, data, 9, 1)
-    np.testing.assert_allclose(now - before, problem.range_gradient_difference(x, -x, data, 9, 1), atol=1e-14)
-    order = np.array([[3, 0, 17]] * 4)
-    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
-    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-14)
-    later = problem.sample(40, draws(2, first=2))
-    np.testing.assert_array_equal(problem.record_gradients(x[2:], later, 0, 40), records[2:])
-
-
 def test_the_anchor_is_feasible_and_at_the_stated_distance():
     problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
     data = problem.sample(8, draws())
