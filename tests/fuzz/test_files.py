@@ -15,7 +15,7 @@ from dpsco_bench import run
 from dpsco_bench.claims.files import read_yaml
 from dpsco_bench.errors import DpscoError, InputError
 
-from .calls import limited, note, number_of_examples, own_folder
+from .calls import limited, note, number_of_examples, own_folder, share_that_ran
 
 CELLS = (
     "0",
@@ -145,3 +145,7 @@ def test_yaml(text):
             read_yaml(Path("x.yaml"))
         except InputError as error:
             assert len(str(error)) < 1500
+
+
+def test_tables_are_not_all_refused():
+    assert share_that_ran("tables") > 0.1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.request import known_keys
 from dpsco_bench.problems.registry import list_problems, problem_class
 
-from .calls import ODD_NUMBERS, ODD_WORDS, judged, number_of_examples, own_folder, spoilt, yaml_text
+from .calls import ODD_NUMBERS, ODD_WORDS, judged, number_of_examples, own_folder, share_that_ran, spoilt, yaml_text
 
 WORDS = st.sampled_from([*ODD_WORDS, *map(str, ODD_NUMBERS)])
 PRINTING = [
@@ -100,6 +101,13 @@ def test_account(words):
         judged(*words)
 
 
+@number_of_examples(20)
+@given(lines())
+def test_words(words):
+    with own_folder():
+        judged(*words)
+
+
 @number_of_examples(30)
 @given(spoilt(CLAIM))
 def test_claim_files(entry):
@@ -141,3 +149,8 @@ def test_what_is_spoilt_is_whole_before():
         with own_folder():
             Path("x.yaml").write_text(yaml_text(entry))
             assert judged(verb, "x.yaml", "--profile", "smoke")
+
+
+@pytest.mark.parametrize("verb", ["account", "claim", "leaderboard"])
+def test_examples_are_not_all_refused(verb):
+    assert share_that_ran(verb) > 0.02
