@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench import registry
-from dpsco_bench.claims.bounds.registry import BOUNDS
-from dpsco_bench.claims.catalogue import profile_claims
 from dpsco_bench.claims.files import read_yaml
-from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.board import load_board
 from dpsco_bench.paths import conf_dir
 
@@ -50,12 +47,6 @@ def edit(path: Path, old: str, new: str):
     path.write_text(text.replace(old, new, 1))
 
 
-def test_its_names_in_profiles_are_left_out(gone, conf):
-    claims = profile_claims("smoke")
-    (conf / "profile" / "smoke" / f"{gone}.yaml").write_text(f"claims:\n  - {gone}.thm1\n")
-    assert profile_claims("smoke") == claims
-
-
 @pytest.mark.parametrize("paper", ["gone2020", "never2020"])
 def test_its_names_in_leaderboards_are_left_out_and_it_is_named(gone, conf, capsys, monkeypatch, paper):
     """Nothing declares the second one: whoever drops a paper may drop its entry point too."""
@@ -75,27 +66,6 @@ def test_its_names_in_leaderboards_are_left_out_and_it_is_named(gone, conf, caps
         f"dpsco: left out: {what}: paper {paper} is not installed"
         for what in ("methods of the board", "a lower bound of the board")
     ]
-
-
-def test_a_name_of_no_paper_stays_an_error(gone, conf):
-    (conf / "profile" / "smoke" / "never2020.yaml").write_text("claims:\n  - never2020.thm1\n")
-    with pytest.raises(InputError, match=r"never2020\.thm1"):
-        profile_claims("smoke")
-
-
-def test_a_name_that_something_registers_is_of_no_absent_paper(gone):
-    assert registry.absent_paper("wang2017.dp_gd_pl", "leaderboard.sco_l1", of=BOUNDS) == ""
-    assert registry.absent_paper("never2020.thm1") == ""
-    assert registry.absent_paper("never2020.thm1", of=BOUNDS) == "never2020"
-    assert registry.absent_paper("wang2017.thm1", f"{gone}/sgd", "never2020.thm1", of=BOUNDS) == gone
-
-
-def test_a_paper_takes_its_claims_out_of_a_profile_with_its_own_file(conf):
-    claims = profile_claims("smoke")
-    (conf / "profile" / "smoke" / "wang2017.yaml").unlink()
-    left = profile_claims("smoke")
-    assert left == [id for id in claims if not id.startswith("wang2017.")]
-    assert len(left) < len(claims)
 
 
 def test_a_part_with_a_method_of_it_is_skipped_and_the_others_are_judged(gone, dpsco, examples):

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.cli.verbs.choose import not_run
 from dpsco_bench.leaderboard import choose as choice
-from dpsco_bench.leaderboard.standings import Unrun
 from tests.marks import rest_at_night
 
 pytestmark = pytest.mark.slow
@@ -72,12 +70,6 @@ def test_json_files_and_what_is_told(dpsco):
     assert "mine/rows.parquet" in again.err and "trivial solution" in again.out
 
 
-def test_why_privacy_is_not_shown_is_said(dpsco, examples):
-    keys = ("problem=data_file", "n=200", "d=3", "clip=1", "loss=squared", "label_clip=1")
-    outcome = dpsco("choose", *keys, "--twin", "--limit", "1")
-    assert "cannot win" in outcome.out and "* Of every run here: a squared loss has no Lipschitz" in outcome.out
-
-
 def test_an_interrupt_ends_with_one_line_and_leaves_nothing_running(tmp_path):
     (tmp_path / "own.py").write_text(
         '''
@@ -118,33 +110,3 @@ def waits(objective, plan, mechanism):
     child = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
-
-
-def test_the_twin_of_a_file_is_that_of_its_shape(dpsco, examples):
-    keys = ("problem=data_file", "clip=2", "domain=l2_ball", "radius=3", "replicates=4", "--twin", "--limit", "1")
-    file = ("path=examples/customers.csv", "label=renewed", "positive=yes")
-    printed = dpsco("choose", *file, *keys)
-    assert printed.out.splitlines()[0] == "data_twin: clip = 2.0, domain = l2_ball, radius = 3"
-    assert "Synthetic records" in printed.out and "customers" not in printed.out
-    assert dpsco("choose", "n=500", "d=3", *keys).out == printed.out
-
-
-def test_a_reason_has_numbers_of_four_digits():
-    """A message names a computed value in full; what is read beside a ranking does not."""
-    reason = "tau = 1.3447071068499755e-07: must be at least 0.25 of 4294967296 steps, or 12.3456789"
-    (line,) = not_run([Unrun("m", "p.m", "refused", reason)])
-    assert " ".join(line.split()) == "m tau = 1.345e-07: must be at least 0.25 of 4294967296 steps, or 12.35"
-
-
-def test_an_own_method_is_charged_for_what_it_declares(dpsco, examples):
-    own = ("problem=data_file", f"path={examples / 'customers.csv'}", "label=renewed", "positive=yes", "clip=2")
-    more = ("regularisation=0.1", "domain=l2_ball", "epsilon=2", "--limit", "20", "--plugin")
-    found = dpsco("choose", *own, *more, str(examples / "own_method.py"))
-    assert found.code == 0, found.err
-    told = " ".join(found.out.split())
-    assert "mine.noisy_gd is charged for what it declares: `dpsco check mine.noisy_gd --plugin FILE`" in told
-
-
-def test_a_bound_that_is_cut_says_so(dpsco):
-    found = dpsco("choose", "problem=logistic_glm", "domain=l2_ball", "n=100", "d=64", "epsilon=0.25", "--limit", "2")
-    assert "cut at the trivial solution" in " ".join(found.out.split())

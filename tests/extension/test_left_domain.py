@@ -29,20 +29,6 @@ def test_an_output_outside_is_one_line(dpsco, unprojected, form):
     assert "Traceback" not in outcome.err
 
 
-@pytest.mark.slow
-def test_choose_ranks_it_nowhere(dpsco, unprojected):
-    outcome = dpsco("choose", *POINT, "radius=0.1", "--plugin", unprojected, "--limit", "40", "replicates=2")
-    assert "mine.noisy_gd has the least" not in outcome.out and "in the domain l2_ball" in outcome.out + outcome.err
-
-
-def test_what_stays_inside_runs(dpsco, unprojected):
-    assert dpsco("run", FREE, *POINT, "radius=100", "--plugin", unprojected).code == 0
-
-
-def test_the_example_projects(dpsco):
-    assert dpsco("run", FREE, *POINT, "radius=0.1", "--plugin", METHOD).code == 0
-
-
 def test_a_domain_without_a_projection_stops_no_method(dpsco):
     """A copy of a shipped method on a polytope runs as it does."""
     root = Path(__file__).resolve().parents[2]

@@ -17,7 +17,6 @@ from dpsco_bench.execution.results import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
-PLUGIN = ("--plugin", METHOD)
 PAIR = ("algorithm=mine.noisy_gd", "problem=flipped_labels", f"plugins=[{METHOD}]")
 
 
@@ -54,15 +53,6 @@ def test_the_showns_outputs_are_real(dpsco, command, output):
     assert done(dpsco(*arguments)).strip() == output.strip()
 
 
-def test_listed_and_shown(dpsco):
-    assert "mine.noisy_gd" in done(dpsco("list", "algorithms", *PLUGIN))
-    assert "flipped_labels" in done(dpsco("list", "problems", *PLUGIN))
-    assert "steps = null" in done(dpsco("show", "mine.noisy_gd", *PLUGIN))
-    assert "global" in done(dpsco("show", "flipped_labels", *PLUGIN))
-    claim = done(dpsco("show", CLAIM, *PLUGIN))
-    assert "(L + lambda) d G^2 ln(n)/(mu n r)^2" in claim and "flipped_labels-n" in claim
-
-
 def test_runs_through_hydra(dpsco):
     (row,) = json.loads(done(dpsco("run", *PAIR, "n=256", "d=3", "replicates=4", "out=rows.parquet", "--json")))
     assert row["algorithm"] == "mine.noisy_gd" and row["privacy_status"] == "proven"
@@ -72,36 +62,6 @@ def test_runs_through_hydra(dpsco):
     assert METHOD not in json.dumps(metadata), "results do not say where files lay"
     swept = json.loads(done(dpsco("run", "-m", *PAIR, "n=64,128", "steps=3", "replicates=2", "--json")))
     assert [r["gradient_evaluations"] for r in swept] == [192, 384]
-
-
-def test_accounted(dpsco):
-    keys = ("account", "mine.noisy_gd", "problem=flipped_labels", "n=4096", *PLUGIN)
-    report = json.loads(done(dpsco(*keys, "--json")))
-    assert report["paper"]["privacy_status"] == report["accounted"]["privacy_status"] == "proven"
-    assert report["accounted"]["noise"]["gradient"] < report["paper"]["noise"]["gradient"]
-
-
-def test_audited(dpsco):
-    keys = ("audit", "mine.noisy_gd", *PLUGIN, "problem=flipped_labels", "steps=5", "epsilon=4", "delta=1e-3")
-    found = json.loads(done(dpsco(*keys, "--runs", "4000", "--json")))
-    assert found["verdict"] == "not refuted" and 0 < found["epsilon_lower"] <= 4
-
-
-def test_checked(dpsco):
-    findings = json.loads(done(dpsco("check", "mine.noisy_gd", "problem=flipped_labels", "d=3", *PLUGIN, "--json")))
-    assert all(finding["passed"] is not False for finding in findings)
-
-
-def test_claimed(dpsco):
-    rows = json.loads(done(dpsco("claim", CLAIM, *PLUGIN, "--profile", "smoke", "--json")))
-    assert {(row["id"], row["part"], row["verdict"]) for row in rows} == {
-        ("mine.noisy_gd", "flipped_labels-n", "not_observable"),
-        ("mine.noisy_gd", "privacy-epsilon", "holds"),
-    }
-    by_settings = dpsco("claim", "mine.noisy_gd", f"claims=[{CLAIM}]", f"plugins=[{METHOD}]", "--profile", "smoke")
-    assert "not observable" in done(by_settings) and by_settings.err == "", "finished jobs are not run again"
-    both = dpsco("claim", CLAIM, "wang2017.thm6_1", *PLUGIN, "--profile", "smoke")
-    assert "mine.noisy_gd" in done(both) and "wang2017.thm6.1" in both.out
 
 
 @pytest.mark.slow
@@ -144,14 +104,6 @@ def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
         assert plan_stamp("smoke", overrides) != before
     sys.modules.pop("beside")
-
-
-def test_snakemakes_configuration_takes_both():
-    from dpsco_bench.cli.workflow import check_config, config_overrides
-
-    for given in (METHOD, [METHOD]):
-        settings = check_config({"profile": "smoke", "plugins": given, "claims": CLAIM})
-        assert config_overrides(settings) == [f"plugins=['{METHOD}']", f"claims=['{CLAIM}']"]
 
 
 @pytest.mark.slow

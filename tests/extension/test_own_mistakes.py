@@ -8,7 +8,6 @@ import pytest
 
 METHOD, CLAIM = "examples/own_method.py", "examples/own_claim.yaml"
 RUN = ("run", "algorithm=mine.noisy_gd", "problem=flipped_labels", "n=64", "d=3", "steps=3", "replicates=2")
-QUERY = 'GaussianQuery("gradient", sensitivity=2 * c.lipschitz / n, releases=steps, paper_scale=noise)'
 SECOND = 'make_plan(query, GaussianQuery("extra", sensitivity=1.0, releases=1{}),'
 HEAD = "(given, *, steps: int | None = None)"
 CONSTANTS = "own_constants = Constants(lipschitz=1,"
@@ -20,30 +19,20 @@ FILE = "own_method.py"
 PLANS = [
     ("make_plan(query,", SECOND.format(""), "share of gradient and extra = 'missing'", "all queries but one"),
     ("make_plan(query,", SECOND.format(", share=1.5"), "share of extra = 1.5", "in (0, 1)"),
-    ("paper_scale=noise", "paper_scale=noise, share=0.5", "share of gradient = '0.5'", "left out of one query"),
     ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
-    ("make_plan(query,", "make_plan('query',", "query = 'query'", "GaussianQuery"),
     ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 17)"),
-    ("evaluations=n * steps", "evaluations=None", "gradient_evaluations = None", "a finite number >= 0"),
-    ("evaluations=n * steps", "evaluations=-1", "gradient_evaluations = -1", "a finite number >= 0"),
-    ("evaluations=n * steps", "evaluations=float('nan')", "gradient_evaluations = nan", "a finite number >= 0"),
     ("gradient_evaluations=n * steps, ", "", "'gradient_evaluations'", f"{FILE}, line 17"),
     ("=2 * c.lipschitz / n", '="small"', "sensitivity of gradient = 'small'", "a finite number > 0"),
     ("releases=steps", 'releases="all"', "releases of gradient = 'all'", "an integer >= 1"),
-    ("releases=steps", "releases=2.5", "releases of gradient = 2.5", "an integer >= 1"),
-    ("paper_scale=noise", 'paper_scale="big"', "paper_scale of gradient = 'big'", "a finite number >= 0"),
     ("return make_plan(", "return None and make_plan(", "plan returned NoneType", "make_plan"),
-    ("    steps = steps or", "    1 / 0\n    steps = steps or", "ZeroDivisionError", f"{FILE}, line 14"),
 ]
 FUNCTIONS = [
     ('@algorithm("mine.noisy_gd"', '@algorithm("mine"', f"{FILE}, line 10: algorithm id = 'mine'", "paper.name"),
     ('@algorithm("mine.noisy_gd"', '@algorithm("wang2017.dp_gd_pl"', "id = 'wang2017.dp_gd_pl'", "no other algorithm"),
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
     (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
-    (HEAD, "(c, n, d, privacy, *, variant, steps=None)", "plan = 'takes (c, n, d, privacy", "(setting, *, ...)"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
     (HEAD, "(given, *, steps=None)", "type of option steps = 'missing'", "int, float"),
-    (HEAD, "(given, *, steps: list[int] = None)", "type of option steps = 'list[int]'", "int, float"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
     ('release("gradient"', 'release("grad"', "query = 'grad'", f"one of gradient ({FILE}, line 24)"),
@@ -60,19 +49,12 @@ PROBLEMS = [
     ("(Logistic):", ":\n    draw = 0", "problem = 'FlippedLabels'", "a subclass of Problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
-    (CONSTANTS, CONSTANTS.replace("lipschitz", "lipshitz"), "'lipshitz'", "line 34"),
     ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
-    ("own_constants = Constants(", "own_constants = dict(", "own_constants = 'dict'", "a Constants"),
-    ("def draw(self, n, streams)", "def drw(self, n, streams)", "draw = 'missing'", "features"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
-    (DATA, "return Data(n, rows[:5],", "features drawn = 'of shape (5, 3)'", "(64, 3)"),
-    (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
     (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
-    (DATA, "rows[0, 0] = np.inf\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),
+    (DATA, "return Data(n, rows * np.nan,", "features drawn = 'not all finite'", "finite numbers"),
     (LABELS, "np.ones(3)", "labels drawn = 'of shape (3,)'", "(64,)"),
-    (LABELS, "['a'] * n", "labels drawn = 'of type <U1'", "numbers"),
-    (DATA, "1 / 0\n        return Data(n, rows,", "ZeroDivisionError", f"{FILE}, line 40"),
 ]
 
 
@@ -100,66 +82,12 @@ def test_one_line_names_what_is_wrong(dpsco, changed, old, new, named, allowed):
     assert not Path("x.parquet").exists()
 
 
-@pytest.mark.parametrize("verb", ["account", "audit", "check", "claim"])
-def test_every_verb_says_it(dpsco, changed, verb):
-    changed("evaluations=n * steps", 'evaluations="many"')
-    what = (CLAIM, "--profile", "smoke") if verb == "claim" else ("mine.noisy_gd", "problem=flipped_labels", "n=64")
-    outcome = dpsco(verb, *what, "--plugin", METHOD)
-    named = "gradient_evaluations = 'many': must be a finite number >= 0", "(own_method.py, line 17)"
-    where = "examples/own_claim.yaml: claim mine.noisy_gd, part flipped_labels-n: " if verb == "claim" else ""
-    assert refused(outcome, *named, where), outcome.err
-
-
-def test_the_library_says_it(dpsco, changed):
-    import dpsco_bench
-    from dpsco_bench.execution.plugins import load_plugins
-
-    changed("make_plan(query,", SECOND.format(""))
-    load_plugins([METHOD])
-    with pytest.raises(ValueError, match="share of gradient and extra = 'missing'"):
-        dpsco_bench.run("mine.noisy_gd", "flipped_labels", n=64, d=3)
-
-
-BOUND = 'bound(\n    "mine.noisy_gd"'
-BOUNDS = [
-    (BOUND, 'bound(\n    "mine"', "own_method.py, line 43: bound name = 'mine'", "paper.formula"),
-    (BOUND, 'bound(\n    "wang2017.thm6_2"', "bound name = 'wang2017.thm6_2'", "no other bound"),
-    (BOUND, 'bound(\n    "mine.noisygd"', "part flipped_labels-n: bound = 'mine.noisy_gd'", "such as mine.noisygd"),
-    (
-        "d G^2",
-        "d K^2",
-        "symbol in the text of mine.noisy_gd = 'K'",
-        "one of d, delta, e, eps, G, l, L, lambda, mu, n, p, r",
-    ),
-    ("ln(n)/(mu", "ln(n/(mu", "own_method.py, line 43: formula = '(L + lambda) d G^2 ln(n/(mu", "notation of bounds"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "named", "allowed"), BOUNDS)
-def test_bounds_are_refused_before_the_run(dpsco, changed, old, new, named, allowed):
-    changed(old, new)
-    outcome = dpsco("claim", CLAIM, "--plugin", METHOD, "--profile", "smoke")
-    assert refused(outcome, named, allowed), outcome.err
-
-
-def test_a_negative_bound_is_named_with_its_cell(dpsco, changed):
-    changed("(L + lambda) d G^2", "-(L + lambda) d G^2")
-    outcome = dpsco("claim", CLAIM, "--plugin", METHOD, "--profile", "smoke")
-    last = outcome.err.splitlines()[-1]
-    assert outcome.code == 2 and last.startswith("dpsco: bound mine.noisy_gd (n = 512, d = 5, epsilon = 1) = -0.0")
-    assert last.endswith("must be a finite number > 0")
-
-
 CLAIMS = [
     ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of audit, band"),
     ("[512, 1024, 2048]", "[512, 512, 2048]", "sweep of smoke = [512, 512, 2048]", "512 is there twice"),
-    ("[512, 1024, 2048]", "[512, 1024.5, 2048]", "sweep of flipped_labels-n: n = 1024.5", "an integer"),
     ("exponent: -2", "expected: hold", "expected = 'hold'", "one of match, faster"),
-    ("d: 5, epsilon: 1.0", "d: 5, epsilon: 0.0", "epsilon = 0.0", "> 0"),
     ("algorithm: mine.noisy_gd", "algorithm: mine.noisy", "algorithm = 'mine.noisy'", "mine.noisy_gd"),
-    ("problem: flipped_labels", "problem: flipped", "problem = 'flipped'", "such as flipped_labels"),
     ("exponent: -2", "options: {stepz: 3}", "option = 'stepz'", "one of steps"),
-    ("exponent: -2", "options: {steps: many}", "steps = 'many'", "int"),
     ("tolerance: 0.25", "tolerance: 0", "tolerance = 0", "> 0"),
 ]
 
@@ -171,9 +99,3 @@ def test_mistakes_in_ones_own_claim_name_the_file_and_the_key(dpsco, old, new, n
     assert refused(outcome, f"dpsco: {CLAIM}: claim mine.", named, allowed), outcome.err
     outcome = dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]")
     assert refused(outcome, CLAIM, named, allowed), outcome.err
-
-
-def test_a_slip_in_a_boards_file_ends_in_its_line_beside_a_plugin_too(dpsco):
-    Path("slip.yaml").write_text("a: [1\n")
-    found = dpsco("leaderboard", "slip.yaml", "--plugin", METHOD)
-    assert found.code == 2 and found.err.count("\n") == 1 and "must be a YAML file" in found.err

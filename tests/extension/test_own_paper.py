@@ -104,15 +104,3 @@ def test_in_the_workflow(tmp_path, examples):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "figures" / "smoke" / "example2026.thm1.svg").is_file()
-
-
-def test_its_methods_keep_the_contract(dpsco, examples):
-    outcome = dpsco("check", "example2026.one_step", "--plugin", PAPER, "problem=sign_mean")
-    assert outcome.code == 0 and "FAIL" not in outcome.out
-
-
-def test_the_folder_above_is_told_which_one_to_give(dpsco, examples):
-    outcome = dpsco("list", "claims", "--plugin", "examples/paper")
-    assert outcome.code == 2 and outcome.err.count("\n") == 1
-    assert outcome.err.startswith("dpsco: plugins = 'examples/paper': must be ")
-    assert outcome.err.endswith(f"here {PAPER}\n")

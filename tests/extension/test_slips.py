@@ -8,7 +8,6 @@ import pytest
 
 METHOD, BATCHES = "examples/own_method.py", "examples/own_batches.py"
 PAIR = ("problem=flipped_labels", "n=64", "d=3", "steps=6")
-RELEASE = 'mechanism.release("gradient", objective.mean_gradient(x), t)'
 STEP = "x = objective.project(x - plan.step * gradient)"
 SENSITIVITY = "no neighbour found changes a released value by more than declared"
 RANDOMNESS = "the mechanism is the only source of randomness"
@@ -68,42 +67,6 @@ def test_check_names_it(dpsco, slipped, slip):
     assert named in failed(dpsco, "mine.noisy_gd", METHOD, *PAIR)
 
 
-IN_RUN = {
-    "missing noise": ((RELEASE, "objective.mean_gradient(x)"), "released 0 times, but its plan declares 6"),
-    "a wrong shape": (
-        ("    return x\n\n\n@problem", "    return x[0]\n\n\n@problem"),
-        "an array of shape (3,), must be",
-    ),
-}
-
-
-@pytest.mark.parametrize("slip", IN_RUN)
-def test_the_run_stops(dpsco, slipped, slip):
-    change, said = IN_RUN[slip]
-    slipped(METHOD, change)
-    assert said in stopped(dpsco, "mine.noisy_gd", METHOD, "flipped_labels", "steps=6")
-    assert "FAIL" in dpsco("check", "mine.noisy_gd", "--plugin", METHOD, *PAIR).out
-
-
-ONCE = 'batch = mechanism.sample("gradient", 0)'
-KEPT = {
-    "in every step": ('batch = mechanism.sample("gradient", t)', ONCE),
-    "before the loop": (
-        '    for t in range(plan.steps):\n        batch = mechanism.sample("gradient", t)',
-        f"    {ONCE}\n    for t in range(plan.steps):",
-    ),
-}
-
-
-@pytest.mark.parametrize("where", KEPT)
-def test_one_batch_for_all_steps(dpsco, slipped, where):
-    slipped(BATCHES, KEPT[where])
-    said = "query gradient: the batches that are charged for are never drawn (1 of 200 are)"
-    assert said in stopped(dpsco, "mine.dp_sgd", BATCHES)
-    told = failed(dpsco, "mine.dp_sgd", BATCHES, "steps=6")
-    assert COUNTS in told and "(1 of 6 are)" in told
-
-
 BLOCKS = """
 from dpsco_bench import GaussianQuery, Trait, algorithm, make_plan
 from dpsco_bench.privacy.records import *
@@ -159,11 +122,6 @@ def test_a_plan_for_other_records_than_its_run_has(dpsco, records):
     assert SIZES[records] in stopped(dpsco, "mine.blocks", "blocks.py")
     outcome = dpsco("account", "mine.blocks", "problem=ridge_logistic", "n=64", "d=3", "--plugin", "blocks.py")
     assert SIZES[records] in outcome.out + outcome.err and "proven" not in outcome.out
-
-
-def test_batches_without_n_in_the_plan(dpsco):
-    Path("blocks.py").write_text(BLOCKS.replace("{records}", "Poisson(m / n)").replace("n=n, ", ""))
-    assert "n of its plan = missing: must be given to make_plan" in stopped(dpsco, "mine.blocks", "blocks.py")
 
 
 def test_an_edit_beside_a_plugin_changes_the_key(dpsco, examples):

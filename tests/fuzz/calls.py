@@ -28,12 +28,7 @@ than a guard."""
 WAITED = 15.0
 """Real time that a call may take, in units of the CPU seconds: what waits for ever is ended too, on a busy machine."""
 settings.register_profile(
-    "fuzz",
-    derandomize=not MOST,
-    database=None,
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[*HealthCheck],
+    "fuzz", derandomize=not MOST, database=None, deadline=None, print_blob=True, suppress_health_check=[*HealthCheck]
 )
 ODD_WORDS = (
     "",

@@ -16,16 +16,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.request import known_keys
 from dpsco_bench.problems.registry import list_problems, problem_class
 
-from .calls import (
-    ODD_NUMBERS,
-    ODD_WORDS,
-    judged,
-    number_of_examples,
-    own_folder,
-    share_that_ran,
-    spoilt,
-    yaml_text,
-)
+from .calls import ODD_NUMBERS, ODD_WORDS, judged, number_of_examples, own_folder, share_that_ran, spoilt, yaml_text
 
 WORDS = st.sampled_from([*ODD_WORDS, *map(str, ODD_NUMBERS)])
 PRINTING = [

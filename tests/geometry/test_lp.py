@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.lp import minimise_linear_lp, project_lp
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
 
@@ -46,13 +45,6 @@ def test_square_gradients_are_dual(seed, p, d, kind, scale, radius):
     np.testing.assert_allclose(lp_norm(gradient, dual_exponent(p)), length, rtol=1e-10)
 
 
-@pytest.mark.parametrize("p", [0.5, math.nan, -1.0, True, "2"])
-def test_exponents_out_of_range(p):
-    for call in (lambda: lp_norm(np.ones((1, 2)), p), lambda: project_lp(np.ones((1, 2)), p, 1.0)):
-        with pytest.raises(InputError, match="^p = "):
-            call()
-
-
 # --- linear minimisation ---------------------------------------------------------------------------------------
 
 
@@ -68,11 +60,6 @@ def test_ties_of_the_cross_polytope_go_to_the_lowest_coordinate():
     g = np.array([[1.0, -2.0, 2.0], [0.0, 0.0, 0.0], [-3.0, 3.0, -3.0]])
     expected = 2.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     np.testing.assert_array_equal(minimise_linear_lp(g, 1, 2.0), expected)
-
-
-@pytest.mark.parametrize("p", EXPONENTS[1:])
-def test_no_slope_gives_the_centre(p):
-    np.testing.assert_array_equal(minimise_linear_lp(np.zeros((2, 3)), p, 1.0), np.zeros((2, 3)))
 
 
 def test_linear_minimiser_of_the_cube_leaves_flat_coordinates_alone():
@@ -127,11 +114,6 @@ def test_ties_stay_ties_and_zeros_stay_zeros(p):
     y = project_lp(np.array([[3.0, -3.0, 0.0, 3.0]]), p, 1.0)[0]
     assert y[0] == -y[1] == y[3] > 0 and y[2] == 0
     assert y[0] == pytest.approx(3.0 ** (-1.0 / p), rel=1e-13)
-
-
-@pytest.mark.parametrize("p", EXPONENTS)
-def test_one_dimension_is_an_interval(p):
-    np.testing.assert_allclose(project_lp(np.array([[5.0], [-0.25], [-7.0]]), p, 0.5), [[0.5], [-0.25], [-0.5]])
 
 
 @pytest.mark.parametrize("p", [1.5, 3.0])

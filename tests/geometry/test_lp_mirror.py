@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
@@ -104,24 +103,3 @@ def test_check_vector_of_the_step_into_the_ball():
     assert (geometry.norm.dual, geometry.norm.kappa) == (1.5, 2.0)
     expected = (0.226183035609, -0.100525793604, 0.904732142438)
     np.testing.assert_allclose(geometry.step(np.array([[3.0, -2, 6]]), 1.5, 1.0)[0], expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("p", EXPONENTS)
-def test_zero_is_a_fixed_point(p):
-    geometry, zero = SmoothMirror(SmoothNorm(p, 3)), np.zeros((2, 3))
-    for mapped in (geometry.gradient(zero), geometry.inverse(zero), geometry.step(zero, p, 1.0)):
-        np.testing.assert_array_equal(mapped, zero)
-
-
-@pytest.mark.parametrize("p", EXPONENTS)
-def test_a_step_of_no_length_stays(p):
-    rng, geometry = np.random.default_rng(0), SmoothMirror(SmoothNorm(p, 30))
-    x = rng.standard_normal((5, 30))
-    x *= np.array([0.1, 0.5, 0.9, 0.999, 1.0])[:, None] / lp_norm(x, p)
-    np.testing.assert_allclose(geometry.step(geometry.gradient(x), p, 1.0), x, rtol=1e-9)
-
-
-@pytest.mark.parametrize("p", [0.5, 1.6, 2.0])
-def test_exponents_beyond_that_of_the_map_are_refused(p):
-    with pytest.raises(InputError, match="^p = "):
-        SmoothMirror(SmoothNorm(1.5, 64, "q")).step(np.ones((1, 64)), p, 1.0)

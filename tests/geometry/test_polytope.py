@@ -35,27 +35,6 @@ def test_the_least_score_is_the_linear_minimum_with_its_ties():
     assert cross.scores(np.zeros((1, 4))).argmin() == 0  # +e_1 before -e_1
 
 
-def test_vertices_by_index():
-    hull = Polytope([[0, 0], [1, 0], [0, 2]])
-    np.testing.assert_array_equal(hull.vertex(np.array([2, 0, 2])), [[0, 2], [0, 0], [0, 2]])
-    np.testing.assert_array_equal(hull.scores(np.array([[1.0, -1.0]])), [[0.0, 1.0, -2.0]])
-    assert hull.vertex(np.array([1]), np.float32).dtype == np.float32
-    assert CrossPolytope(3).vertex(np.array([1]), np.float32).dtype == np.float32
-    assert hull.diameter(1) == 3.0 and hull.diameter(np.inf) == 2.0
-
-
-@pytest.mark.parametrize("vertices", [[[1.0, 2.0]], [1.0, 2.0], [[np.nan], [1.0]], np.zeros((3, 0))])
-def test_vertices_out_of_range(vertices):
-    with pytest.raises(InputError, match="^vertices = "):
-        Polytope(vertices)
-
-
-@pytest.mark.parametrize("arguments", [(0, 1.0), (3, 0.0), (3, np.inf), (2.5, 1.0)])
-def test_cross_polytopes_out_of_range(arguments):
-    with pytest.raises(InputError):
-        CrossPolytope(*arguments)
-
-
 @pytest.mark.parametrize(
     "polytope", [Polytope(np.random.default_rng(1).standard_normal((7, 12))), CrossPolytope(12, 2)]
 )
@@ -71,14 +50,6 @@ def test_scores_are_those_of_each_replicate_alone_and_of_a_strict_namespace(poly
     assert found.dtype == dtype
     ordinary = rng.standard_normal((5, 12)).astype(np.float32)
     np.testing.assert_allclose(polytope.scores(ordinary), polytope.scores(ordinary.astype(np.float64)), atol=3e-5)
-
-
-def test_vertices_in_a_strict_namespace():
-    for polytope in (Polytope(np.eye(3)), CrossPolytope(3, 2.0)):
-        index = np.array([2, 0, 1, 1])
-        found = polytope.vertex(strict.asarray(index), strict.float32)
-        assert found.dtype == strict.float32
-        np.testing.assert_array_equal(np.asarray(found), polytope.vertex(index, np.float32))
 
 
 @pytest.mark.parametrize("d", [2, 3, 7])

@@ -92,19 +92,6 @@ def the_rest_accounts(paper, tree):
     assert len(accounts) == 4 and all('"epsilon_real"' in text for text in accounts)
 
 
-def test_help_and_lists_without_any_paper(tmp_path):
-    shutil.copytree(ROOT / "dpsco_bench", tmp_path / "dpsco_bench", ignore=BEING_WRITTEN)
-    shutil.copytree(ROOT / "conf", tmp_path / "conf", ignore=BEING_WRITTEN)
-    for paper in PAPERS:
-        shutil.rmtree(tmp_path / "dpsco_bench" / "papers" / paper)
-        for folder in ("claim", "table"):
-            shutil.rmtree(tmp_path / "conf" / folder / paper)
-    verbs = [path.stem for path in (ROOT / "dpsco_bench" / "cli" / "verbs").glob("[a-z]*.py")]
-    helps = said(tmp_path, *((verb, "-h") for verb in verbs))
-    assert len(helps) == len(verbs) and not [text for text in helps if any(paper in text for paper in PAPERS)]
-    assert json.loads(said(tmp_path, ("list", "algorithms", "--json"))[0]) == []
-
-
 UNDECLARED = """
 import importlib.metadata as metadata
 _all = metadata.entry_points

@@ -8,7 +8,6 @@ import pytest
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.calibrate import calibrate
@@ -47,29 +46,6 @@ def test_a_test_of_batches_says_how_often_the_record_is_drawn_and_how_far_it_mov
     assert charge.epsilon == pytest.approx(again)  # what is named is what was tested
 
 
-def test_queries_of_a_plan_that_leaks_name_the_larger_of_their_two_tests():
-    for shift, records in ((0.05, single_index.REVERSED), (20.0, None)):
-        plan = replace(plan_of(SingleIndex(N)), leaks=("exact anchors",))
-        scales = {"gradient": 1.0 / shift}
-        tests = single_index.single_index_tests(plan.queries[0].contribution * shift, 200, N, SPEC.delta)
-        epsilon = max(tests.values())
-        found = compared(CANARY, plan, N, Charge(epsilon, "lower", single_index.accountant_name()), scales, SPEC.delta)
-        assert (
-            tests[found.records]
-            == epsilon
-            == single_index.single_index_epsilon(plan.queries[0].contribution * shift, 200, N, SPEC.delta)
-        )
-        assert records in (None, found.records) and "as the proof charges them" in found.effect
-
-
-def test_nothing_is_named_of_an_upper_bound_nor_of_an_epsilon_that_no_test_gives():
-    charge, scales, _ = named(SingleIndex(N))
-    plan = plan_of(SingleIndex(N))
-    assert compared(CANARY, plan, N, replace(charge, kind="upper"), scales, SPEC.delta) == Compared()
-    assert compared(CANARY, plan, N, replace(charge, epsilon=99.0), scales, SPEC.delta) == Compared()
-    assert compared(CANARY, plan, N, Charge(math.inf, "exact", "no noise"), scales, SPEC.delta) == Compared()
-
-
 @pytest.mark.parametrize(
     ("algorithm", "problem", "options", "records"),
     [
@@ -90,23 +66,6 @@ def test_what_is_charged_above_its_claim_is_named(algorithm, problem, options, r
     charge = Charge(charged.epsilon_real, charged.epsilon_real_kind, charged.accountant)
     found = compared(cell.problem_entry, charged.plan_for(cell), 1001, charge, charged.scales, 1e-5)
     assert found.records in records and found.effect
-
-
-def test_the_pair_is_asked_of_the_cell_that_fails_and_told_with_it():
-    asked = []
-
-    def pair(number):
-        asked.append(number)
-        return Compared("two opposed records", "they move the release by 3")
-
-    given = {"settings": ["n = 1", "n = 2"], "pair": pair}
-    own = privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], instances=["a", "b"], **given)
-    assert own.reason.endswith("claimed: two opposed records of b (they move the release by 3), n = 2")
-    other = privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], instances=["a", ""], **given)
-    assert other.reason.endswith("theorem admits: two opposed records (they move the release by 3), n = 2")
-    privacy_verdict([0.5, 3.0], ["exact", "upper"], [1, 1], instances=["a", "b"], **given)
-    privacy_verdict([0.5, 3.0], ["exact", "lower"], [1, 1], unproven="nominal", instances=["a", "b"], **given)
-    assert asked == [1, 1]
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])

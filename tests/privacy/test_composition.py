@@ -12,6 +12,7 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
+from dpsco_bench.privacy.composition.batches import generic_bound
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, make_plan
 from dpsco_bench.privacy.queries import (
@@ -68,12 +69,6 @@ def test_blocks_join_a_sampled_query():
     shared = plan_of(GaussianQuery("a", 1.0, 1, share=0.3), sampled)
     scales = {"a": 4.0, "sum": 1.0}
     assert charge(plan, scales, 1e-6).epsilon == charge(shared, scales, 1e-6).epsilon
-
-
-def test_sizes_are_checked():
-    for records in (lambda: Disjoint(0), lambda: WithReplacement(10, 0), lambda: WithReplacement(0, 3)):
-        with pytest.raises(InputError):
-            records()
 
 
 # --- generalised Gaussians ---------------------------------------------------------------------------------------
@@ -205,12 +200,6 @@ def test_leaks_never_turn_an_upper_bound_into_a_lower_one():
     assert charge(plan_of(decaying(), leaks=("so does this",)), {"v": 1.0}, 1e-6).epsilon == 0.0
 
 
-def test_kinds_that_do_not_compose():
-    poisson = plan_of(generalised(), GaussianQuery("sum", 0.4, 20, Poisson(0.1)))
-    with pytest.raises(Refusal, match="no accountant here composes GeneralisedGaussianQuery, GaussianQuery"):
-        charge(poisson, {"g": 1.0, "sum": 1.0}, 1e-6)
-
-
 @pytest.mark.parametrize("records", [Poisson(0.1), SingleIndex(100)], ids=lambda r: type(r).__name__)
 def test_normal_noise_on_drawn_records_is_paid_in_the_norm_of_the_shift(records):
     """A shift of s in l_q is one of ``sqrt(kappa) s`` in l_2 where r = 2 < q."""
@@ -257,6 +246,18 @@ def test_batches_with_one_gaussian_parameter_are_charged_alike():
     assert charge(plan_of(other), {"g": wider}, 1e-6).epsilon == charge(plan_of(normal), {"g": 0.5}, 1e-6).epsilon
 
 
+@pytest.mark.parametrize(("n", "d", "generic", "factor"), [(1000, 10, 2.30, 26), (4000, 32, 2.09, 5.2)])
+def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor):
+    """That for zCDP without replacement (Wang, Balle and Kasiviswanathan 2019), on noisy_smd as corrected."""
+    smooth = SmoothNorm(1.5, d, "q")
+    steps = math.floor(n**2 / (16 * d * smooth.kappa * math.log(1e6)))
+    batch = round(n * math.sqrt(1 / (4 * steps)))
+    query = generalised(sensitivity=2 / batch, releases=steps, smooth=smooth, records=WithReplacement(n, batch))
+    scales = {"g": math.sqrt(8 * smooth.kappa * steps * math.log(1e6)) / n}
+    found = generic_bound(plan_of(query), scales, PRIVACY)
+    assert found == (pytest.approx(generic, rel=0.01), pytest.approx(factor, rel=0.02))
+
+
 def test_batches_with_replacement_are_uniform():
     plan = plan_of(GaussianQuery("g", 1.0, 30, WithReplacement(20, 6)))
     source = Mechanism(plan, {"g": 1.0}, "what", 1, 0, 200)
@@ -267,12 +268,6 @@ def test_batches_with_replacement_are_uniform():
     assert np.abs(counts - 1800).max() < 5 * math.sqrt(1800)
     part = Mechanism(plan, {"g": 1.0}, "what", 1, 50, 10).sample("g", 7)
     np.testing.assert_array_equal(part.indices, batches[7].indices[50:60])
-
-
-def test_disjoint_blocks_are_not_drawn():
-    source = Mechanism(plan_of(GaussianQuery("g", 1.0, 3, Disjoint(5))), {"g": 1.0}, "what", 1, 0, 2)
-    with pytest.raises(InputError, match="^sample of g"):
-        source.sample("g")
 
 
 # --- objective perturbation --------------------------------------------------------------------------------------
@@ -303,19 +298,6 @@ def test_less_is_known_of_the_loss_more_noise_it_takes():
 def test_linear_losses_ignore_the_jacobian_and_spend_a_tenth_of_mu_on_the_cover():
     result, mu = calibrate(perturbed("linear"), PRIVACY, "accounted"), gdp_mu(1.0, 1e-6)
     assert result.scales == pytest.approx({"linear": 2.0 / (math.sqrt(0.99) * mu), "cover": 0.01 / (0.1 * mu)})
-
-
-def test_a_jacobian_that_uses_up_epsilon_is_refused():
-    with pytest.raises(Refusal, match="the Jacobian alone costs epsilon 0.95 of 0.9"):
-        calibrate(perturbed("glm", jacobian=0.95), PRIVACY, "accounted")
-
-
-def test_nothing_else_composes_with_a_perturbed_objective():
-    plan = plan_of(perturbed("glm", cover=False).queries[0], GaussianQuery("more", 1.0, 1))
-    with pytest.raises(Refusal, match="no accountant here composes PerturbedObjectiveQuery, GaussianQuery"):
-        charge(plan, {"linear": 1.0, "more": 1.0}, 1e-6)
-    with pytest.raises(InputError, match="^loss_class of linear = 'convex': must be one of linear, glm, any"):
-        perturbed("convex")
 
 
 # --- report noisy max whose scores forget ------------------------------------------------------------------------
@@ -351,9 +333,3 @@ def test_decaying_queries_draw_with_their_factors():
     source = Mechanism(plan_of(query), {"v": 2.0}, "what", 1, 0, 5000)
     deviations = [np.std(source._noise(query, t, 4)) for t in range(6)]
     np.testing.assert_allclose(deviations, 2.0 * math.sqrt(2) * query.factors(0, 6), rtol=0.03)
-
-
-@pytest.mark.parametrize("field", ["decay", "first", "later", "start", "floor"])
-def test_ranges_of_a_decaying_query(field):
-    with pytest.raises(InputError, match=f"^{field} of v = 0"):
-        decaying(**{field: 0.0})

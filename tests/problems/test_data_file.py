@@ -6,9 +6,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.library import run
-from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.data_file import DataFile
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
 ROWS, COLUMNS = 60, 3
@@ -64,15 +62,6 @@ def test_clipping_bounds_norms_and_keeps_directions_and_short_rows(table, clip):
     np.testing.assert_array_equal(twice.features, data.features)
 
 
-def test_scaling_divides_by_the_largest_norm_and_clipping_comes_after(table):
-    _, plain = drawn()
-    _, data = drawn(scale="max_row_norm")
-    np.testing.assert_allclose(data.features, plain.features / norms(plain.features).max(), rtol=1e-15)
-    assert norms(data.features).max() == pytest.approx(1, abs=1e-15)
-    _, both = drawn(scale="max_row_norm", clip=0.5)
-    assert norms(both.features).max() == pytest.approx(0.5)
-
-
 def test_the_intercept_is_one_after_clipping(table):
     problem, data = drawn(clip=2.0, intercept=True)
     assert problem.dimension == COLUMNS + 1 and (data.features[:, -1] == 1).all()
@@ -102,14 +91,6 @@ def test_constants_follow_from_the_clipping_radius_and_hold_on_every_record(tabl
     assert norms(bounded).max() <= constants.lipschitz * (1 + 1e-12)
     assert (norms(away - start) <= constants.smoothness * norms(x) * (1 + 1e-12)).all()
     assert problem.risk(problem.start[None], data)[0] <= constants.initial_gap * (1 + 1e-12)
-
-
-def test_extreme_records_attain_the_constants(table):
-    for options in ({}, {"intercept": True}):
-        problem, _ = drawn(clip=2.0, **options)
-        domain = problem.domain_records(40, 0)
-        np.testing.assert_allclose(norms(domain.features), problem.constants.lipschitz)
-        assert set(domain.labels) == {-1.0, 1.0}
 
 
 def test_constants_are_global_only_without_a_look_at_the_data(table):
@@ -152,11 +133,6 @@ def test_labels_are_not_clipped_unasked_and_their_bound_is_then_that_of_the_data
     assert clipped.constants.lipschitz == 20.0
 
 
-def test_without_a_ridge_the_objective_is_not_strongly_convex(table):
-    assert Trait.STRONGLY_CONVEX in drawn()[0].traits
-    assert Trait.STRONGLY_CONVEX not in drawn(regularisation=0.0)[0].traits
-
-
 def test_labels(table):
     rows, labels = table
     assert (drawn(positive=0)[1].labels == -drawn(positive="1")[1].labels).all()
@@ -172,99 +148,6 @@ def test_least_squares_has_the_closed_form_minimum(table):
     gram = data.features.T @ data.features / data.n + 0.1 * np.eye(COLUMNS)
     x = np.linalg.solve(gram, data.features.T @ data.labels / data.n)
     assert problem.optimal_risk(data) == pytest.approx(problem.risk(x[None], data)[0], rel=1e-12)
-
-
-def test_a_third_label_is_asked_for_or_refused_with_its_row(table):
-    rows, labels = table
-    words = np.where(labels == 1, "yes", "no").astype(object)
-    words[41] = "maybe"
-    write("third.csv", rows, words)
-    for positive in ("yes", "no", "maybe"):
-        with pytest.raises(InputError, match="label y of third.csv = '(yes|no|maybe) in record") as caught:
-            drawn(path="third.csv", positive=positive)
-        assert "all others are -1 with one_against_rest=true" in str(caught.value)
-        problem, data = drawn(path="third.csv", positive=positive, one_against_rest=True)
-        assert (data.labels == 1).sum() == (words == positive).sum() and set(data.labels) == {-1.0, 1.0}
-        assert f"all values but {positive} are -1" in problem.warnings[0]
-    with pytest.raises(InputError, match="label y of third.csv = 'maybe in record 42'"):
-        drawn(path="third.csv", positive="yes")
-    write("digits.csv", rows, np.arange(ROWS) % 3)
-    with pytest.raises(InputError, match="label y of digits.csv = '1.0 in record 2'"):
-        drawn(path="digits.csv", positive=2)
-
-
-def test_long_label_values_are_cut_and_on_one_line(table):
-    """A quote that is not closed makes one value of the rest of the file."""
-    rows, labels = table
-    words = np.where(labels == 1, "yes", "no").astype(object)
-    words[41] = '"may\x1bbe ' + "y" * 1000 + '"'
-    write("long.csv", rows, words)
-    for options in ({}, {"positive": "yes"}, {"positive": "other"}, {"loss": "squared"}, {"one_against_rest": True}):
-        with pytest.raises(InputError) as caught:
-            drawn(path="long.csv", **options)
-        text = f"{caught.value} {caught.value.allowed}"
-        assert text.isprintable() and "y" * 30 not in text
-        assert ("yyy..." in text) == (options != {"loss": "squared"})
-    words[0] = words[41]
-    write("long.csv", np.column_stack([rows[:, :2], words]), labels)
-    with pytest.raises(InputError) as caught:
-        drawn(path="long.csv")
-    assert "yyy... in record 1" in str(caught.value) and len(str(caught.value)) < 300
-
-
-WRONG = [
-    ({"path": "none.csv"}, "path = 'none.csv': must be an existing"),
-    ({"path": 3}, "path = 3: must be text"),
-    ({"d": 7}, "d = 7: must be 3, the number of features of t.csv"),
-    ({"loss": "hinge"}, "loss = 'hinge': must be one of logistic, squared, least_squares, huber"),
-    ({"scale": "std"}, "scale = 'std': must be one of none, max_row_norm"),
-    ({"clip": 0}, "clip = 0: must be a finite number > 0"),
-    ({"clip": "none"}, "clip = 'none': must be a finite number > 0"),
-    ({"label_clip": -1, "loss": "least_squares"}, "label_clip = -1: must be a finite number > 0"),
-    ({"label_clip": 1.0}, "label_clip = 1.0: must be left out for loss logistic"),
-    ({"regularisation": -1}, "regularisation = -1: must be a finite number >= 0"),
-    ({"intercept": "yes"}, "intercept = 'yes': must be true or false"),
-    ({"positive": 7}, "positive = 7: must be one of the label's values 0.0, 1.0"),
-    ({"positive": "yes"}, "positive = 'yes': must be one of the label's values"),
-    ({"label": "a"}, "positive = 'missing': must be given, .* a has a third, .*, in record"),
-    ({"one_against_rest": True}, "positive = 'missing': must be given with one_against_rest"),
-    ({"one_against_rest": True, "loss": "squared"}, "one_against_rest = True: must be left out for a loss of numbers"),
-    ({"width": 2.0}, "width = 2.0: must be left out for losses other than huber, smoothed_hinge"),
-    ({"domain": "cube"}, "domain = 'cube': must be one of none, l2_ball, l1_ball, lp_ball, simplex"),
-    ({"domain": "lp_ball"}, "p = None: must be given for domain lp_ball"),
-    ({"domain": "l2_ball", "p": 1.5}, "p = 1.5: must be given for domain lp_ball"),
-    ({"radius": 2.0}, "radius = 2.0: must be left out without a domain"),
-    ({"loss": "linear", "regularisation": 0.0}, "regularisation = 0: must be > 0 for loss linear"),
-    ({"split": 1.0}, r"split = 1.0: must be in \[0, 1\)"),
-    ({"split": 0.001}, "split = 0.001: must be a share of the 60 records that leaves some on either side"),
-    ({"drop": "z"}, "drop = 'z': must be columns of t.csv"),
-    ({"positive": 1, "loss": "least_squares"}, "positive = 1: must be left out for a loss of numbers"),
-    ({"sha256": "0"}, "sha256 of t.csv = '.*': must be 0, as planned"),
-    ({"path": "flat.csv"}, "label y of flat.csv = '1.0': must be a column with at least two values"),
-    ({"path": "words.csv", "loss": "least_squares"}, "label y of words.csv = 'no in record 1': must be a number"),
-    ({"path": "mixed.csv", "loss": "huber"}, "label y of mixed.csv = '\\? in record 6': must be a number in every"),
-    ({"path": "under.csv", "loss": "squared"}, "label y of under.csv = '1_0 in record 7': must be a number in every"),
-    ({"path": "words.csv"}, "positive = 'missing': must be given, one of the label's values no, yes"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), WRONG, ids=[message for _, message in WRONG])
-def test_wrong_options_are_one_line(table, options, message):
-    rows, labels = table
-    write("flat.csv", rows, np.ones(ROWS, int))
-    write("words.csv", rows, ["no", "yes"] * (ROWS // 2))
-    write("under.csv", rows, [*"010101", "1_0", *"01" * ((ROWS - 7) // 2), "1"])
-    write("mixed.csv", rows, [*"01010?", *"01" * (ROWS // 2 - 3)])
-    with pytest.raises(InputError, match=message) as caught:
-        get_problem("data_file", **{**OPTIONS, **options})
-    assert "\n" not in str(caught.value)
-
-
-def test_without_a_file_there_are_constants_but_no_data():
-    problem = DataFile(20, clip=1.0)
-    assert problem.constants.lipschitz == 1 and problem.constants.status == "global" and problem.records is None
-    with pytest.raises(InputError, match="path = 'missing'"):
-        problem.draw(10, None)
 
 
 # --- what names the streams: content, not places ---------------------------------------------------------------------
@@ -286,12 +169,3 @@ def test_keys_depend_on_the_content_and_not_on_the_place(table, tmp_path):
     assert keys(clip=1.0) != first
     write("t.csv", rows, 1 - labels)
     assert keys() != first
-
-
-def test_status_and_warnings_reach_the_results(table):
-    clipped = run("wang2017.dp_gd_pl", "data_file", 50, clip=1.0, replicates=2, steps=3, **OPTIONS, positive=1)
-    assert clipped.calibration.privacy_status == "proven" and clipped.calibration.warnings == ()
-    for options in ({}, {"scale": "max_row_norm"}):
-        seen = run("wang2017.dp_gd_pl", "data_file", 50, replicates=2, steps=3, **OPTIONS, **options, positive=1)
-        assert seen.calibration.privacy_status == "unproven"
-        assert "computed from the data: not private" in seen.calibration.warnings[0]

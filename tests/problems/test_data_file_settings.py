@@ -10,11 +10,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.library import run
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Data
+from dpsco_bench.errors import InputError
 from dpsco_bench.problems.data_file import DataFile
 from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH
 from dpsco_bench.problems.registry import get_problem
@@ -95,21 +91,6 @@ def test_no_record_and_no_point_break_the_constants(problem, seed):
     assert math.isclose(1.0 / q + 1.0 / (problem.p or 2.0), 1.0)
 
 
-@settings(max_examples=60, deadline=None)
-@given(name=st.sampled_from(sorted(LOSSES)), width=sizes, m=st.floats(-30, 30), label=st.sampled_from([-1.0, 1.0]))
-def test_slopes_and_curvatures_are_derivatives(name, width, m, label):
-    loss = DataFile(2, loss=name, regularisation=0.1, **({"width": width} if name in WITH_WIDTH else {}))
-    m, y, h = np.array([m]), np.array([label]), 1e-6
-    change = loss.loss(m + h, y) - loss.loss(m - h, y)
-    assert loss.slope(m, y) * 2 * h == pytest.approx(change, rel=1e-4, abs=1e-11 * (1 + m[0] ** 2 + width))
-    ends = sorted([float(loss.slope(m - h, y)[0]), float(loss.slope(m + h, y)[0])])
-    assert ends[1] - ends[0] <= 2 * h * loss.margin.curvature_bound * (1 + 1e-6) + 1e-14
-    if loss.margin.twice:
-        assert loss.curvature(m, y) * 2 * h == pytest.approx(
-            loss.slope(m + h, y) - loss.slope(m - h, y), rel=1e-3, abs=1e-9
-        )
-
-
 @pytest.fixture
 def people(tmp_path, monkeypatch):
     """A file of 80 records with three features and a label that they explain in part."""
@@ -165,55 +146,6 @@ def test_flat_losses_without_a_ridge_are_minimised_on_the_whole_space(people, lo
     assert problem.optimal_risk(data) < problem.risk(np.zeros((1, 3)), data)[0] - 1e-3
 
 
-# --- who accepts it --------------------------------------------------------------------------------------------------
-
-
-def accepted(algorithm, problem, options):
-    """An empty string where a plan is made, else the reason, in one line."""
-    entry = get_algorithm(algorithm)
-    calibration = next(c for c in ("accounted", "none") if any(c in allowed for allowed in entry.variants.values()))
-    try:
-        entry.check_problem(problem)
-        constants = entry.visible_constants(problem.constants, problem)
-        entry.plan(
-            constants,
-            20_000,
-            problem.dimension,
-            PrivacySpec(1.0, 1e-6),
-            entry.variant_for(calibration),
-            calibration,
-            **options,
-        )
-    except DpscoError as error:
-        return str(error)
-    return ""
-
-
-WITH_OPTIONS = {"gopi2022.hit_and_run": {}, "gopi2022.exp_mech_sc": {"sampler": "hit_and_run"}}
-
-
-def test_most_algorithms_accept_some_setting_and_the_others_say_why():
-    reasons = {}
-    for algorithm in list_algorithms():
-        tried = []
-        for setting in SETTINGS.values():
-            for loss in ("logistic", "squared", "huber", "smoothed_hinge", "linear"):
-                own = {"label_clip": 1.0} if loss in NUMBERS else {}
-                if loss == "linear" and setting.get("domain") is None and setting.get("regularisation") == 0.0:
-                    continue
-                problem = DataFile(8, clip=1.0, loss=loss, **own, **setting)
-                tried.append(accepted(algorithm, problem, WITH_OPTIONS.get(algorithm, {})))
-                if not tried[-1]:
-                    break
-            if not tried[-1]:
-                break
-        if tried[-1]:
-            reasons[algorithm] = tried
-    assert len(list_algorithms()) - len(reasons) >= 40
-    for said in reasons.values():
-        assert all(reason and "\n" not in reason for reason in said)
-
-
 # --- what is held out ------------------------------------------------------------------------------------------------
 
 
@@ -227,32 +159,3 @@ def test_held_out_records_are_used_for_nothing_else(people):
     assert whole.held_out(80) is None and whole.beside(np.zeros((1, 3)), used) == {}
     with pytest.raises(InputError, match="^n = 61: must be an integer from 1 to 60"):
         problem.check_records(61)
-
-
-def test_held_out_loss_and_accuracy_stand_in_the_extras(people):
-    found = run("wang2017.dp_gd_pl", "data_file", 60, replicates=3, steps=3, split=0.25, **people)
-    problem = made(people, split=0.25)
-    held, data = problem.held_out(60), problem.draw(60, None)
-    said = problem.beside(found.output, data)
-    margins = found.output @ held.features.T
-    np.testing.assert_allclose(said["held_out_loss"], np.log1p(np.exp(-margins * held.labels)).mean(axis=1))
-    np.testing.assert_allclose(said["held_out_accuracy"], (np.sign(margins) == held.labels).mean(axis=1))
-    assert problem.beside(np.zeros((1, 3)), data)["held_out_accuracy"] == 0.5
-    numbers = made(people, "squared", split=0.25)
-    assert set(numbers.beside(np.zeros((1, 3)), numbers.draw(60, None))) == {"held_out_loss"}
-
-
-def test_scaling_takes_the_factor_of_the_records_that_are_used(people):
-    problem = made({**people, "clip": None}, split=0.25, scale="max_row_norm")
-    used, held = problem.draw(60, None), problem.held_out(60)
-    whole = made({**people, "clip": None}).draw(80, None)
-    factor = np.linalg.norm(whole.features[:60], axis=1).max()
-    np.testing.assert_allclose(np.concatenate([used.features, held.features]), whole.features / factor)
-
-
-def test_records_of_a_data_set_have_the_norms_and_the_labels_that_are_declared(people):
-    for setting in SETTINGS.values():
-        problem = made({**people, "clip": 0.7}, "squared", **{**setting, "label_clip": 0.5})
-        data = problem.draw(80, None)
-        assert isinstance(data, Data) and problem.row_norms(data.features).max() <= 0.7 * (1 + 1e-12)
-        assert np.abs(data.labels).max() <= 0.5

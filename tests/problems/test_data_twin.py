@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.choose import make_point, twin_of
 from dpsco_bench.problems.registry import get_problem
@@ -35,16 +34,3 @@ def test_constants_are_those_of_the_file_and_records_keep_within_them(options):
         assert np.abs(data.labels).max() <= options["label_clip"]
     best = twin.minimiser(data)
     assert twin.risk(best[None], data)[0] < twin.risk(twin.start[None], data)[0], "there is something to learn"
-
-
-@pytest.mark.parametrize(
-    ("keys", "text"),
-    [
-        ({"problem": "data_file"}, "clip = 'missing'"),
-        ({"problem": "data_file", "clip": 1.0, "loss": "huber"}, "label_clip = 'missing'"),
-        ({"problem": "logistic_glm"}, "twin = 'logistic_glm'"),
-    ],
-)
-def test_what_only_the_data_know_is_asked_for(keys, text):
-    with pytest.raises(InputError, match=text):
-        twin_of(make_point({"n": 300, "d": 4, **keys}))

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.backend.namespace import sigmoid, take_rows, take_values
+from dpsco_bench.backend.namespace import take_rows, take_values
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems import glm
 from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.logistic import RidgeLogistic
 
 POINTS = 5
 
@@ -44,14 +43,6 @@ def test_a_batch_of_all_records_sums_to_the_mean(problem, draw, points):
     indices = np.broadcast_to(np.arange(n), (POINTS, n))
     total = problem.batch_gradient(points, rows_of(data, indices), np.ones((POINTS, n)))
     np.testing.assert_allclose(total / n, problem.mean_gradient(points, data), rtol=1e-12, atol=1e-14)
-
-
-def test_padding_has_no_weight(problem, draw, points):
-    data = draw(problem, 30)
-    indices, weights = np.tile([3, 8, 0, 0], (POINTS, 1)), np.tile([1.0, 1.0, 0.0, 0.0], (POINTS, 1))
-    padded = problem.batch_gradient(points, rows_of(data, indices), weights)
-    bare = problem.batch_gradient(points, rows_of(data, indices[:, :2]), weights[:, :2])
-    np.testing.assert_allclose(padded, bare, rtol=1e-13, atol=1e-15)
 
 
 def inside(problem, x):
@@ -146,19 +137,3 @@ def test_the_gradient_does_not_depend_on_blocks_of_records(problem, draw, points
     monkeypatch.setattr(glm, "CACHED_SCORES", 0)
     monkeypatch.setattr(glm, "LEAST_RECORDS", size)
     np.testing.assert_allclose(problem.mean_gradient(points, data), whole, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize(("n", "replicates"), [(1, 1), (30, 64), (1000, 10**6), (70_000, 1), (4096, 100)])
-def test_blocks_hold_every_record_once(n, replicates):
-    blocks = list(glm.record_blocks(Data(n, np.arange(n)[:, None], np.arange(n)), replicates))
-    assert sum(block.n for block in blocks) == n and all(len(block.labels) == block.n for block in blocks)
-    np.testing.assert_array_equal(np.concatenate([block.features[:, 0] for block in blocks]), np.arange(n))
-
-
-@pytest.mark.parametrize(("offset", "sign"), [(0.0, -1.0), (1.0, 1.0)])
-def test_logistic_slopes_are_those_of_the_sigmoid(offset, sign):
-    problem = RidgeLogistic(3)
-    problem.offset, problem.sign = offset, sign
-    margins, labels = np.linspace(-800, 800, 1001)[:, None], np.array([-1.0, 1.0])
-    expected = sign * labels * sigmoid(offset + sign * labels * margins)
-    np.testing.assert_allclose(problem.slope(margins, labels), expected, rtol=0, atol=1e-15)

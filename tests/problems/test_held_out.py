@@ -2,11 +2,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.datasets.distribution import Table
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.held_out import CovertypeHeldOut, _ordered
-from dpsco_bench.problems.registry import get_problem, problem_class
-
-NAMES = ("adult", "covertype_held_out", "kddcup99")
+from dpsco_bench.problems.registry import get_problem
 
 
 @pytest.fixture
@@ -30,20 +27,6 @@ def test_the_last_records_are_held_out_and_never_drawn(small):
     assert found["held_out_loss"][0] == pytest.approx(np.log1p(np.exp(-table.labels[30:] * margins)).mean())
     assert found["held_out_accuracy"].tolist() == [np.mean(np.sign(margins) == table.labels[30:]), 0.5]
     assert found["held_out_loss"][1] == pytest.approx(np.log(2.0))
-
-
-def test_more_records_than_are_in_use_are_refused(small):
-    with pytest.raises(InputError, match="n = 31: must be an integer from 1 to 30"):
-        small[0].check_records(31)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_absent_says_how_it_is_fetched(name, tmp_path):
-    assert "python -m dpsco_bench data " in problem_class(name).unavailable(tmp_path)
-    problem = get_problem(name, root=str(tmp_path))
-    assert problem.constants.strong_convexity == 0.01 and problem.constants.status == "global"
-    with pytest.raises(InputError, match="d = 7: must be"):
-        get_problem(name, 7)
 
 
 def test_the_order_mixes_all_but_what_has_to_stay_last():

@@ -2,7 +2,6 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
@@ -21,10 +20,6 @@ def objective(data):
 def batch(indices, mask, expected):
     mask = np.asarray(mask, dtype=float)
     return Batch(np.asarray(indices), mask, mask.sum(axis=-1), expected)
-
-
-def test_start_is_repeated_for_every_replicate(objective):
-    assert objective.start.shape == (2, 3) and objective.n == 20
 
 
 def test_gradients_are_counted_per_replicate(objective):
@@ -52,11 +47,6 @@ def test_batch_means_divide_by_the_expected_size(objective, data):
         rows = Data(len(records), data.features[records], data.labels[records])
         expected = problem.mean_gradient(x[r : r + 1], rows)[0] * len(records) / 5.0
         np.testing.assert_allclose(got[r], expected, rtol=1e-13)
-
-
-def test_an_empty_batch_gives_zero(objective):
-    empty = batch([[0, 0], [0, 0]], [[0, 0], [0, 0]], 1.0)
-    np.testing.assert_array_equal(objective.batch_gradient(objective.start + 1.0, empty), 0.0)
 
 
 def test_difference_is_the_difference_of_two_batch_gradients(objective):
@@ -92,23 +82,6 @@ def test_excess_risk_of_the_optimum_is_zero(objective, data):
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14
 
 
-def test_observer_sees_what_the_algorithm_shows(data):
-    seen = []
-    watched = Objective(get_problem("ridge_logistic", 3), data, 2, observer=lambda o, x: seen.append(x))
-    watched.observe(watched.start)
-    assert len(seen) == 1
-
-
-def test_oracles_need_no_data():
-    problem = get_problem("diag_quadratic")
-    for xp in (np, strict):
-        objective = Objective(problem, Data(7), 2, xp)
-        drawn = Batch(xp.zeros((2, 3), dtype=xp.int64), xp.ones((2, 3)), xp.asarray([3.0, 3.0]), 3.0)
-        whole, part = objective.mean_gradient(objective.start), objective.batch_gradient(objective.start, drawn)
-        np.testing.assert_allclose(np.asarray(part), np.asarray(whole), rtol=1e-15)
-        np.testing.assert_array_equal(np.asarray(objective.evaluations), [10, 10])
-
-
 def test_the_prox_projects_on_the_domain():
     """argmin over the ball of ``||y - x||^2/2``: the projection; there is no domain elsewhere."""
     problem = get_problem("logistic_plain", 2, radius=1.0)
@@ -137,12 +110,6 @@ def test_ranges_of_shared_records_are_their_slices(name, xp, draw):
     assert each.shape == (2, 5, d)
     np.testing.assert_allclose(each.mean(axis=1), expected, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(np.asarray(objective.evaluations), [20, 20])
-
-
-@pytest.mark.parametrize(("first", "count"), [(-1, 3), (0, 0), (18, 3), (20, 1)])
-def test_ranges_stay_within_the_records(objective, first, count):
-    with pytest.raises(InputError, match=r"^records = .*: must be within 0\.\.19"):
-        objective.range_gradient(objective.start, first, count)
 
 
 class OwnSamples(type(get_problem("rank8_least_squares", 8))):

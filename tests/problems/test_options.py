@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.problems.base import Constants, Problem, option
-from dpsco_bench.problems.options import Interval
 from dpsco_bench.problems.registry import get_problem, problem, problem_class
 
 
@@ -27,36 +23,6 @@ class Base(Problem):
     p: float = option("inf", "norm", within="[1, inf]")
     places: str = option("data", "folder")
     flag = option(False, "whether")
-
-
-class Changed(Base):
-    ridge = option(2)
-    rule_name = "last"
-
-    def prepare(self):
-        super().prepare()
-        self.doubled = 2.0 * self.ridge * self.dimension
-
-
-def test_options_stand_in_the_signature_and_on_the_object():
-    parameters = inspect.signature(Base, eval_str=True).parameters
-    assert list(parameters) == ["d", "ridge", "rule", "size", "p", "places", "flag", "constants"]
-    assert parameters["size"].annotation == int | None and parameters["flag"].annotation is bool
-    assert {key: p.default for key, p in parameters.items()}["p"] == "inf"
-    made = Base(3, ridge=1, rule="last", size=np.int64(8), places=Path("x"), constants={"lipschitz": 2.0})
-    assert (made.dimension, made.ridge, made.rule_name, made.size, made.p) == (3, 1.0, "last", 8, math.inf)
-    assert type(made.ridge) is float and type(made.size) is int and made.places == Path("x")
-    assert made.constants.lipschitz == 2.0 and Base.ridge == 0.1 and Base(size=4.0).size == 4
-
-
-def test_a_subclass_changes_a_default_or_fixes_a_value():
-    parameters = inspect.signature(Changed).parameters
-    assert "rule" not in parameters and parameters["ridge"].default == 2.0 and parameters["ridge"].annotation is float
-    made = Changed(5)
-    assert (made.rule_name, made.ridge, made.doubled) == ("last", 2.0, 20.0)
-    assert Changed.options["ridge"].meaning == "lambda" and Base(5).ridge == 0.1
-    with pytest.raises(TypeError, match="rule"):
-        Changed(5, rule="best")
 
 
 @pytest.mark.parametrize(
@@ -80,45 +46,6 @@ def test_a_subclass_changes_a_default_or_fixes_a_value():
 def test_values_out_of_range_name_their_key(options, message):
     with pytest.raises(InputError, match=message):
         Base(**options)
-
-
-@pytest.mark.parametrize(
-    ("text", "inside", "outside", "words"),
-    [
-        ("(1, 2]", (1.5, 2.0), (1.0, 2.1, math.nan), "in (1, 2]"),
-        ("[1, inf)", (1.0, 7.0), (0.9, math.inf), "a finite number >= 1"),
-        ("[2, inf]", (2.0, math.inf), (1.9,), "a number >= 2, or inf"),
-        ("(-inf, inf)", (-3.0, 0.0), (math.inf, -math.inf, math.nan), "a finite number"),
-    ],
-)
-def test_intervals(text, inside, outside, words):
-    interval = Interval.parse(text)
-    assert all(value in interval for value in inside) and not any(value in interval for value in outside)
-    assert interval.words(whole=False) == words
-
-
-@pytest.mark.parametrize(
-    ("kind", "declared", "message"),
-    [
-        ("list[int]", option([1], "x"), "^type of option x of problem Bad = list"),
-        ("Nothing", option(1, "x"), "^option x of problem Bad = .*Nothing"),
-        ("float", option(1.0, "x", within="1 to 2"), "^option x of problem Bad = .*: must be a known type and a range"),
-        ("float", option(3.0, "x", within="(0, 1]"), r"^x = 3.0: must be in \(0, 1\]"),
-    ],
-)
-def test_a_declaration_that_cannot_be_meant_is_refused(kind, declared, message):
-    with pytest.raises(InputError, match=message):
-        type("Bad", (Problem,), {"__annotations__": {"x": kind}, "x": declared, "__module__": __name__})
-
-
-def test_a_class_with_a_constructor_of_its_own_keeps_its_signature():
-    class Own(Base):
-        def __init__(self, d=None, step: float = 1.0, constants=None):
-            self.step = step
-            super().__init__(d, constants, ridge=step)
-
-    assert list(inspect.signature(Own).parameters) == ["d", "step", "constants"]
-    assert Own(3, step=4.0).ridge == 4.0 and Own(3).rule_name == "best"
 
 
 def test_ones_own_option_reaches_cells_and_show():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import dpsco_bench.rng
 from tests.marks import rest_at_night
 
 pytest.importorskip("numba", reason="without Numba nothing is compiled")
@@ -70,68 +68,3 @@ def test_damage_is_named_in_one_line_and_mended(script, tmp_path):
         path.symlink_to(path.name)
         said, line = called(script, tmp_path)
         assert said == first[0] and line.count("\n") == 1 and str(path) in line and not path.is_symlink()
-
-
-def test_a_cache_that_is_not_checked_is_not_read(script, tmp_path):
-    first = called(script, tmp_path)
-    for path in [*cached(tmp_path, ".nbi"), *cached(tmp_path, ".nbc")]:
-        path.rename(path.with_name(path.name.replace(".checked", "")))
-    before = {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*.nb?")}
-    assert called(script, tmp_path) == first
-    assert all(path.read_bytes() == found for path, found in before.items())
-
-
-def test_data_that_are_gone_are_compiled_anew(script, tmp_path):
-    first = called(script, tmp_path)
-    (path,) = cached(tmp_path, ".nbc")
-    path.unlink()
-    assert called(script, tmp_path) == first and path.is_file()
-
-
-def test_without_numba_numpy_draws(tmp_path):
-    script = "import sys\nsys.modules['numba'] = None\n" + "from dpsco_bench.rng.streams import cpu_implementation\n"
-    said, line = called(script + "print(cpu_implementation().__name__)", tmp_path)
-    assert said == "dpsco_bench.rng.reference\n" and line == ""
-
-
-def test_numba_is_not_loaded_for_it(tmp_path):
-    script = "import dpsco_bench.rng.streams, dpsco_bench.fused.registry, sys\nprint('numba' in sys.modules)"
-    assert called(script, tmp_path)[0] == "False\n"
-
-
-def test_a_worker_checks_from_its_start(tmp_path):
-    script = "from dpsco_bench.execution.compiling import listen\nlisten()\nfrom numba.core import caching\n"
-    assert called(script + "print(hasattr(caching.Cache._load_overload, '__wrapped__'))", tmp_path)[0] == "True\n"
-
-
-def test_no_import_is_hooked(tmp_path):
-    script = "import sys\nbefore = [*sys.meta_path]\n" + "from dpsco_bench.rng.streams import cpu_implementation\n"
-    assert called(script + "cpu_implementation()\nprint(sys.meta_path == before)", tmp_path)[0] == "True\n"
-
-
-def test_compiled_draws_are_asked_for_by_the_package():
-    """`from dpsco_bench.rng import kernels` has the cache checked; `from dpsco_bench.rng.kernels` would not.
-
-    Fused runs and the other kernels are loaded after those that the package was asked for.
-    """
-    package = Path(dpsco_bench.rng.__file__).parent.parent
-    by_hand = [
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if re.search(r"^\s*(from|import) dpsco_bench\.rng\.\w*kernels", path.read_text(), re.M)
-    ]
-    others = [path for path in by_hand if "fused" not in Path(path).parts]
-    assert sorted(others) == ["rng/order_kernels.py", "rng/vector_kernels.py"]
-
-
-def test_whoever_calls_compiled_loops_asks_first():
-    """Outside of `fused` folders loops are reached by modules that ask whether there are any."""
-    package = Path(dpsco_bench.rng.__file__).parent.parent
-    loops = r"from dpsco_bench\.(papers\.\w+\.)?fused(\.(?!registry)\w+)? import"
-    outside = {
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if "fused" not in path.relative_to(package).parts and re.search(loops, path.read_text())
-    }
-    asking = {path for path in outside if re.search(r"\bavailable\(\)", (package / path).read_text())}
-    assert outside - asking <= {"execution/measures.py"}  # `fused.sparse` asks itself

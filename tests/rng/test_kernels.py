@@ -56,12 +56,6 @@ def test_one_set_of_types_per_kernel():
     assert len(kernels._integers.signatures) == 1
 
 
-def test_a_function_that_cannot_be_cached_is_compiled_all_the_same():
-    scope = {}
-    exec("def successor(x):\n    return x + 1", scope)  # no file, hence no directory for the cache
-    assert kernels._compiled(scope["successor"])(1) == 2
-
-
 @pytest.mark.slow
 def test_processes_may_compile_at_the_same_time(tmp_path):
     draw = (
@@ -83,19 +77,6 @@ def fresh_choice():
     streams.cpu_implementation.cache_clear()
     yield
     streams.cpu_implementation.cache_clear()
-
-
-@pytest.mark.usefixtures("fresh_choice")
-def test_numba_is_the_default(monkeypatch):
-    monkeypatch.delenv("DPSCO_NO_NUMBA", raising=False)
-    assert streams.cpu_implementation() is kernels
-
-
-@pytest.mark.usefixtures("fresh_choice")
-def test_numba_can_be_switched_off(monkeypatch):
-    monkeypatch.setenv("DPSCO_NO_NUMBA", "1")
-    assert streams.cpu_implementation() is reference
-    assert_same_bits(streams.Stream(KEY).normal(0, 1, 0, 2, 3), kernels.normal(KEY, Box(0, 1, 0, 2, 3)))
 
 
 @pytest.mark.usefixtures("fresh_choice")

@@ -9,7 +9,6 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gamma
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.laws import generalised_gaussian_mean
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream
@@ -85,10 +84,6 @@ def test_moments_of_the_chapters():
         assert abs(np.mean(squared**k) - value) < 4 * np.std(squared**k) / math.sqrt(count)
 
 
-def test_one_dimension_is_the_normal_law():
-    assert stats.kstest(draws(7.0, 1).ravel(), stats.norm.cdf).pvalue > 1e-3
-
-
 def test_exponent_two_is_the_normal_law():
     z = draws(2.0, 4)
     assert stats.kstest(z.ravel(), stats.norm.cdf).pvalue > 1e-3
@@ -129,8 +124,3 @@ def test_large_dimensions_and_exponents_stay_finite():
         z = draws(r, d, 2000)
         assert np.isfinite(z).all()
         assert np.mean(norm(z, r) ** 2) == pytest.approx(d, rel=0.15)
-
-
-def test_an_infinite_exponent_is_refused():
-    with pytest.raises(InputError, match="^r = inf"):
-        STREAM.generalised_gaussian(0, 1, 0, 1, 3, math.inf)

@@ -1,17 +1,12 @@
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
-from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.rules import decaying_costs
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
@@ -55,61 +50,6 @@ def test_the_worst_record_moves_scores_as_declared():
     assert query.later == pytest.approx(2 * eta * ((1 - eta) * 0.5 * 4 + 1.5 * 2))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "n", "real", "ratio"),
-    [
-        (1, 10**3, 0.345, 0.368),
-        (1, 10**4, 0.286, 0.309),
-        (1, 10**5, 0.249, 0.271),
-        (1, 10**6, 0.224, 0.245),
-        (4, 10**3, 1.51, 0.412),
-        (4, 10**4, 1.255, 0.346),
-        (4, 10**5, 1.092, 0.304),
-        (4, 10**6, 0.978, 0.274),
-    ],
-)
-def test_privacy_facts_of_the_worst_record(epsilon, n, real, ratio):
-    privacy = PrivacySpec(epsilon, 1e-6)
-    made = planned(n, privacy=privacy)
-    paper, accounted = (calibrate(made, privacy, kind) for kind in ("paper", "accounted"))
-    assert paper.charge.epsilon == pytest.approx(real, rel=0.01) and paper.privacy_status == "proven"
-    assert accounted.scales["vertex"] / paper.scales["vertex"] == pytest.approx(ratio, rel=0.01)
-    assert accounted.charge.epsilon == pytest.approx(epsilon, rel=1e-9)
-
-
-def test_the_accounted_multiplier_falls_with_n():
-    """What the remark on row p = 1 of Table 1 says of n = 4096 to 65536 at eps = 16 and d = 32."""
-    privacy, sizes = PrivacySpec(16.0, 1e-6), (4096, 65536)
-    made = [planned(n, privacy=privacy) for n in sizes]
-    first, last = (
-        calibrate(own, privacy, "accounted").scales["vertex"] / calibrate(own, privacy, "paper").scales["vertex"]
-        for own in made
-    )
-    assert math.log(last / first) / math.log(sizes[1] / sizes[0]) == pytest.approx(-0.06, abs=0.005)
-
-
-@pytest.mark.parametrize(("n", "real"), [(10**3, 0.137), (10**4, 0.071), (10**5, 0.045), (10**6, 0.032)])
-def test_privacy_facts_of_the_first_batch(n, real):
-    query = planned(n).queries[0]
-    rho = decaying_costs(query)[0] / query.paper_scale**2
-    assert zcdp_epsilon(rho, 1e-6) == pytest.approx(real, rel=0.01)
-
-
-def test_without_decay_composition_alone_gives_more():
-    """n/2 steps, each eps/sqrt(n l)-differentially private: rho = eps^2/(4 l)."""
-    assert zcdp_epsilon(1 / (4 * math.log(1e6)), 1e-6) == pytest.approx(0.853, rel=0.01)
-
-
-def test_refusals():
-    with pytest.raises(InputError, match="^n = 4: must be an integer >= 2 and above ln K = 4.16"):
-        planned(4)
-    with pytest.raises(InputError, match="^domain = 'l2_ball': must be l1_ball or a polytope"):
-        planned(100, constants=Constants(1.0, 1.0, diameter=2.0, domain="l2_ball"))
-    cell = Cell(SFW.id, "ridge_logistic", n=100, epsilon=1.0, delta=1e-6, problem_options={"radius": 1.0})
-    with pytest.raises(Refusal, match="lacks a polytope with a list of vertices"):
-        cell.plan("paper", 0)
-
-
 class Listed:
     """An objective whose l1 ball is given by its vertices."""
 
@@ -135,18 +75,6 @@ def test_listed_vertices_give_what_implicit_ones_give(sine, execute):
     entry = type("Entry", (), {"run_function": staticmethod(run_listed)})
     np.testing.assert_allclose(execute(entry, made, problem, data, scale=0.01, replicates=6), implicit, rtol=1e-12)
     assert CrossPolytope(d).count == corners.count
-
-
-@pytest.mark.parametrize("calibration", ["paper", "none"])
-def test_iterates_stay_in_a_listed_polytope(calibration):
-    cell = Cell(SFW.id, "cube_vertices", n=400, epsilon=30.0, delta=1e-6, d=4)
-    _, made = cell.plan(calibration, 0)
-    assert made.vertices == 16
-    scales = calibrate(made, cell.privacy, calibration).scales
-    trace = run_block(cell, cell.plan(calibration, 3)[1], scales, cell.draw_data(0, 0), root_seed=3, replicates=5)
-    corners = np.array(list(product((1.0, -1.0), repeat=4)))
-    assert {tuple(v) for v in cell.problem_entry.feasible_set.vertices} == {tuple(v) for v in corners}
-    assert np.abs(trace.output).max() <= 1 and (trace.risk >= 0).all()
 
 
 def test_noise_free_run_finds_the_vertex():

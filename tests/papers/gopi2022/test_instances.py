@@ -55,15 +55,6 @@ def test_cube_law_is_a_sum_over_coordinates():
     )
 
 
-def test_long_rotations_are_known_by_their_length():
-    problem = at("cube_onehot", 1 << 20, 4)
-    long, indices = problem.draw(1 << 20, None), np.array([[0, 5, 4_194_303 % (1 << 20)]])
-    assert long.features is None
-    x = np.array([[0.1, 0.2, 0.3, 0.4]])
-    assert problem.batch_losses(x, long, indices)[0] == pytest.approx([-0.1, -0.2, -0.4])
-    assert problem.risk(x, long) == pytest.approx(-0.25)
-
-
 def test_biased_axis_is_the_sum_over_all_data_sets():
     n, k, mu, bias = 40, 60.0, 0.3, 2 / math.sqrt(40)
     problem = at("bias_axis", n, 3, p=1.5, signal=2.0)
@@ -73,38 +64,6 @@ def test_biased_axis_is_the_sum_over_all_data_sets():
     gaps = [AxisLaw(1.5, 3, k * (2 * h / n - 1), k * mu).mean_gap() for h in heads]
     wanted = bias * np.sum(binom.pmf(heads, n, 0.5 + 0.5 * bias) * gaps)
     assert problem.mean_excess(k, mu) == pytest.approx(wanted, rel=1e-6)
-
-
-def test_biased_cube_against_simulated_data():
-    n, d, k, mu = 300, 3, 80.0, 0.2
-    problem = at("bias_cube", n, d, signal=1.5)
-    bias = 1.5 * math.sqrt(d / n)
-    rng = np.random.default_rng(1)
-    chosen = rng.binomial(n, 1 / d, 200_000)
-    means = (2 * rng.binomial(chosen, 0.5 + 0.5 * bias) - chosen) / n
-    x = np.linspace(-1, 1, 2001)
-    values, which = np.unique(means, return_inverse=True)
-    density = np.exp(k * values[:, None] * x - 0.5 * k * mu * x * x)
-    gaps = (density @ (1 - x)) / density.sum(axis=1)
-    assert problem.mean_excess(k, mu) == pytest.approx(bias * gaps[which].mean(), rel=3e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("bias_axis", {"p": 1.3, "signal": 1.0}),
-        ("bias_axis", {"p": 2.0, "signal": 4.0}),
-        ("bias_cube", {"signal": 2.0}),
-    ],
-)
-def test_the_limit_without_noise(name, options):
-    problem, mu = at(name, 900, 2, **options), 0.05
-    assert problem.mean_excess(math.inf, mu) == pytest.approx(problem.mean_excess(1e7, mu), rel=2e-3)
-
-
-@pytest.mark.parametrize("name", ["axis_linear", "radial_norm", "cube_onehot", "norm_plus_quadratic", "quadratic_ball"])
-def test_without_noise_and_regulariser_the_optimum_is_found(name):
-    assert at(name, 100, 4).mean_excess(math.inf, 0.0) == 0.0
 
 
 def test_strongly_convex_laws():
@@ -127,32 +86,6 @@ def test_sphere_records_by_simulation():
     x = s.mean(axis=1) + rng.standard_normal((20_000, d)) / math.sqrt(k)
     wanted = 0.5 * np.mean(np.sum(x * x, axis=1))
     assert at("quadratic_ball", n, d, records="sphere").mean_excess(k, 1.0) == pytest.approx(wanted, rel=0.02)
-
-
-def test_strength_of_the_diagonal_losses():
-    problem = at("diag_linear_p4", 1_000_000, 16)
-    k = 1e6 / math.sqrt(2 * math.log(5e5)) * math.sqrt(16 / (0.5 * 16**0.5))
-    assert problem.strength == pytest.approx(64 / k, rel=1e-12)
-    assert np.sum(problem.slope ** (4 / 3)) ** 0.75 == pytest.approx(problem.strength, rel=1e-12)
-    assert problem.optimal_risk(None) == pytest.approx(-problem.strength)
-    assert problem.constants.lipschitz == 1.0
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "key"),
-    [("axis_linear", {"p": 1.0}, "p"), ("axis_linear", {"p": 2.5}, "p"), ("radial_norm", {"p": 0.5}, "p"),
-     ("bias_axis", {"unit": "x"}, "unit"), ("quadratic_ball", {"records": "x"}, "records"),
-     ("quadratic_ball", {"strong_convexity": 0.0}, "strong_convexity"), ("schatten_radial", {"columns": 0}, "columns"),
-     ("schatten_radial", {"columns": 5}, "d")],
-)  # fmt: skip
-def test_bad_options(name, options, key):
-    with pytest.raises(InputError, match=f"^{key} = "):
-        get_problem(name, 12, **options)
-
-
-def test_other_algorithms_have_no_law():
-    with pytest.raises(InputError, match="closed form for gradient_descent"):
-        get_problem("axis_linear").expected_gap("gradient_descent", {}, {"gradient": 1.0})
 
 
 @pytest.mark.parametrize("bias", [0.5, 2.0])

@@ -6,16 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.gopi2022.algorithms import proximal_sampler
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
-from dpsco_bench.problems.registry import get_problem
 
 SEED = 2022
 
@@ -95,36 +91,6 @@ def test_chains_arrive_at_the_quadrature(given):
     assert abs(trace.extras["z_score"][0]) == pytest.approx(standardised(trace.extras["chain_risk"], mean))
 
 
-def test_no_expected_gap_is_kept_where_no_law_is_known():
-    """The closed form of a quadratic is that of its own curvature, without a regulariser."""
-    for given in (cell("gibbs", "vertex_linear_p1", sweeps=10), cell("hit_and_run", "quadratic_ball", n=30, sweeps=10)):
-        trace, _ = run(given, replicates=4)
-        assert "rhat" in trace.extras and not {"expected_gap", "z_score"} & set(trace.extras)
-    with pytest.raises(InputError, match="closed form"):
-        get_problem("quadratic_ball", 4).expected_gap("gopi2022.reg_exp_mech", {}, {"draw": 1.0})
-
-
-def test_the_expected_gap_of_a_population_is_averaged_over_the_data():
-    sampled, _ = run(cell("axis_exact", "bias_axis", problem_options={"signal": 2.0}), replicates=4)
-    assert len(set(sampled.extras["expected_gap"])) == 1 and "z_score" not in sampled.extras
-
-
-@pytest.mark.parametrize("sampler", ["reg_exp_mech", "hit_and_run"])
-@pytest.mark.parametrize("records", ["centre", "sphere"])
-def test_regularised_quadratics_have_the_law_of_a_shifted_gaussian(sampler, records):
-    """Both samplers, on the law of the sample and not of the population: mean and spread along the mean record."""
-    options = {"sweeps": 300} if sampler == "hit_and_run" else {}
-    given = cell(sampler, "quadratic_ball", n=300, problem_options={"records": records}, **options)
-    trace, calibrated = run(given, replicates=1500)
-    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
-    data = given.draw_data(SEED, 0)
-    mean = np.zeros(4) if data.features is None else data.features.mean(axis=0)
-    law = AxisLaw(2.0, 4, k * np.linalg.norm(mean), 0.5 * k * (1.0 + mu))
-    along = trace.output @ (mean / np.linalg.norm(mean)) if mean.any() else trace.output[:, 0]
-    assert standardised(along, law.mean()) < 4
-    assert standardised((along - law.mean()) ** 2, law.variance()) < 4
-
-
 @pytest.mark.parametrize("calibration", CALIBRATIONS)
 @pytest.mark.parametrize(
     ("n", "d", "epsilon"), [(256000, 4, 8.0), (64000, 64, 1.0), (100000, 16, 1.0), (100000, 32, 1.0), (10000, 256, 8.0)]
@@ -140,16 +106,6 @@ def test_concentrated_laws_of_quadratics_are_drawn(n, d, epsilon, calibration):
     assert standardised((along - law.mean()) ** 2, law.variance()) < 4
 
 
-def test_value_queries_of_hit_and_run_are_n_per_density():
-    given = cell("hit_and_run", "quadratic_ball", n=30, sweeps=5)
-    trace, _ = run(given, replicates=20)
-    densities = trace.extras["value_queries"] / 30
-    assert np.all(densities == np.round(densities)) and np.all(densities >= 1 + 5)
-    linear, _ = run(cell("hit_and_run", "axis_linear", sweeps=5), replicates=20)
-    assert np.all(linear.extras["value_queries"] == 0)
-    assert np.all(trace.evaluations == 0) and np.all(linear.evaluations == 0)
-
-
 def test_queries_per_call_of_the_alternating_sampler():
     """prop9.per_call: at most 4e within 3 standard errors, and planned = 4e T."""
     given = cell("proximal_sampler", "cube_onehot", n=16, delta=1e-3, delta_in=0.05, sweeps=40)
@@ -158,16 +114,6 @@ def test_queries_per_call_of_the_alternating_sampler():
     assert 2 * math.e < per_call.mean() <= 4 * math.e + 3 * per_call.std() / math.sqrt(128)
     np.testing.assert_array_equal(trace.extras["value_queries"], 40 * per_call)
     assert calibrated.schedule["expected_queries"] == pytest.approx(160 * math.e)
-
-
-def test_relaxation_from_a_corner():
-    given = cell("proximal_sampler", "cube_onehot", n=4, delta=1e-3, delta_in=0.05, sweeps=600, start="corner")
-    trace, calibrated = run(given, "paper", replicates=128)
-    k, mu = calibrated.schedule["k"], calibrated.schedule["mu"]
-    contraction = 1.0 / math.log1p(mu / (16 * k * math.log(40)))  # steps per factor e of a free Gaussian
-    steps = trace.extras["relaxation_steps"][0]
-    assert 0.1 * contraction < steps < 1.5 * contraction
-    assert trace.extras["relaxation_queries"][0] == pytest.approx(steps * trace.extras["queries_per_call"].mean())
 
 
 def test_a_capped_draw_is_demoted(monkeypatch):
@@ -193,112 +139,6 @@ def test_without_noise_the_limit_of_the_law_remains(given):
     assert np.abs(drawn.output - trace.output[0]).mean() < 0.03
 
 
-def test_signals_share_the_random_numbers():
-    given = cell("reg_exp_mech", "bias_axis", n=50, d=2)
-    calibrated = calibrate_cell(given, "accounted", SEED)
-    keywords = dict(root_seed=SEED, replicates=3)
-    both = run_block(
-        given, calibrated.plan, calibrated.scales, given.draw_data(SEED, 0), signals=[0.5, 4.0], **keywords
-    )
-    for number, signal in enumerate((0.5, 4.0)):
-        one = replace(given, problem_options={"signal": signal})
-        alone = run_block(one, calibrated.plan, calibrated.scales, one.draw_data(SEED, 0), **keywords)
-        np.testing.assert_allclose(both.output[3 * number : 3 * number + 3], alone.output, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize(("problem", "options"), [
-    ("vertex_linear_p1", {}), ("axis_linear", {"p": 1.5}), ("axis_linear", {"p": 2.0}),
-    ("diag_linear_p4", {}), ("cube_onehot", {}), ("quadratic_ball", {}),
-])  # fmt: skip
-def test_mirror_descent_keeps_its_textbook_bound(problem, options):
-    """Regret of one pass over n records: the average iterate is within G sqrt(2 Theta/n) of every comparator."""
-    given = cell("mirror_descent_nonprivate", problem, n=400, problem_options=options)
-    trace, calibrated = run(given, "none", replicates=1)
-    schedule, c = calibrated.schedule, given.problem_entry.constants
-    assert 0 <= trace.risk[0, -1] <= c.lipschitz * math.sqrt(2 * schedule["theta"] / 400) * (1 + 1e-9)
-    assert calibrated.privacy_status == "none" and trace.evaluations[0, -1] == 400
-
-
-def plan(id, constants, d=4, n=100, epsilon=1.0, delta=1e-6, variant="replace_one", **options):
-    return get_algorithm("gopi2022." + id).plan(constants, n, d, PrivacySpec(epsilon, delta), variant, **options)
-
-
-BALL = Constants(1.0, 0.0, diameter=2.0, norm=1.5, domain="lp_ball:1.5", losses="axis_linear")
-L1 = replace(BALL, norm=1.0, domain="l1_ball", losses="linear")
-QUADRATIC = Constants(2.0, 1.0, strong_convexity=1.0, diameter=2.0, domain="l2_ball", losses="quadratic")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (("reg_exp_mech", BALL), {"delta": 0.5}, r"^delta = 0.5: must be in \(0, 1/2\)"),
-        (("reg_exp_mech", replace(BALL, loss_range=2.5)), {}, "^loss_range = 2.5: must be at most 2 G = 2"),
-        (("reg_exp_mech", replace(BALL, domain="space", diameter=0.0)), {}, "^domain = 'space': must be the l_p or"),
-        (("reg_exp_mech", replace(BALL, norm=2.0)), {}, "^domain = 'lp_ball:1.5': must be the l_p or Schatten ball"),
-        (("gibbs", L1), {"d": 2}, "^d = 2: must be at least 3 for p = 1"),
-        (("hit_and_run", replace(L1, domain="schatten_ball:1.0:2")), {}, "^columns = 2: must be at least 3 for p = 1"),
-        (("hit_and_run", replace(BALL, domain="schatten_ball:1.5:3")), {"d": 6}, "^d = 6: must be a multiple of the 3"),
-        (("reg_exp_mech", BALL), {"schedule": "both"}, "^schedule = 'both': must be erm or sco"),
-        (("reg_exp_mech", BALL), {"theta_convention": "R"}, "^theta_convention = 'R': must be centred or diameter"),
-        (("reg_exp_mech", BALL), {"sampler": "nuts"}, "^sampler = 'nuts': must be auto or one of cube_exact"),
-        (("reg_exp_mech", BALL), {"k": 3.0}, "^option = 'k': must be one of"),
-        (("reg_exp_mech", BALL), {"mu": 3.0}, "^option = 'mu': must be one of"),
-        (("exp_mech_sc", replace(QUADRATIC, strong_convexity=0.0)), {}, "^strong_convexity = 0.0: must be > 0"),
-        (("exp_mech_sc", replace(QUADRATIC, diameter=5.0)), {}, "^diameter = 5.0: must be at most 2 G/mu = 4"),
-        (("proximal_sampler", QUADRATIC), {"delta_in": 0.2}, r"^delta_in = 0.2: must be in \(0, 0.05\]"),
-        (("proximal_sampler", QUADRATIC), {"start": "edge"}, "^start = 'edge': must be law or corner"),
-    ],
-)
-def test_bad_inputs_stop_with_one_line(arguments, options, message):
-    with pytest.raises(InputError, match=message):
-        plan(*arguments, **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (("reg_exp_mech", replace(L1, losses="values")), {}, "^sampler auto for values losses on l1_ball refused: no"),
-        (("lp_exact", QUADRATIC), {}, "^lp_exact for quadratic losses on l2_ball refused"),
-        (("reg_exp_mech", BALL), {"sweeps": 5}, "^sweeps with axis_exact refused: it makes none"),
-        (("reg_exp_mech", QUADRATIC), {"sampler": "proximal_sampler"}, "belongs to gopi2022.proximal_sampler"),
-        (("cube_exact", BALL), {}, "^cube_exact for axis_linear losses on lp_ball:1.5 refused"),
-        (("axis_exact", replace(BALL, losses="linear")), {}, "^axis_exact for linear losses on lp_ball:1.5 refused"),
-        (("radial_exact", BALL), {}, "^radial_exact for axis_linear losses"),
-        (("gibbs", replace(BALL, losses="values")), {}, "^gibbs for values losses"),
-        (("hit_and_run", replace(BALL, losses="hidden")), {}, "^hit_and_run for hidden losses"),
-        (
-            ("proximal_sampler", replace(BALL, losses="hidden")),
-            {},
-            "^proximal_sampler for hidden losses on lp_ball:1.5 re",
-        ),
-    ],
-)
-def test_combinations_without_a_sampler_are_refused(arguments, options, message):
-    with pytest.raises(Refusal, match=message):
-        plan(*arguments, **options)
-
-
-def test_records_off_the_centre_are_not_radial():
-    given = cell("exp_mech_sc", "norm_plus_quadratic", sampler="radial_exact")
-    problem = type(given.problem_entry)
-    original = problem.risk
-    problem.risk = lambda self, x, data: original(self, x, data) + 0.1
-    try:
-        with pytest.raises(Refusal, match="^radial_exact on norm_plus_quadratic refused: some record lies elsewhere"):
-            run(given, replicates=2)
-    finally:
-        problem.risk = original
-
-
-def test_matrices_use_the_ambient_dimension_and_the_columns():
-    constants = replace(BALL, domain="schatten_ball:1.5:3", losses="norm")
-    found = plan("hit_and_run", constants, d=12)
-    same = plan("hit_and_run", replace(BALL, losses="values"), d=12)
-    assert (found.k, found.mu) == (same.k, same.mu)
-    four = replace(BALL, norm=4.0, domain="schatten_ball:4.0:3", losses="norm")
-    assert plan("hit_and_run", four, d=12).theta == pytest.approx(3**0.5 / 2)
-
-
 def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and_those_of_two_points_keep_it():
     options = {"schedule": "erm", "accountant": "pairs", "n": 10_000, "epsilon": 4.0, "delta": 1e-6}
     plane = calibrate_cell(cell("reg_exp_mech", "lp_onehot", problem_options={"p": 1.5}, **options), "paper", SEED)
@@ -310,14 +150,3 @@ def test_pairs_in_a_plane_refute_the_printed_draw_of_losses_in_any_direction_and
     assert (axis.privacy_status, axis.epsilon_real_kind) == ("proven", "exact") and "two points" in axis.accountant
     with pytest.raises(Refusal, match="p > 1"):
         calibrate_cell(cell("reg_exp_mech", "vertex_linear_p1", **options), "paper", SEED)
-
-
-@pytest.mark.parametrize(("convexity", "n", "claim", "wanted"), [(0.01, 100_000, 1.0, 1.666), (0.05, 1001, 4.0, 7.83)])
-def test_strongly_convex_losses_whose_difference_is_nearly_2_g(convexity, n, claim, wanted):
-    """``(mu/2) |x|^2 - <x, s>``, s = +-e_1: S = 2 and G = 1 + mu."""
-    records = {"strong_convexity": convexity, "reach": 1 / convexity}
-    given = cell("exp_mech_sc", "quadratic_ball", n, 4, claim, 1e-5, records, accountant="pairs")
-    constants = given.problem_entry.constants
-    assert (constants.loss_difference, constants.lipschitz) == pytest.approx((2.0, 1.0 + convexity))
-    found = calibrate_cell(given, "paper", SEED)
-    assert found.epsilon_real == pytest.approx(wanted, rel=1e-3) and found.privacy_status == "exceeds_claim"

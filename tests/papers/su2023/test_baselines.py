@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.su2023.algorithms.pda_dpmd import PublicMetric
 from dpsco_bench.papers.su2023.algorithms.projected_features import Projected, shortest_in_l1
 from dpsco_bench.papers.su2023.algorithms.ttz14 import weighted_vertices
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
@@ -19,15 +15,6 @@ TTZ, KJ, PDA, SHARED = (
     get_algorithm(id) for id in ("su2023.ttz14", "su2023.kj16", "su2023.pda_dpmd", "wang2017.noisy_md_ttz14")
 )
 PRIVACY = PrivacySpec(1.0, 1e-6)
-
-
-def test_ttz14_is_the_shared_method_with_other_steps():
-    problem = get_problem("pointmass_linear", 16, domain="l1_ball")
-    ours = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard")
-    shared = SHARED.plan(problem.constants, 400, 16, PRIVACY, "standard", steps=100)
-    assert ours == shared and ours.gradient_evaluations == 400 * 100
-    scale = calibrate(ours, PRIVACY, "accounted").scales["gradient"]
-    assert scale == pytest.approx(2 * math.sqrt(100) / (400 * gdp_mu(1.0, 1e-6)))
 
 
 @pytest.mark.parametrize(("domain", "factor"), [("l1_ball", 1), ("l2_ball", 16)])
@@ -55,16 +42,6 @@ def test_kj16_without_noise_comes_close_to_the_optimum(execute, draw, domain):
     excess = problem.risk(output, data)[0] - problem.optimal_risk(data)
     start = problem.risk(np.zeros((1, 5)), data)[0] - problem.optimal_risk(data)
     assert -1e-9 <= excess < 0.15 * start
-
-
-def test_kj16_with_fewer_dimensions(execute, draw):
-    problem = get_problem("logistic_glm", 8)
-    made = KJ.plan(problem.constants, 200, 8, PRIVACY, "standard", projection=4, steps=20)
-    assert made.projection == 4 and not made.warnings
-    assert made.query("gradient").sensitivity == pytest.approx(2.2 / 200)
-    output = execute(KJ, made, problem, draw(problem, 200), scale=0.01, replicates=3)
-    assert output.shape == (3, 8) and np.isfinite(output).all()
-    assert KJ.plan(problem.constants, 2, 8, PrivacySpec(1e-3, 1e-6), "standard").projection == 1
 
 
 @pytest.mark.parametrize("domain", ["l1_ball", "l2_ball"])
@@ -103,17 +80,6 @@ def test_the_entropic_map_is_exponentiated_gradient_on_the_vertices():
     np.testing.assert_allclose(far, [[1.0, 0.0, 0.0]], atol=1e-300)
 
 
-def test_both_maps_run_on_the_l1_ball_and_the_entropic_one_on_no_other(execute):
-    problem = get_problem("pointmass_linear", 16, domain="l1_ball")
-    for mirror in ("lq", "entropy"):
-        made = TTZ.plan(problem.constants, 400, 16, PRIVACY, "standard", mirror=mirror)
-        output = execute(TTZ, made, problem, problem.draw(400, None))
-        assert problem.excess_risk(output, None)[0] < 0.5
-    ball = get_problem("pointmass_linear", 16)
-    with pytest.raises(InputError, match="^mirror = 'entropy': must be lq on l2_ball"):
-        TTZ.plan(ball.constants, 400, 16, PRIVACY, "standard", mirror="entropy")
-
-
 def test_shortest_points():
     matrix = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
     np.testing.assert_allclose(shortest_in_l1(matrix, np.array([1.0, -3.0])), [0.0, 0.5, -3.0], atol=1e-9)
@@ -133,27 +99,3 @@ def test_projections_in_the_public_metric():
     assert np.all(gap < 1e-6)
     inside = 0.1 * u / np.linalg.norm(u, axis=1, keepdims=True)
     np.testing.assert_allclose(metric.project(inside, inside), inside, atol=1e-12)
-
-
-def test_pda_dpmd_without_noise_descends(execute, draw):
-    problem = get_problem("public_quadratic", 6)
-    data = draw(problem, 200)
-    made = PDA.plan(problem.constants, 200, 6, PRIVACY, "standard", steps=400)
-    output = execute(PDA, made, problem, data)
-    start = problem.risk(np.zeros((1, 6)), data)[0] - problem.optimal_risk(data)
-    assert problem.risk(output, data)[0] - problem.optimal_risk(data) < 0.1 * start
-
-
-def test_refusals():
-    for id, problem, reason in (
-        (KJ.id, "pointmass_linear", "generalised linear records"),
-        (PDA.id, "logistic_glm", "public points"),
-    ):
-        with pytest.raises(Refusal, match=reason):
-            Cell(id, problem, n=100, epsilon=1.0, delta=1e-5).plan("accounted", 0)
-
-
-@pytest.mark.parametrize(("entry", "problem"), [(KJ, "logistic_glm"), (PDA, "public_quadratic")])
-def test_noise_that_the_table_does_not_give_is_no_paper_calibration(entry, problem):
-    with pytest.raises(Refusal, match="calibration paper refused"):
-        Cell(entry.id, problem, n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)

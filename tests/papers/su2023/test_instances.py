@@ -8,11 +8,8 @@ from scipy.stats import binom, kstest, t
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
-from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
 from dpsco_bench.rng.keys import stream_key
@@ -31,59 +28,6 @@ def test_sparse_vertices_maximise_their_own_product(domain, size):
     found, u = unit_set(domain, size, 12), sparse_vertex(domain, size, 12)
     assert found.norm(u)[0] == pytest.approx(1) and found.support(u)[0] == pytest.approx(1)
     assert np.linalg.norm(u) == pytest.approx(1) and found.euclidean_diameter(12) == pytest.approx(2)
-
-
-def test_sizes_are_asked_for_where_they_mean_something():
-    with pytest.raises(InputError, match="^size = None: must be given for k_support_ball"):
-        unit_set("k_support_ball", None, 4)
-    with pytest.raises(InputError, match="^size = 2: must be given for"):
-        unit_set("l1_ball", 2, 4)
-    with pytest.raises(InputError, match="^domain = 'cube'"):
-        get_problem("boundary_mean", 4, domain="cube")
-    with pytest.raises(InputError, match="k of the k_support_ball = 9"):
-        get_problem("pointmass_linear", 4, domain="k_support_ball", size=9)
-
-
-FAMILIES = ("pointmass_linear", "coin_linear", "smooth_hinge", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_signals_side_by_side_are_the_signals_one_by_one(name):
-    n, signals = 50, np.array([0.3, 0.8])
-    single = [get_problem(name, signal=float(s)).at(n, 1.0, DELTA) for s in signals]
-    both = single[0].with_signals(signals)
-    x = np.random.default_rng(0).uniform(-0.4, 0.4, (2, 4, both.dimension))
-    order = np.tile(np.arange(n)[::-1][:6], (8, 1))
-    for make in (
-        lambda p, x, data: p.mean_gradient(x, data),
-        lambda p, x, data: p.excess_risk(x, data) if p.excess_risk(x, data) is not None else p.risk(x, data),
-        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 6), 0.5)),
-    ):
-        samples = [p.sample(n, draws()) if p.draws_per_replicate else p.draw(n, None) for p in (both, *single)]
-        one_by_one = [make(p, x[i], samples[i + 1]) for i, p in enumerate(single)]
-        np.testing.assert_allclose(make(both, x.reshape(8, -1), samples[0]), np.concatenate(one_by_one), rtol=1e-12)
-
-
-POPULATIONS = ("coin_linear", "coin_mean", "coord_pseudo_huber", "heavy_linear_t", "two_point_tail")
-
-
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_means_ranges_records_and_batches_agree(name):
-    problem = get_problem(name).at(24, 1.0, DELTA)
-    data = problem.sample(24, draws())
-    x = np.random.default_rng(1).uniform(-0.5, 0.5, (4, problem.dimension))
-    records = problem.record_gradients(x, data, 0, 24)
-    np.testing.assert_allclose(problem.mean_gradient(x, data), records.mean(axis=1), atol=1e-12)
-    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-12)
-    level = 0.7
-    clipped = np.clip(records, -level, level).mean(axis=1)
-    if name == "two_point_tail":
-        level = problem.height / 1.01
-        clipped = np.clip(records, -level, level).mean(axis=1)
-    np.testing.assert_allclose(problem.clipped_mean_gradient(x, data, level), clipped, atol=1e-12)
-    order = np.array([[3, 0, 17]] * 4)
-    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
-    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-12)
 
 
 def test_coins_are_binomial_and_common_to_the_signals():
@@ -143,22 +87,6 @@ def test_signals_of_heavy_tails_end_at_the_least_truncation_level(claim):
     assert not get_problem("heavy_linear_t", 4, signal=1e9).signal_capped
 
 
-@pytest.mark.parametrize(
-    ("claim", "id", "ends", "slope"),
-    [("su2023.thm10", "n", (4.0, 2.21), -0.41), ("su2023.thm11", "n", (4.0, 1.95), -0.26)]
-    + [("su2023.thm11", "d", (2.66, 3.58), 0.14), ("su2023.thm11", "d_large_n", (1.34, 1.495), 0.053)],
-)
-def test_what_the_smoothness_adds_to_the_noise_of_truncated_mirror_descent(claim, id, ends, slope):
-    """``(1 + beta M/lambda)^2``, and the slope that it makes, as the notes of these claims say."""
-    part = next(part for part in read_claim(claim).parts if part.id == id)
-    factors, axis = [], []
-    for n, d, privacy, made in heavy_tailed_plans(part):
-        factors.append((made.threshold / made.truncation) ** 2)
-        axis.append(d if part.sweep.parameter == "d" else n * privacy.epsilon)
-    assert (factors[0], factors[-1]) == pytest.approx(ends, abs=0.01)
-    assert math.log(factors[-1] / factors[0]) / math.log(axis[-1] / axis[0]) == pytest.approx(slope, abs=0.005)
-
-
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_heavy_mean(p):
     """The stated moment, an optimum inside with a vanishing gradient, and clipped means as they are defined."""
@@ -216,33 +144,3 @@ def test_coord_pseudo_huber(regime, d):
     mean, h = problem.mean_gradient(x, data), 1e-6
     expected = [(problem.risk(x + h * e, data) - problem.risk(x - h * e, data)) / (2 * h) for e in np.eye(d)]
     np.testing.assert_allclose(mean, np.stack(expected, axis=1), atol=0.05)
-
-
-def test_mean_constants():
-    problem = get_problem("boundary_mean", 16, domain="k_support_ball", size=4)
-    c = problem.constants
-    assert (c.lipschitz, c.gradient_range, c.strong_convexity, c.gauge_convexity) == (2.0, 2.0, 1.0, 0.25)
-    assert c.gauge_convexity == feasible_set("k_support_ball:4", 1.0).inradius(16) ** 2
-    assert get_problem("interior_mean", 3).optimal_risk(None) == 0.0
-
-
-def test_the_public_points_are_fixed_and_of_the_law_of_the_records():
-    few, many = (get_problem("public_quadratic", 6, public_points=k) for k in (64, 20000))
-    assert np.array_equal(few.public_hessian, get_problem("public_quadratic", 6, public_points=64).public_hessian)
-    streams = lambda name: Stream(stream_key(3, "public", name), np)  # noqa: E731
-    rows = many.draw(20000, streams).features
-    np.testing.assert_allclose(many.public_hessian, rows.T @ rows / 20000, atol=5e-3)
-    assert np.linalg.norm(rows, axis=1).max() <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("name", ["heavy_linear_t", "coord_pseudo_huber"])
-def test_clipped_gradients_of_an_objective_are_those_of_the_problem_at_every_point_and_level(name):
-    """Linear records have the same at every point, which an objective computes once."""
-    problem = get_problem(name, 3).at(24, 1.0, DELTA)
-    data = problem.sample(24, draws())
-    objective = Objective(problem, data, 4)
-    for seed, level in ((1, 0.7), (2, 0.7), (3, 0.2), (4, 0.7)):
-        x = np.random.default_rng(seed).uniform(-0.5, 0.5, (4, 3))
-        expected = problem.clipped_mean_gradient(x, objective.data, level)
-        np.testing.assert_array_equal(objective.clipped_mean_gradient(x, level), expected)
-    np.testing.assert_array_equal(objective.evaluations, np.full(4, 4.0 * 24))

@@ -6,8 +6,6 @@ import pytest
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -43,15 +41,6 @@ def test_the_certificate_reaches_alpha_on_every_set(draw, domain, size):
         mapping = info.certificate * size_of_terms
         assert mapping**2 / (2 * made.convexity) <= made.accuracy
         assert np.all(problem.set.norm(output) <= 1 + 1e-9)
-
-
-def test_alpha_on_the_l2_ball():
-    problem = get_problem("logistic_glm")
-    made = APP.plan(APP.visible_constants(problem.constants, problem), 4000, 20, PRIVACY, "standard")
-    width = math.sqrt(2) * math.exp(math.lgamma(10.5) - math.lgamma(10))
-    assert made.accuracy == pytest.approx(8 / (width**2 * math.log(1e6) * 4000**2.5)) and made.accuracy < 4e-11
-    assert made.ridge == pytest.approx(1 / (2 * math.sqrt(4000))) and made.convexity == 2 * made.ridge
-    assert made.loss_class == "glm" and not made.warnings
 
 
 def test_app_objp_is_the_optimum_of_what_it_perturbs(draw):
@@ -105,27 +94,6 @@ def common_hessian():
     return CommonHessian(3), Data(100, records, np.zeros(100))
 
 
-@pytest.mark.parametrize("entry", [APP, SC], ids=lambda e: e.id)
-@pytest.mark.parametrize("calibration", ["paper", "accounted"])
-def test_a_common_hessian_alone_is_no_closed_form(entry, calibration, common_hessian):
-    """The solver stops at alpha, so H is on, its steps are planned, and without H nothing is proven."""
-    problem, data = common_hessian
-    made, objective, info, _ = run(entry, problem, data, calibration)
-    assert made.loss_class == "linear" and not made.closed_form and made.output_noise and made.accuracy > 0
-    assert made.steps > 1 and np.all(objective.evaluations == 100 * made.steps)
-    assert made.gradient_evaluations == 100 * made.steps
-    assert calibrate(made, PRIVACY, calibration).privacy_status == "proven"
-    bare, objective, info, _ = run(entry, problem, data, calibration, output_noise=False)
-    assert calibrate(bare, PRIVACY, calibration).privacy_status == "target_law_only"
-    assert bare.accuracy == made.accuracy and info.certificate is not None
-
-
-def test_a_common_hessian_and_algorithm_5(common_hessian):
-    made, objective, info, output = run(EXACT, *common_hessian, "accounted")
-    assert calibrate(made, PRIVACY, "accounted").privacy_status == "target_law_only" and made.accuracy == 1e-18
-    assert info.certificate < 1e-8 and np.all(np.linalg.norm(output, axis=1) <= 1 + 1e-9)
-
-
 @pytest.mark.parametrize(
     ("entry", "name"), [(APP, "pointmass_linear"), (EXACT, "pointmass_linear"), (SC, "boundary_mean")]
 )
@@ -146,59 +114,6 @@ def test_rounding_above_alpha_withdraws_the_proof_of_the_output_noise(common_hes
     scales = calibrate(made, PRIVACY, "paper").scales
     _, info = APP.run_function(objective, finest, Mechanism(finest, scales, "unit test", 0, 0, 3))
     assert info.rounded.all() and info.demoted.all()
-
-
-def test_the_schedule_of_algorithm_2():
-    c = Constants(2.0, 1.0, diameter=2.0, domain="l1_ball", hessian_rank=1.0, gauge_convexity=0.01)
-    made = SC.plan(c, 1000, 16, PRIVACY, "standard")
-    m_l = 0.01 / 4
-    assert made.ridge == pytest.approx(max(2 / 1000 - m_l / 2, 0)) and made.convexity == pytest.approx(
-        2 * made.ridge + m_l
-    )
-    assert any("Theorem 4 asks for n >= 1.6e+05" in text for text in made.warnings)
-    stronger = Constants(2.0, 1.0, 0.5, diameter=2.0, domain="l1_ball", hessian_rank=1.0, gauge_convexity=0.01)
-    assert SC.plan(stronger, 1000, 16, PRIVACY, "standard").convexity == 0.5
-
-
-def test_warnings_and_refusals():
-    ball = {"diameter": 2.0, "domain": "l2_ball"}
-    steep = APP.plan(Constants(1.0, 10.0, hessian_rank=1.0, **ball), 1000, 5, PRIVACY, "standard")
-    assert any(text.startswith("outside_theorem") and "1600" in text for text in steep.warnings)
-    other = APP.plan(Constants(1.0, 0.1, **ball), 1000, 5, PRIVACY, "standard")
-    assert any("quantile of chi_d" in text for text in other.warnings)
-    with pytest.raises(InputError, match="^norm = 1.5: must be 2"):
-        APP.plan(Constants(1.0, 1.0, norm=1.5, **ball), 1000, 5, PRIVACY, "standard")
-    with pytest.raises(InputError, match="^domain = 'space'"):
-        APP.plan(Constants(1.0, 1.0), 1000, 5, PRIVACY, "standard")
-    with pytest.raises(InputError, match="^gauge_convexity = 0.0: must be > 0"):
-        SC.plan(Constants(1.0, 1.0, **ball), 1000, 5, PRIVACY, "standard")
-    with pytest.raises(InputError, match="^ridge_rule = 'half': must be corrected or printed"):
-        EXACT.plan(Constants(1.0, 1.0, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="half")
-    above = APP.plan(Constants(1.0, 1.0, hessian_rank=0.0, **ball), 1000, 5, PrivacySpec(2.0, 1e-6), "standard")
-    with pytest.raises(InputError, match="^epsilon = .*: must be at most .* for the paper's noise"):
-        calibrate(above, PrivacySpec(2.0, 1e-6), "paper")
-    with pytest.raises(Refusal, match="the Jacobian alone costs"):
-        least = EXACT.plan(Constants(1.0, 1e6, **ball), 1000, 5, PRIVACY, "standard", ridge_rule="printed")
-        calibrate(least, PrivacySpec(0.1, 1e-6), "accounted")
-    with pytest.raises(Refusal, match="lacks twice differentiable records"):
-        Cell(APP.id, "md_linear", n=100, epsilon=1.0, delta=1e-5).plan("paper", 0)
-
-
-def test_kst12_takes_losses_whose_gradients_differ_in_a_plane():
-    """Closed forms for the linear and the mean loss: projections of the perturbed mean."""
-    entry = get_algorithm("wang2017.objective_perturbation_kst12")
-    for name, curvature in (("pointmass_linear", 0.0), ("boundary_mean", 1.0)):
-        problem = get_problem(name, 8, domain="l1_ball")
-        made, objective, info, output = run(entry, problem, problem.draw(100, None), "none", replicates=2)
-        target = -problem.mean_gradient(np.zeros((2, 8)), None) / (curvature + made.weight / 100)
-        np.testing.assert_allclose(output, problem.set.project(target), atol=1e-12)
-        assert np.all(objective.evaluations == 100)
-
-
-def test_a_closed_form_is_asked_for_by_accuracy_zero_and_refused_without_one(draw):
-    problem = get_problem("logistic_glm", 4)
-    with pytest.raises(InputError, match="^accuracy = 0: must be > 0: the minimiser has no closed form"):
-        CertifiedMinimiser(Objective(problem, draw(problem, 20), 5), 0.2, 0.4, 0.0, 1).solve(None)
 
 
 def test_closed_forms_and_the_solver_agree():

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
@@ -145,13 +144,3 @@ def test_mirror_step_into_the_ball():
     norm = SimpleNamespace(r=3.0, dual=1.5, kappa=2.0)
     step = SmoothMirror(norm).step(np.array([3.0, -2.0, 6.0]), 1.5, 1.0)
     np.testing.assert_allclose(step, [0.226183035609, -0.100525793604, 0.904732142438], rtol=1e-11)
-
-
-def test_schedules():
-    """delta = 1e-6, eps = 1."""
-    heavy = Constants(1.0, 1.0, norm=1.5, domain="lp_ball:1.5", diameter=2.0, gradient_deviation=1.0)
-    seven = get_algorithm("su2023.truncated_batched_md").plan(heavy, 2**16, 4, PRIVACY, "standard")
-    assert seven.truncation == pytest.approx(10.3290130504, rel=1e-11)
-    assert (seven.steps, seven.batch, seven.r, seven.kappa) == (1707, 38, 3.0, 2.0)
-    three = get_algorithm("su2023.nrmd").plan(Constants(1.0, 1.0, norm=1.5), 2**30, 8, PRIVACY, "standard")
-    assert three.steps == 1836 and three.alpha == pytest.approx(0.0417377988161, rel=1e-11)

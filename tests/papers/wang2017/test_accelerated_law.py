@@ -1,7 +1,5 @@
 """The closed form of accelerated mirror descent on quadratics, against runs; and the instances that it found."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from dpsco_bench import run
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.papers.wang2017.algorithms.dp_accmd import least_noise_constant
 from dpsco_bench.papers.wang2017.laws.accelerated import bias_and_variance, noise_share, reach_of
-from dpsco_bench.problems.registry import get_problem
 
 WHERE = dict(variant="acsa", epsilon=1.0, delta=1e-5)
 
@@ -59,28 +56,3 @@ def test_the_share_depends_on_the_reach_alone():
         cell = Cell("wang2017.dp_accmd", "round_quadratic", **at)
         assert cell.plan("accounted", 0)[1].steps == noise_share(reach, 1.0).steps
     assert reach_of(40_000, 64, 1.0, 1e-5, 0.5) == pytest.approx(reach_of(40_000, 16, 1.0, 1e-5, 0.25))
-
-
-def test_instances_are_those_of_the_map():
-    problem = get_problem("round_quadratic", 8, signal=0.25)
-    np.testing.assert_array_equal(problem.optimum, 0.125 * np.eye(1, 8)[0])
-    assert problem.constants.status == "global" and problem.constants.domain == "l2_ball"
-    assert get_problem("round_quadratic", 8, radius=0.8).constants.status == "nominal"
-    member = get_problem("resolved_quadratic_l2", 64).at(2**18, 1.0, 1e-5)
-    T = noise_share(reach_of(2**18, 64, 1.0, 1e-5, 1.0), 1.0).steps
-    np.testing.assert_allclose(member.spectrum[[0, -1]] * T, [15, 30])
-    assert np.linalg.norm(member.optimum) == pytest.approx(0.5) and member.constants.status == "global"
-    assert get_problem("resolved_quadratic_l2", 64).at(256, 1.0, 1e-5).spectrum.max() == 1.0
-
-
-def test_the_family_is_driven_by_noise_at_every_size():
-    """Below one half with noise off, and the risk falls like the bound: the schedule alone would fall faster."""
-    risks = []
-    for n in (2**15, 2**17, 2**19):
-        reach = reach_of(n, 64, 1.0, 1e-5, 1.0)
-        h = get_problem("resolved_quadratic_l2", 64).at(n, 1.0, 1e-5).spectrum
-        law = noise_share(reach, h)
-        assert np.sum(h * law.bias) < 0.2 * np.sum(h * law.risk) and law.risk.max() < 0.01
-        risks.append(np.sum(h * law.risk))
-    slope = math.log(risks[-1] / risks[0]) / math.log(16)
-    assert slope == pytest.approx(-1, abs=0.08)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import fixed_size, gaussian
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
@@ -77,17 +76,3 @@ def test_the_constant_of_advanced_composition():
     assert one.query("inner").releases == 7215
     ratio = advanced.query("inner").paper_scale / one.query("inner").paper_scale
     assert ratio**2 == pytest.approx(12_276, abs=1)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"charge": "sum"}, InputError, "^charge = 'sum': must be query or parts or output"),
-        ({"charge": "output", "problem": get_problem("ridge_logistic")}, Refusal, "linear losses on the whole space"),
-        ({"charge": "output", "step_rule": "bb"}, Refusal, "its steps are random"),
-        ({"noise_constant": "more"}, InputError, "^noise_constant = 'more': must be a number > 0 or advanced"),
-    ],
-)
-def test_what_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        plan(SVRG, **options)

@@ -5,60 +5,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Data
-from dpsco_bench.problems.registry import get_problem
+from dpsco_bench.problems.base import Data
 
 NONCONVEX, PLAIN = get_algorithm("wang2017.dp_gd_nonconvex"), get_algorithm("wang2017.dp_gd")
-PRIVACY = PrivacySpec(1.0, 1e-5)
-L = math.log(1e5)
-
-
-def plan(entry=NONCONVEX, constants=None, n=4096, d=8, **options):
-    return entry.plan(constants or Constants(0.65, 2.0, initial_gap=0.4), n, d, PRIVACY, "standard", **options)
-
-
-def test_schedule():
-    made = plan()
-    T = round(math.sqrt(2 * 2 * 0.4) * 4096 / (0.65 * math.sqrt(8 * L)))
-    assert (made.steps, made.step) == (T, 0.5) and made.gradient_evaluations == 4096 * T
-    query = made.query("gradient")
-    assert query.sensitivity == pytest.approx(1.3 / 4096) and query.releases == T
-    assert query.paper_scale == pytest.approx(0.65 * math.sqrt(T * L) / 4096)
-
-
-def test_the_smoothness_is_that_of_the_whole_objective():
-    made = plan(constants=Constants(1.0, 1.0, regularisation=3.0))
-    assert made.step == 0.25
-    with pytest.raises(InputError, match=r"^step = 0.3: must be in \(0, 1/L\]"):
-        plan(constants=Constants(1.0, 1.0, regularisation=3.0), step=0.3)
-
-
-@pytest.mark.parametrize("entry", [NONCONVEX, PLAIN])
-def test_options(entry):
-    assert plan(entry, steps=7).steps == 7 and plan(entry, step=0.1).step == 0.1
-    assert plan(entry, noise_constant=4.0).query("gradient").paper_scale == pytest.approx(
-        2 * plan(entry).query("gradient").paper_scale
-    )
-    for options, message in (({"steps": 0}, "^steps = 0"), ({"noise_constant": -1.0}, "^noise_constant = -1.0")):
-        with pytest.raises(InputError, match=message):
-            plan(entry, **options)
-
-
-def test_plain_descent_takes_the_steps_of_figure_2_and_asks_for_convexity():
-    assert (plan(PLAIN).steps, plan(PLAIN).step) == (1000, 0.5)
-    with pytest.raises(Refusal, match="convex records"):
-        PLAIN.check_problem(get_problem("geman_mcclure"))
-
-
-def test_printed_noise_is_that_of_theorem_6_1():
-    assert calibrate(plan(), PRIVACY, "paper").charge.epsilon == pytest.approx(2.40, rel=5e-3)
-    assert calibrate(plan(noise_constant="renyi"), PRIVACY, "paper").privacy_status == "proven"
 
 
 def test_the_output_is_a_uniform_iterate():
@@ -76,14 +28,6 @@ def test_the_output_is_a_uniform_iterate():
     np.testing.assert_allclose(trace.output, expected, atol=1e-15)
 
 
-def test_the_choice_does_not_depend_on_how_replicates_are_split():
-    made = plan(steps=9)
-    parts = [Mechanism(made, {"gradient": 0.0}, "x", 1, first, 3).choose("output", 9) for first in (0, 3)]
-    np.testing.assert_array_equal(
-        np.concatenate(parts), Mechanism(made, {"gradient": 0.0}, "x", 1, 0, 6).choose("output", 9)
-    )
-
-
 @pytest.mark.parametrize(("problem", "options"), [("isotropic_quadratic", {}), ("diag_quadratic", {"kappa": 8.0})])
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 def test_mean_squared_gradients_are_those_of_the_closed_form(problem, options, sigma):
@@ -93,26 +37,3 @@ def test_mean_squared_gradients_are_those_of_the_closed_form(problem, options, s
     exact = cell.problem_entry.expected_mean_squared_gradient(made.step, 12, sigma)
     values = trace.risk[:, -1]
     assert abs(values.mean() - exact) <= 5 * values.std() / math.sqrt(4000) + 1e-12
-
-
-def test_theorem_6_3_is_exact_on_the_isotropic_quadratic():
-    """(2 L D0 + (T-1) d sigma^2)/T."""
-    problem = get_problem("isotropic_quadratic")
-    assert problem.expected_mean_squared_gradient(1.0, 10, 0.2) == pytest.approx((1 + 9 * 16 * 0.04) / 10, rel=1e-14)
-
-
-def test_the_variance_of_the_last_iterate(execute):
-    """H = I, eta = 1: every iterate after the first is the optimum plus one draw of noise."""
-    problem = get_problem("isotropic_quadratic", 3)
-    made = plan(PLAIN, problem.constants, n=8, d=3, steps=4)
-    error = execute(PLAIN, made, problem, Data(8), scale=0.7, replicates=20_000) - problem.optimum
-    assert abs(error.var() / 0.49 - 1) < 5 * math.sqrt(2 / error.size)
-    assert abs(error.mean()) < 5 * 0.7 / math.sqrt(error.size)
-
-
-def test_linear_losses_give_a_random_walk(execute):
-    """Var(x_T) = T eta^2 sigma^2 per coordinate, around the drift -T eta c."""
-    problem = get_problem("l1_linear", 16)
-    made = plan(PLAIN, Constants(1.0, 1.0), n=8, d=16, steps=9, step=0.5)
-    x = execute(PLAIN, made, problem, Data(8), scale=0.7, replicates=4000) - 9 * 0.5 * problem.slope
-    assert abs(x.var() / (9 * 0.25 * 0.49) - 1) < 5 * math.sqrt(2 / x.size)

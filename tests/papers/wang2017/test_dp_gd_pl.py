@@ -4,100 +4,12 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 
 GD = get_algorithm("wang2017.dp_gd_pl")
 PRIVACY = PrivacySpec(1.0, 1e-5)
-
-
-class Linear(Problem):
-    """``f_i(x) = <c, x>`` for every record: gradient descent is a random walk with drift."""
-
-    name = "linear"
-    traits = frozenset(Trait)
-    shares_records = True
-    own_constants = Constants(1.0, 1.0, strong_convexity=1.0)
-
-    def mean_gradient(self, x, data):
-        return np.full_like(x, 0.5)
-
-    def risk(self, x, data):
-        return 0.5 * x.sum(axis=-1)
-
-    def optimal_risk(self, data):
-        return 0.0
-
-
-def assert_variance(samples, expected):
-    samples = samples.ravel()
-    assert abs(samples.var() / expected - 1) < 5 * math.sqrt(2 / samples.size)
-
-
-@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
-@pytest.mark.parametrize("n", [64, 2**16])
-def test_schedule(n, epsilon):
-    c, l = get_problem("ridge_logistic").constants, math.log(1e5)
-    made = GD.plan(c, n, 10, PrivacySpec(epsilon, 1e-5), "standard")
-    kappa = 0.35 / 0.1
-    T = max(1, math.ceil(kappa * math.log(n**2 * epsilon**2 / (10 * l))))
-    assert (made.steps, made.step) == (T, pytest.approx(1 / 0.35)) and made.gradient_evaluations == n * T
-    (query,) = made.queries
-    assert query.sensitivity == 2 / n and query.releases == T
-    assert query.paper_scale == pytest.approx(math.sqrt(T * l) / (n * epsilon))
-
-
-def test_accounted_noise_is_exact():
-    made = GD.plan(get_problem("ridge_logistic").constants, 512, 10, PRIVACY, "standard")
-    sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]
-    assert sigma == pytest.approx(2 * math.sqrt(made.steps) / (512 * gdp_mu(1.0, 1e-5)))
-
-
-def test_noise_constant_of_the_proof():
-    c, l = get_problem("ridge_logistic").constants, math.log(1e5)
-    ratio = [GD.plan(c, 64, 10, PRIVACY, "standard", noise_constant=v).queries[0].paper_scale for v in ("renyi", 1)]
-    assert (ratio[0] / ratio[1]) ** 2 == pytest.approx(8 + 4 / l)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"step": 1.001 / 0.35}, r"^step = .*: must be in \(0, 1/L\] with 1/L = 2.85714"),
-        ({"step": 0.0}, "^step = 0.0"),
-        ({"steps": 0}, "^steps = 0: must be an integer >= 1"),
-        ({"noise_constant": 0.0}, "^noise_constant = 0.0: must be a number > 0 or renyi"),
-        ({"noise_constant": "rdp"}, "^noise_constant = 'rdp'"),
-    ],
-)
-def test_conditions_of_the_theorem(options, message):
-    with pytest.raises(InputError, match=message):
-        GD.plan(get_problem("ridge_logistic").constants, 64, 10, PRIVACY, "standard", **options)
-
-
-def test_the_inequality_is_needed():
-    with pytest.raises(InputError, match="^strong_convexity = 0.0: must be > 0"):
-        GD.plan(Constants(1.0, 1.0), 64, 10, PRIVACY, "standard")
-
-
-def test_linear_loss_is_a_random_walk(execute):
-    """Var(x_T) = T eta^2 sigma^2 per coordinate, mean -T eta c."""
-    made = GD.plan(Linear.own_constants, 8, 4, PRIVACY, "standard", steps=12, step=0.5)
-    output = execute(GD, made, Linear(4), Data(8), scale=0.3, replicates=3000)
-    assert_variance(output, 12 * 0.25 * 0.09)
-    assert abs(output.mean() + 12 * 0.5 * 0.5) < 5 * math.sqrt(12 * 0.25 * 0.09 / output.size)
-
-
-def test_identity_hessian_with_unit_step_keeps_the_last_noise_only(execute):
-    problem = get_problem("diag_quadratic", 4, kappa=1.0)
-    made = GD.plan(problem.constants, 8, 4, PRIVACY, "standard", steps=5)
-    output = execute(GD, made, problem, Data(8), scale=0.7, replicates=3000)
-    assert made.step == 1.0
-    assert_variance(output, 0.49)
-    assert abs(output.mean()) < 5 * 0.7 / math.sqrt(output.size)
 
 
 @pytest.mark.parametrize(("kappa", "step", "steps"), [(4.0, None, 9), (16.0, 0.5, 40), (1.0, 0.3, 3)])

@@ -16,19 +16,6 @@ def plan(calibration="paper", n=64, **options):
     return SGD.plan(Constants(0.5, 2.0, initial_gap=0.4), n, 8, PRIVACY, "standard", calibration, **options)
 
 
-def test_schedule_and_noise():
-    made = plan()
-    sigma = 0.5 * math.sqrt(32 * math.log(64e5) * L)
-    assert made.steps == made.gradient_evaluations == 64**2 and made.query("gradient").paper_scale == pytest.approx(
-        sigma
-    )
-    assert made.step == pytest.approx(math.sqrt(0.8 / (2 * 64**2 * (0.25 + 8 * sigma**2))))
-    etas = np.geomspace(made.step / 10, made.step * 10, 201)
-    risks = 2 * 0.4 / (64**2 * etas) + 2 * etas * (0.25 + 8 * sigma**2)
-    assert etas[risks.argmin()] == pytest.approx(made.step, rel=0.02)
-    assert plan(n=100_000).step < plan(step=0.5).step == 0.5
-
-
 def test_the_accounted_step_is_made_for_the_accounted_noise():
     made = plan("accounted", n=256)
     sigma = calibrate(made, PRIVACY, "accounted").scales["gradient"]

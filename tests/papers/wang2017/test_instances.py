@@ -26,13 +26,6 @@ def test_ridge_logistic_draws_the_declared_law(draw):
         assert abs((z * weight).sum()) < 5 * np.sqrt((weight**2).sum())
 
 
-def test_ridge_logistic_constants():
-    c = get_problem("ridge_logistic").constants
-    assert (c.lipschitz, c.smoothness, c.strong_convexity, c.regularisation, c.initial_gap) == (1, 0.25, 0.1, 0.1, 0.1)
-    assert get_problem("ridge_logistic").dimension == 10
-    np.testing.assert_array_equal(get_problem("ridge_logistic").start, np.zeros(10))
-
-
 def test_records_do_not_depend_on_their_number(draw):
     """Record i depends on i alone within one key, and data sets differ."""
     problem = get_problem("ridge_logistic", 3)
@@ -67,25 +60,6 @@ def test_rank8_least_squares_satisfies_the_inequality_with_its_constant(draw):
     assert np.all(square >= 2 * mu * (problem.risk(x, data) - problem.optimal_risk(data)) * (1 - 1e-9))
 
 
-@pytest.mark.parametrize("n", [1, 3, 8])
-def test_rank8_least_squares_with_few_records_has_its_own_rank(draw, n):
-    """The extreme *nonzero* eigenvalues: with n < 8 records only n of them are nonzero."""
-    problem = get_problem("rank8_least_squares")
-    assert (
-        0 < problem.constants_of(draw(problem, n)).strong_convexity <= problem.constants_of(draw(problem, n)).smoothness
-    )
-
-
-def test_diag_quadratic():
-    problem = get_problem("diag_quadratic", kappa=8)
-    assert problem.dimension == 16
-    np.testing.assert_allclose(problem.spectrum, np.linspace(1 / 8, 1, 16))
-    np.testing.assert_allclose(problem.start, np.full(16, 0.25))
-    c = problem.constants
-    assert (c.smoothness, c.strong_convexity, c.status) == (1.0, 0.125, "nominal")
-    np.testing.assert_allclose(problem.risk(problem.start[None], None)[0], c.initial_gap, rtol=1e-14)
-
-
 def test_diag_quadratic_closed_form_at_its_ends():
     problem = get_problem("diag_quadratic")
 
@@ -118,23 +92,6 @@ def test_covertype_losses(draw):
     np.testing.assert_array_equal(draw(standard, 100, data_set=3).features, data.features)
 
 
-def test_covertype_without_a_ridge_is_not_strongly_convex():
-    from dpsco_bench.problems.base import Trait
-
-    assert Trait.STRONGLY_CONVEX in get_problem("covertype_synthetic").traits
-    assert Trait.STRONGLY_CONVEX not in get_problem("covertype_synthetic", regularisation=0).traits
-
-
-def test_an_absent_data_set_says_how_to_get_it(tmp_path):
-    from dpsco_bench.errors import DataAbsent
-    from dpsco_bench.problems.registry import problem_class
-
-    reason = problem_class("covertype").unavailable(tmp_path)
-    assert reason.startswith("data absent: `") and "\n" not in reason
-    with pytest.raises(DataAbsent):
-        get_problem("covertype", root=str(tmp_path)).draw(10, None)
-
-
 def test_op_spectrum_and_its_closed_form():
     """Against the law written out: exact steps on every coordinate, then one draw of noise."""
     problem = get_problem("op_spectrum")
@@ -151,23 +108,6 @@ def test_op_spectrum_and_its_closed_form():
         problem.expected_gap("wang2017.dp_svrg", {}, {})
 
 
-def test_sgd_closed_form_declares_its_curvature():
-    problem = get_problem("sgd_closed_form", 5, curvature=0.3)
-    c = problem.constants
-    assert (c.smoothness, c.strong_convexity, c.regularisation) == (0.3, 0.3, 0.0)
-    assert np.linalg.norm(problem.start - problem.optimum) == pytest.approx(1.0)
-    assert problem.risk(problem.start[None], None)[0] == pytest.approx(c.initial_gap)
-
-
-def test_face_quadratic_has_its_optimum_on_a_face():
-    problem = get_problem("face_quadratic")
-    assert problem.dimension == 64 and np.abs(problem.optimum).sum() == 1.0
-    assert np.count_nonzero(problem.optimum) == 8
-    assert problem.constants.initial_gap == pytest.approx(1 / 16)
-    with pytest.raises(InputError, match="^d = 7: must be an integer >= 8"):
-        get_problem("face_quadratic", 7)
-
-
 @pytest.mark.parametrize(("n", "epsilon"), [(1000, 1.0), (64, 0.5)])
 def test_md_linear_has_the_bounds_scale_built_in(n, epsilon):
     from dpsco_bench.geometry.mirror import mean_largest_square
@@ -178,14 +118,3 @@ def test_md_linear_has_the_bounds_scale_built_in(n, epsilon):
     np.testing.assert_allclose(problem.slope, c * np.eye(64)[0], rtol=1e-12)
     assert problem.optimal_risk(None) == pytest.approx(-c)
     assert problem.constants.status == ("global" if c <= 1 else "nominal")
-
-
-@pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
-def test_logistic_on_a_ball_changes_the_domain_only(draw, name):
-    free, bounded = get_problem(name, 3), get_problem(name, 3, radius=4.0)
-    assert bounded.constants.ball.radius == 4.0 and free.constants.ball is None
-    for key in ("lipschitz", "smoothness", "strong_convexity", "regularisation"):
-        assert getattr(free.constants, key) == getattr(bounded.constants, key)
-    np.testing.assert_array_equal(draw(free, 20).features, draw(bounded, 20).features)
-    tight = get_problem(name, 3, radius=0.1)
-    assert tight.optimal_risk(draw(free, 20)) > free.optimal_risk(draw(free, 20))

@@ -31,10 +31,3 @@ def test_rows_are_minimised_as_one_at_a_time(draw, name, d, options, radius, wei
         )
         np.testing.assert_allclose(points[row], one.point, rtol=1e-10, atol=1e-11)
         assert norms[row] <= 1e-11 * (1.0 + np.linalg.norm(terms[row]))
-
-
-def test_what_has_no_ridge_or_too_many_records_is_left_to_others(draw):
-    problem = get_problem("logistic_plain", 4)
-    mean = MeanTerms(problem, draw(problem, 60))
-    assert not suits(mean, 0.0) and suits(mean, 0.1)
-    assert not suits(MeanTerms(problem, draw(problem, 40_000)), 0.1)

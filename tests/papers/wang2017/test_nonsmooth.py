@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.problems.base import Data
@@ -50,15 +48,6 @@ def test_minimisers_satisfy_the_condition_of_first_order(name):
     risks = problem.risk(points, data) - problem.optimal_risk(data)
     known = problem.excess_risk(points, data)
     assert (risks > 0).all() and (known is None or np.allclose(known, risks, rtol=1e-9))
-
-
-def test_who_takes_a_proximal_map():
-    problem = get_problem("elastic_net_logistic")
-    get_algorithm("wang2017.dp_svrg").check_problem(problem)
-    with pytest.raises(Refusal, match="lacks a regulariser with a gradient"):
-        get_algorithm("wang2017.dp_gd_pl").check_problem(problem)
-    with pytest.raises(InputError, match="^l1 = 0.02: must be 0"):
-        Objective(problem, Data(1), 1).regulariser_gradient(np.zeros((1, 10)))
 
 
 def test_no_compiled_run_forgets_the_term():

@@ -1,14 +1,7 @@
-import math
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
@@ -16,7 +9,6 @@ from dpsco_bench.problems.glm import GeneralisedLinear
 ZHANG = get_algorithm("wang2017.output_perturbation_zhang17")
 PRIVACY = PrivacySpec(1.0, 1e-5)
 STRONG = Constants(1.0, 0.25, strong_convexity=0.1, regularisation=0.1)
-CONVEX = Constants(1.0, 0.25)
 
 
 class LinearRecords(GeneralisedLinear):
@@ -63,59 +55,3 @@ def test_coupled_runs_attain_the_sensitivity_of_the_strongly_convex_case(execute
     limit = 2 / (STRONG.total_smoothness + STRONG.strong_convexity)
     ratio = final_distance(execute, STRONG, steps=steps, step=share * limit)
     assert ratio == pytest.approx(1.0, rel=1e-12)
-
-
-@pytest.mark.parametrize("steps", [1, 2, 7, 60])
-def test_coupled_runs_attain_the_sensitivity_of_the_convex_case(execute, steps):
-    assert final_distance(execute, CONVEX, steps=steps) == pytest.approx(1.0, rel=1e-12)
-    assert final_distance(execute, CONVEX, steps=steps, step=2 / 0.25) == pytest.approx(1.0, rel=1e-12)
-
-
-def test_strongly_convex_schedule():
-    n = 4096
-    made = ZHANG.plan(STRONG, n, 10, PRIVACY, "standard")
-    T = round(3.5 * math.log(n))
-    assert (made.steps, made.step) == (T, pytest.approx(2 / 0.45)) and made.gradient_evaluations == n * T
-    query = made.query("output")
-    assert query.sensitivity == pytest.approx(2 * (1 - (1 - 0.1 * 2 / 0.45) ** T) / (n * 0.1)) and query.releases == 1
-    assert query.paper_scale == pytest.approx(math.sqrt(2 * math.log(1.25e5)) * query.sensitivity)
-
-
-def test_convex_schedule():
-    n, d = 4096, 10
-    made = ZHANG.plan(CONVEX, n, d, PRIVACY, "standard")
-    T = round((n / math.sqrt(d * math.log(1e5))) ** (2 / 3))
-    assert (made.steps, made.step) == (T, 4.0)
-    assert made.query("output").sensitivity == pytest.approx(2 * 4.0 * T / n)
-
-
-def test_accounted_noise_is_exact():
-    made = ZHANG.plan(STRONG, 512, 10, PRIVACY, "standard")
-    result = calibrate(made, PRIVACY, "accounted")
-    assert result.scales["output"] == pytest.approx(made.query("output").sensitivity / gdp_mu(1.0, 1e-5))
-    assert result.privacy_status == "proven"
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
-def test_the_classical_gaussian_mechanism_is_private_for_small_epsilon(epsilon):
-    privacy = PrivacySpec(epsilon, 1e-5)
-    assert calibrate(ZHANG.plan(STRONG, 512, 10, privacy, "standard"), privacy, "paper").privacy_status == "proven"
-
-
-@pytest.mark.parametrize(("constants", "limit"), [(STRONG, 2 / 0.45), (CONVEX, 8.0)])
-def test_steps_beyond_the_contraction_are_refused(constants, limit):
-    with pytest.raises(InputError, match=r"^step = .*: must be in \(0, 2/\(L \+ mu\)\]"):
-        ZHANG.plan(constants, 64, 10, PRIVACY, "standard", step=1.01 * limit)
-    ZHANG.plan(constants, 64, 10, PRIVACY, "standard", step=limit)
-    with pytest.raises(InputError, match="^steps = 0"):
-        ZHANG.plan(constants, 64, 10, PRIVACY, "standard", steps=0)
-
-
-def test_a_polyak_lojasiewicz_constant_is_not_strong_convexity():
-    """Gradient steps need not contract under the PL inequality: such a problem gets the convex schedule."""
-    cell = Cell("wang2017.output_perturbation_zhang17", "rank8_least_squares", n=64, d=9, epsilon=1.0, delta=1e-5)
-    assert cell.problem_entry.constants.strong_convexity > 0 and cell.constants(0).strong_convexity == 0
-    made = cell.plan("none", 0)[1]
-    assert made.query("output").sensitivity == pytest.approx(2 * made.step * made.steps / 64)
-    needs_it = replace(cell, algorithm="wang2017.dp_gd_pl")
-    assert needs_it.constants(0).strong_convexity > 0

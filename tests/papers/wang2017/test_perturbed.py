@@ -4,7 +4,6 @@ import pytest
 from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser
 from dpsco_bench.problems.base import Constants, Data, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
@@ -60,25 +59,6 @@ def test_the_linear_term_is_minus_the_gradient_of_the_rest(draw, name, scale):
     assert value.info.certificate < 1e-12
 
 
-def test_only_the_certificates_gradients_are_counted(draw):
-    problem = get_problem("ridge_logistic", 4)
-    objective = Objective(problem, draw(problem, 50), 6)
-    value = PerturbedMinimiser(objective, 0.0)
-    assert value.info.certificate is None
-    value.data_part(value.solve(linear_terms(value.shape)))
-    np.testing.assert_array_equal(objective.evaluations, 50.0)
-
-
-def test_single_precision_states_get_the_exact_minimiser_rounded(draw):
-    problem = get_problem("ridge_logistic", 4)
-    data = draw(problem, 50)
-    single, double = (Objective(problem, data, 6, dtype=kind) for kind in ("float32", "float64"))
-    b = linear_terms((6, 4)).astype(np.float32)
-    x = PerturbedMinimiser(single, 0.1).solve(b)
-    assert x.dtype == np.float32
-    np.testing.assert_array_equal(x, PerturbedMinimiser(double, 0.1).solve(b).astype(np.float32))
-
-
 @pytest.mark.parametrize("name", ["ridge_logistic", "logistic_plain"])
 @pytest.mark.parametrize("radius", [0.2, 1.0, 30.0])
 def test_minimisers_in_a_ball_obey_the_optimality_conditions(draw, name, radius):
@@ -99,17 +79,3 @@ def test_minimisers_in_a_ball_obey_the_optimality_conditions(draw, name, radius)
     np.testing.assert_allclose(gradient[~inside], -multiplier[~inside, None] * x[~inside], atol=1e-11)
     assert inside.any() or radius < 30
     assert (~inside).any() or radius > 0.2
-
-
-def test_constrained_optimum_against_random_points(draw):
-    problem = get_problem("logistic_plain", 3, radius=0.7)
-    data = draw(problem, 40)
-    best = minimise_glm_in_ball(problem, data, 0.7)
-    assert best.value == pytest.approx(problem.optimal_risk(data), rel=1e-15)
-    assert np.linalg.norm(best.point) == pytest.approx(0.7) and best.gradient_norm < 1e-12
-    directions = np.random.default_rng(2).standard_normal((2000, 3))
-    sphere = 0.7 * directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    nearest = problem.risk(sphere, data).min() - best.value
-    assert 0 <= nearest < 1e-3
-    wide = minimise_glm_in_ball(problem, data, 1e3)
-    np.testing.assert_allclose(wide.point, minimise_glm(problem, data).point, rtol=1e-6)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import BoundContext, evaluate, get_bound
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Constants
 
@@ -111,15 +111,3 @@ def test_the_a_priori_regret_is_the_sum_of_a_loop(learner, p, k):
     if learner == "osd":
         again = replace(c, extras={"regularised_regret": expected})
         assert value("thm8_a_priori", c) == pytest.approx(value("thm8", again), rel=1e-12)
-
-
-def test_a_learner_without_a_declared_regret_bound_has_none():
-    with pytest.raises(InputError, match="must be one with a case that applies"):
-        value("thm4_a_priori", cell(64, learner="mine"))
-
-
-@pytest.mark.parametrize("name", ["learner", "theorem1", "lemma7"])
-def test_bounds_in_words_are_what_a_run_measured(name):
-    """An independent computation of it stands in test_rounds.py."""
-    (extra,) = BOUNDS.get(f"zhang2022.{name}").extras
-    assert value(name, replace(cell(64), extras={extra: math.pi})) == math.pi

@@ -5,9 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import make_objective
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
@@ -90,52 +87,6 @@ def test_the_closed_forms_of_the_chapter():
     np.testing.assert_allclose(anchored.excess_risk(x, data), expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["linear_ball", "lp_ball", "anchored_ball"])
-def test_signals_side_by_side_are_the_signals_one_by_one(name):
-    single = [get_problem(name, signal=float(s), **CASES[name]) for s in SIGNALS]
-    both = single[0].with_signals(SIGNALS)
-    x = points(both, 12).reshape(3, 4, -1)
-    order = np.tile([[3, 0, 17, 3]], (12, 1))
-    for make in (
-        lambda p, x, data: p.range_gradient(x, data, 5, 1),
-        lambda p, x, data: p.range_gradient_pair(x, 0.5 * x, data, 7, 1)[1],
-        lambda p, x, data: p.population_gradient(x, data),
-        lambda p, x, data: p.optimum(data),
-        lambda p, x, data: p.excess_risk(x, data),
-        lambda p, x, data: np.broadcast_to(p.starting_points(data), x.shape),
-        lambda p, x, data: p.batch_gradient(x, p.gather(data, order[: len(x)]), np.full((len(x), 4), 0.25)),
-    ):
-        alone = [make(p, x[i], p.sample(20, draws())) for i, p in enumerate(single)]
-        found = make(both, x.reshape(12, -1), both.sample(20, draws()))
-        np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_records_ranges_pairs_and_batches_agree_in_any_split(name):
-    problem = get_problem(name, **CASES[name])
-    data, x = problem.sample(40, draws()), points(problem, 4)
-    records = problem.record_gradients(x, data, 0, 40)
-    singles = np.stack([problem.range_gradient(x, data, i, 1) for i in range(40)], axis=1)
-    np.testing.assert_array_equal(singles, records)
-    np.testing.assert_allclose(problem.range_gradient(x, data, 5, 7), records[:, 5:12].mean(axis=1), atol=1e-14)
-    now, before = problem.range_gradient_pair(x, -x, data, 9, 1)
-    np.testing.assert_allclose(now - before, problem.range_gradient_difference(x, -x, data, 9, 1), atol=1e-14)
-    order = np.array([[3, 0, 17]] * 4)
-    batch = problem.batch_gradient(x, problem.gather(data, order), np.full((4, 3), 1 / 3))
-    np.testing.assert_allclose(batch, records[:, order[0]].mean(axis=1), atol=1e-14)
-    later = problem.sample(40, draws(2, first=2))
-    np.testing.assert_array_equal(problem.record_gradients(x[2:], later, 0, 40), records[2:])
-
-
-def test_directions_are_uniform_and_signs_fair():
-    data = get_problem("linear_ball", 3, spread=0.5).sample(4, draws(4000))
-    assert np.abs(data.directions.mean(axis=0)).max() < 5 / math.sqrt(3 * 4000)
-    np.testing.assert_allclose(data.directions.T @ data.directions / 4000, np.eye(3) / 3, atol=0.03)
-    signs = (data.records(0, 4) - data.means[:, None, :]) * math.sqrt(3) / 0.5
-    np.testing.assert_allclose(np.abs(signs), 1.0)
-    assert np.abs(signs.mean(axis=0)).max() < 5 / math.sqrt(4000)
-
-
 def test_the_anchor_is_feasible_and_at_the_stated_distance():
     problem = get_problem("anchored_ball", 4, distance=0.25).with_signals(SIGNALS)
     data = problem.sample(8, draws())
@@ -144,50 +95,3 @@ def test_the_anchor_is_feasible_and_at_the_stated_distance():
     np.testing.assert_allclose(np.linalg.norm(start - problem.optimum(data), axis=1), 0.25, rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(start, axis=1), 0.75, rtol=1e-12)
     np.testing.assert_array_equal(Objective(get_problem("linear_ball", 3), Objective, 2, n=1).start, np.zeros((2, 3)))
-
-
-def test_cells_that_differ_in_the_spread_share_directions_and_signs():
-    """The noise-off sweep over the gradient noise is then an exact scale invariance."""
-    found = []
-    for spread in (0.25, 0.125):
-        cell = Cell("any", "linear_ball", n=16, d=4, epsilon=1.0, delta=1e-6, problem_options={"spread": spread})
-        data = make_objective(cell, cell.draw_data(3, 0), (3, 0, 0, 5)).data
-        found.append((data.directions, (data.records(0, 16) - data.means[:, None, :]) / spread))
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
-
-
-def test_bad_input_is_one_line():
-    with pytest.raises(InputError, match=r"^spread = 1.0: must be in \[0, 1\)"):
-        get_problem("linear_ball", 4, spread=1.0)
-    with pytest.raises(InputError, match=r"^p = 1.0: must be in \(1, 2\]"):
-        get_problem("lp_ball", 4, p=1.0)
-    with pytest.raises(InputError, match=r"^distance = 1.5: must be in \(0, 1\]"):
-        get_problem("anchored_ball", 4, distance=1.5)
-    with pytest.raises(InputError, match=r"^signal = 0.001: must be at least the curvature"):
-        get_problem("anchored_ball", 4, signal=0.001)
-
-
-@pytest.mark.parametrize(("name", "options"), [("quad", CASES["quad"]), ("boundary_mean", {}), ("coin_mean", {})])
-def test_quadratic_records_differ_by_no_more_than_is_declared(name, options):
-    """``f = (mu/2) ||x - z||^2``: gradients rise by mu along x and differ by mu ||z - z'||, which is what bounds S."""
-    problem, mu = get_problem(name, 5, **{k: v for k, v in options.items() if k != "d"}), options.get("mu", 1.0)
-    c, x = problem.constants, points(problem, 4)
-    assert (c.losses, c.norm, c.strong_convexity, c.loss_difference) == ("quadratic", 2.0, mu, c.gradient_range)
-    if name == "quad":
-        data = problem.sample(64, draws())
-        records = [problem.range_gradient(x, data, i, 1) - mu * x for i in range(64)]
-        other = problem.sample(64, draws(first=4))
-        records += [problem.range_gradient(0 * x, other, i, 1) for i in range(64)]
-        # the records of the domain: the mean target anywhere on its sphere, the noise anywhere on its own
-        v = np.random.default_rng(3).standard_normal((2, 500, 5))
-        v /= np.linalg.norm(v, axis=2, keepdims=True)
-        records += [mu * (0.3 * v[0] + options["spread"] * v[1]), -mu * (0.3 + options["spread"]) * v[0]]
-        records += [mu * (0.3 + options["spread"]) * v[0]]
-    else:
-        v = np.random.default_rng(3).standard_normal((500, 5))
-        records = [v / np.linalg.norm(v, axis=1, keepdims=True), -v / np.linalg.norm(v, axis=1, keepdims=True)]
-    found = np.concatenate([np.atleast_2d(r) for r in records])
-    gaps = np.linalg.norm(found[:, None, :] - found[None, :, :], axis=2)
-    assert 0.99 * c.loss_difference <= gaps.max() <= c.loss_difference * (1 + 1e-12)
-    assert np.linalg.norm(found, axis=1).max() + mu <= c.lipschitz * (1 + 1e-12)

@@ -3,17 +3,11 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.zhang2022.learners.base import (
-    LEARNERS,
-    Learner,
     LearnerSetting,
     get_learner,
-    inverse_root,
-    learner,
-    learner_parts,
     project_ball,
 )
 
@@ -204,55 +198,3 @@ def test_the_parameter_free_learner_loses_little_against_its_start(adversary):
     losses, points = play(made, bounded)
     assert np.all(made.clips == 0) and np.all(made.wealth > 0)
     assert np.all(np.sum(losses * (points - start), axis=(0, 2)) <= 2 * wealth * bound * (1 + 1e-9))
-
-
-def test_the_parameter_free_learner_goes_where_steady_losses_send_it_and_counts_clips():
-    made = get_learner("parameter_free")(setting(loss_bound=1.0))
-    _, points = play(made, lambda t, w: np.tile([3.0, 0.0, 0.0], (REPLICATES, 1)))
-    np.testing.assert_allclose(points[-1], np.tile([-RADIUS, 0.0, 0.0], (REPLICATES, 1)), atol=1e-9)
-    np.testing.assert_array_equal(made.clips, ROUNDS)
-
-
-def test_the_control_declares_no_bound():
-    assert get_learner("ogd_fixed")(setting()).regret_bound() is None
-
-
-def test_helpers():
-    np.testing.assert_array_equal(
-        project_ball(np.array([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]), 1.0)[[0, 2]], [[0.3, 0.4], [0, 0]]
-    )
-    np.testing.assert_allclose(project_ball(np.array([[3.0, 4.0]]), 1.0), [[0.6, 0.8]])
-    assert np.isfinite(inverse_root(np.array([0.0]))).all() and inverse_root(np.array([4.0]))[0] == 0.5
-
-
-def test_learners_are_found_by_name():
-    names = LEARNERS.names()
-    assert {*BOUNDED, "osd", "lp_ftrl", "parameter_free", "ogd_fixed"} <= set(names)
-    for name in names:
-        assert get_learner(name) is get_learner(f"zhang2022.{name}") and get_learner(name).summary
-        assert learner_parts(name) == (get_learner(name).__module__,)
-    with pytest.raises(InputError, match="^learner = 'best': must be one of ftrl_adagrad"):
-        get_learner("best")
-
-
-def test_ones_own_learner_is_known_by_its_name():
-    @learner("lazy")
-    class Lazy(Learner):
-        def update(self, g):
-            pass
-
-    assert get_learner("lazy") is Lazy and "lazy" in LEARNERS.names() and learner_parts("lazy") == (__name__,)
-    with pytest.raises(InputError, match="^learner = 'two words'"):
-        learner("two words")
-
-
-@pytest.mark.parametrize("regulariser", ["adaptive", "none"])
-def test_the_parameter_free_version_moves_to_the_optimum_of_steady_losses(points, regulariser):
-    """With small constants; with the paper's it stays where it starts (C = 1 freezes the learner, E8)."""
-    records = np.tile([[0.6, -0.8]], (2048, 1))
-    keys = {"regulariser": regulariser, "confidence_constants": "rate"}
-    found = points.run("zhang2022.parameter_free", records, deviation_factor=1e-3, noise_factor=1e-3, **keys)
-    np.testing.assert_allclose(found.output, [[-0.6, 0.8]], atol=0.05)
-    assert found.info.extras["clips"] == 0
-    frozen = points.run("zhang2022.parameter_free", records)
-    assert np.linalg.norm(frozen.output) < 1e-3

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
 LEARNER = "examples/own_learner.py"
 RUN = ("run", f"plugins=[{LEARNER}]", "algorithm=zhang2022/dp_otb", "problem=linear_ball", "n=512", "d=4", "--json")
 
@@ -19,12 +16,6 @@ pytestmark = pytest.mark.usefixtures("examples")
 def done(outcome):
     assert outcome.code == 0, outcome.err
     return outcome.out
-
-
-def test_the_shown_shows_the_file_as_it_is_and_it_is_short():
-    text = (ROOT / LEARNER).read_text()
-    assert text in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own.md").read_text(), re.DOTALL)
-    assert len(text.splitlines()) <= 25
 
 
 @pytest.mark.slow
@@ -41,23 +32,9 @@ def test_it_learns(dpsco):
     assert row["risk"] < 1e-3 * row["start_risk"]
 
 
-def test_accounted_like_any_other(dpsco):
-    keys = ("account", "zhang2022.dp_otb", "problem=linear_ball", "n=512", "--plugin", LEARNER, "--json")
-    own, other = (json.loads(done(dpsco(*keys, f"learner={name}"))) for name in ("normalised", "ogd_adagrad"))
-    assert own["accounted"]["schedule"].pop("learner") == "normalised"
-    assert other["accounted"]["schedule"].pop("learner") == "ogd_adagrad"
-    assert own["accounted"] == other["accounted"]
-
-
 def test_the_contract_holds_with_it(dpsco):
     """Whatever a learner does is post-processing: a forced transcript forces the output."""
     keys = ("problem=logistic_glm", "d=3", "learner=normalised", "--plugin", LEARNER, "--json")
     findings = json.loads(done(dpsco("check", "zhang2022.dp_otb", *keys)))
     assert all(finding["passed"] is not False for finding in findings)
     assert sum(finding["passed"] is True for finding in findings) >= 7
-
-
-def test_an_unknown_learner_is_one_line(dpsco):
-    outcome = dpsco(*RUN, "learner=nothing")
-    assert outcome.code == 2 and "learner = 'nothing': must be one of" in outcome.err
-    assert "normalised" in outcome.err and outcome.err.count("\n") == 1

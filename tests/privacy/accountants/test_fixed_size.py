@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
 from dpsco_bench.privacy.accountants.fixed_size import (
     CopiesBound,
@@ -203,20 +202,3 @@ def test_solutions_are_safe_and_not_wasteful(epsilon, delta, n, size, steps, rep
 def test_full_batches_are_solved_exactly():
     assert least_scale(1.0, DELTA, 9, 9, 4) == pytest.approx(2.0 / gaussian.gdp_mu(1.0, DELTA))
     assert least_scale(1.0, DELTA, 1, 3, 4, True) == pytest.approx(6.0 / gaussian.gdp_mu(1.0, DELTA))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "key"),
-    [
-        ((-1.0, 10, 2, 3, DELTA), "shift"),
-        ((1.0, 0, 2, 3, DELTA), "population"),
-        ((1.0, 10, 0, 3, DELTA), "size"),
-        ((1.0, 10, 11, 3, DELTA), "size"),
-        ((1.0, 10, 2, 0, DELTA), "steps"),
-        ((1.0, 10, 2, 3, 1.0), "delta"),
-    ],
-)
-def test_arguments_out_of_range_are_named(arguments, key):
-    with pytest.raises(InputError) as error:
-        batch_epsilon(*arguments)
-    assert error.value.key == key

@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.audit.bounds import lower_bound
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.last_iterate import constant_mu, varying_mu
 from dpsco_bench.privacy.last_iterate import LastIterate
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.problems.base import Constants
 
 DELTA = 1e-5
 
@@ -89,38 +84,6 @@ def test_numbers_of_the_chapter(claim, output):
     if claim == 1.0:
         assert found.epsilon_sequence == pytest.approx(2.397, abs=1e-3)
         assert witness.epsilon_real == pytest.approx(2.396, abs=1e-3)
-
-
-@pytest.mark.parametrize(("epsilon", "least"), [(0.2, 462e3), (0.5, 247e3), (1.0, 183e3), (2.0, 181e3), (4.0, 318e3)])
-def test_theorem_6_2_keeps_its_claim_where_n_squared_over_d_is_large(epsilon, least):
-    """For every condition number: the theorem's T, c = 1."""
-    budget, plan = gdp_mu(epsilon, DELTA), get_algorithm("wang2017.dp_gd_pl").plan
-    for factor, kept in ((1.01, True), (0.98, False)):
-        levels = []
-        for regularisation in (1e-1, 1e-3, 1e-4):
-            ridge = {"strong_convexity": regularisation, "regularisation": regularisation}
-            constants = Constants(1.0, 1.0, **ridge, curvature="strong")
-            made = plan(constants, round(math.sqrt(factor * least)), 1, PrivacySpec(epsilon, DELTA), "standard")
-            c = made.last_iterate.contractions[0]
-            levels.append(constant_mu(c, made.steps, made.queries[0].sensitivity / made.queries[0].paper_scale))
-        assert (max(levels) <= budget) is kept, (factor, max(levels), budget)
-
-
-def test_an_audit_of_outputs_comes_close_from_below():
-    """Runs on the attaining quadratic: exactly normal outputs, of which 200,000 refute what lies below the value."""
-    c, T, runs, ratio = 0.9, 10, 200_000, 0.3
-    rng = np.random.default_rng(5)
-    sides = []
-    for sign in (0.0, 1.0):
-        x = np.zeros(runs)
-        for _ in range(T):
-            x = c * x + sign * ratio + rng.standard_normal(runs)
-        sides.append(x)
-    mu = constant_mu(c, T, ratio)
-    spread = math.sqrt(sum(c ** (2 * t) for t in range(T)))
-    assert (sides[1].mean() - sides[0].mean()) / spread == pytest.approx(mu, abs=5 * math.sqrt(2 / runs))
-    found = lower_bound(sides[1], sides[0], 1e-2, 0.999).epsilon
-    assert 0.8 * gdp_epsilon(mu, 1e-2) < found <= gdp_epsilon(mu, 1e-2)
 
 
 @pytest.mark.parametrize(

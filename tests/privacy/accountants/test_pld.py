@@ -1,15 +1,12 @@
 """Poisson-subsampled Gaussians: limits, monotonicity, stable grids, and solutions on the safe side."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
 from dpsco_bench.privacy.accountants.losses import GaussianPair, pessimistic_losses, transform_rounding
 
@@ -25,7 +22,6 @@ CASES = [
     (20.0, 0.3, 1000),
     (3.0, 0.9, 2),
 ]
-rates = st.floats(-4.0, -0.01).map(lambda exponent: 10.0**exponent)
 
 
 @given(st.floats(0.05, 100.0), st.integers(1, 1000), st.floats(0.0, 3.0))
@@ -111,12 +107,6 @@ def test_central_limit_is_approached():
     )
 
 
-def test_hopeless_noise_still_gets_a_finite_upper_bound():
-    # One draw loses 1/(2 z^2) = 125,000; seven draws or more have probability 8e-5, nine or more 1e-6.
-    epsilon = pld.poisson_gaussian_epsilon(0.002, 1e-3, 1000, DELTA, 5.0)
-    assert 7 * 125_000 < epsilon < 9 * 125_000
-
-
 def test_rare_records_need_no_noise():
     # Drawn with probability 1e-7 in all: whatever is released costs less than delta.
     assert pld.poisson_gaussian_epsilon(0.05, 1e-9, 100, DELTA) == 0.0
@@ -152,40 +142,6 @@ def test_solution_at_rate_one_is_exact(epsilon, share, steps):
     assert pld.poisson_gaussian_epsilon(z, 1.0, steps, DELTA, mu) <= epsilon
 
 
-@given(st.floats(0.1, 5.0), rates, st.integers(1, 2000))
-@settings(max_examples=4, deadline=None)
-def test_solution_round_trips(epsilon, rate, steps):
-    z = pld.solve_poisson_multiplier(epsilon, DELTA, rate, steps)
-    found = pld.poisson_gaussian_epsilon(z, rate, steps, DELTA)
-    # Where the record is almost never drawn, epsilon can jump from below the target to far above it.
-    assert found <= epsilon
-    assert z == 0.01 or pld.poisson_gaussian_epsilon(z / 1.004, rate, steps, DELTA) > epsilon
-
-
-def test_budget_used_up_by_the_gaussian_part_is_refused():
-    with pytest.raises(InputError, match="gdp_mu"):
-        pld.solve_poisson_multiplier(1.0, DELTA, 0.1, 10, gaussian.gdp_mu(1.0, DELTA))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "key"),
-    [
-        ((-1.0, 0.1, 10, DELTA), "multiplier"),
-        ((1.0, 0.0, 10, DELTA), "rate"),
-        ((1.0, 1.1, 10, DELTA), "rate"),
-        ((1.0, 0.1, 0, DELTA), "steps"),
-        ((1.0, 0.1, 1.5, DELTA), "steps"),
-        ((1.0, 0.1, 10, 1.0), "delta"),
-        ((1.0, 0.1, 10, DELTA, -0.1), "gdp_mu"),
-    ],
-)
-def test_arguments_out_of_range_are_named(arguments, key):
-    for function in (pld.poisson_gaussian_epsilon, pld.add_remove_epsilon):
-        with pytest.raises(InputError) as error:
-            function(*arguments)
-        assert error.value.key == key
-
-
 @pytest.mark.parametrize(
     ("claimed", "upper", "attained"),
     [(1, 0.861, 0.80), (2, 2.004, 1.75), (3, 3.49, 2.88), (4, 5.46, 4.30), (8, 25.7, 18.9)],
@@ -199,28 +155,10 @@ def test_single_index_upper_bound_of_noisy_sgd(claimed, upper, attained):
     assert single_index.single_index_epsilon(1.0 / sigma, 40_000, 200, 1e-6) < value
 
 
-def test_single_index_upper_bound_inverts():
-    scale = fixed_size.least_scale(1.0, 1e-6, 200, 1, 40_000)
-    assert fixed_size.batch_epsilon(1.0 / scale, 200, 1, 40_000, 1e-6) <= 1.0
-    assert fixed_size.batch_epsilon(1.004 / scale, 200, 1, 40_000, 1e-6) > 1.0
-    assert fixed_size.least_scale(1.0, DELTA, 1, 1, 9) == pytest.approx(3.0 / gaussian.gdp_mu(1.0, DELTA))
-
-
 def test_single_index_upper_bound_limits():
     assert fixed_size.batch_epsilon(0.3, 1, 1, 7, DELTA) == gaussian.gdp_epsilon(0.3 * math.sqrt(7), DELTA)
     assert fixed_size.batch_epsilon(math.inf, 10, 1, 7, DELTA) == math.inf
     assert fixed_size.batch_epsilon(0.0, 10, 1, 7, DELTA) == 0.0
-
-
-def test_the_library_is_imported_only_when_needed():
-    code = "import sys, dpsco_bench.privacy.accountants.pld; sys.exit('dp_accounting' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_ledger_name_carries_the_version():
-    import dp_accounting.pld  # noqa: F401 - installed where this is called
-
-    assert pld.accountant_name() == f"PLD, dp-accounting {pld.library_version()}"
 
 
 def test_queries_of_two_rates_compose():

@@ -3,7 +3,6 @@ from itertools import product
 
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.accountants.pure import composed_epsilon, epsilon_each_for
 
@@ -56,17 +55,3 @@ def test_the_inverse(epsilon, delta, steps):
     each = epsilon_each_for(epsilon, delta, steps)
     assert each >= epsilon / steps
     assert epsilon * (1 - 1e-6) < composed_epsilon(each, steps, delta) <= epsilon
-
-
-@pytest.mark.parametrize("arguments", [(-1.0, 3, 1e-5), (1.0, 0, 1e-5), (1.0, 3, 0.0), (1.0, 3, 1.0)])
-def test_arguments_out_of_range(arguments):
-    with pytest.raises(InputError):
-        composed_epsilon(*arguments)
-
-
-@pytest.mark.parametrize(("n", "at_most"), [(2**12, 1.63), (2**14, 1.66)])
-def test_printed_noise_of_private_frank_wolfe(n, at_most):
-    """Scale L1 R sqrt(8 T l)/(n eps), T = (n eps)^(2/3): wang2017, section 8."""
-    steps = round(n ** (2 / 3))
-    each = 4 / math.sqrt(8 * steps * math.log(1e5))
-    assert 0.95 * at_most < composed_epsilon(each, steps - 1, 1e-5) <= at_most

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.counting import CoordinateSurvival, counting_epsilon
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
@@ -80,12 +79,3 @@ def test_bounds_from_below_stay_under_the_one_from_above(r, d, n, m, steps):
     assert 0.0 < along < above
     assert 0.0 < everywhere < above
     assert d < 100 or everywhere > 1.5 * along
-
-
-def test_few_coordinates_and_ranges():
-    assert spread_epsilon(0.3, 2, 2.2, 3, DELTA, ALWAYS) == 0.0
-    many, some = (spread_epsilon(0.05, 3, 4.0, d, DELTA, ALWAYS) for d in (700, 500))
-    assert many > 0.0 and some > 0.0
-    for arguments in ((-1.0, 1, 3.0, 9, 0.1), (1.0, 0, 3.0, 9, 0.1), (1.0, 1, 3.0, 0, 0.1), (1.0, 1, 3.0, 9, 1.0)):
-        with pytest.raises(InputError):
-            coordinate_epsilon(*arguments, ALWAYS)

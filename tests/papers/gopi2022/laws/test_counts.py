@@ -20,11 +20,3 @@ def test_against_the_multinomial_law():
         for minus in range(13 - plus):
             wanted[plus - minus] += multinomial.pmf([plus, minus, 12 - plus - minus], 12, [0.2, 0.5, 0.3])
     assert [law[values == s].sum() for s in wanted] == pytest.approx(list(wanted.values()), abs=1e-14)
-
-
-def test_moments_of_many_steps():
-    n, plus, minus = 4_000_000, 0.26, 0.24
-    values, law = signed_count_law(n, plus, minus)
-    mean = np.sum(values * law)
-    assert mean == pytest.approx(n * 0.02, rel=1e-10)
-    assert np.sum((values - mean) ** 2 * law) == pytest.approx(n * (0.5 - 0.02**2), rel=1e-8)

@@ -27,17 +27,6 @@ def test_an_exact_sample_stays_exact(draws, score):
     assert score(x[:, 2], 0.0) < 4 and not np.any(x == start)
 
 
-def test_another_target_is_left(draws, score):
-    start = sample_axis(draws(ROWS, "start"), 1.5, 4, np.full(ROWS, 5.0), 3.0)
-    x = sample_hit_and_run(draws(ROWS), density(6.5, 3.0, 1.5), start, 1.0, 3)
-    assert score(x[:, 0], AxisLaw(1.5, 4, 5.0, 3.0).mean()) > 4
-
-
-def test_chains_from_the_centre_arrive(draws, score):
-    x = sample_hit_and_run(draws(ROWS), density(4.0, 2.0, 2.0), np.zeros((ROWS, 3)), 1.0, 40)
-    assert score(x[:, 0], AxisLaw(2.0, 3, 4.0, 2.0).mean()) < 4
-
-
 def test_matrices_against_the_radial_law(draws, score):
     """``exp(-A ||X|| - B ||X||^2)`` in a Schatten norm of 3 x 2 matrices: the radius does not know the norm."""
     ball = SchattenBall(1.5, 2, 1.0)
@@ -48,19 +37,6 @@ def test_matrices_against_the_radial_law(draws, score):
 
     x = sample_hit_and_run(draws(2000), log_density, np.zeros((2000, 6)), 1.0, 60)
     assert score(ball.norm(x)[:, 0], RadialLaw(6, 4.0, 3.0).mean()) < 4
-
-
-def test_every_accepted_point_is_above_its_level(draws):
-    values, seen = [], []
-
-    def log_density(x, rows):
-        found = density(4.0, 2.0, 2.0)(x, rows)
-        values.append(len(rows))
-        return found
-
-    sample_hit_and_run(draws(50), log_density, np.zeros((50, 3)), 1.0, 5, lambda x: seen.append(x.copy()))
-    assert len(seen) == 5 and all(np.all(np.linalg.norm(x, axis=1) <= 1) for x in seen)
-    assert values[0] == 50 and sum(values) > 50 + 5 * 50
 
 
 def test_rows_do_not_depend_on_the_others(draws):

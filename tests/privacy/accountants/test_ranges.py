@@ -1,0 +1,83 @@
+"""What holds of every accountant: ranges of arguments, order in delta and in the shift, extreme values of delta."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_bench.errors import InputError
+from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
+from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
+from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
+from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon
+from dpsco_bench.privacy.accountants.pure import composed_epsilon
+from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
+from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
+from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
+from dpsco_bench.privacy.spec import PrivacySpec
+
+BAD = [0.0, 1.0, -1e-5, math.nan]
+DELTA = {"delta": (1e-5, BAD)}
+POISSON = {
+    "multiplier": (1.0, [-1.0]), "rate": (0.1, [0.0, 1.1]), "steps": (10, [0, 1.5]), **DELTA,
+    "gdp_mu": (0.0, [-0.1]),
+}  # fmt: skip
+RANGES = {
+    allocation_epsilon: {"shift": (1.0, [-1.0]), "batches": (3, [0]), "participation": (0.5, [0.0, 1.1]), **DELTA},
+    batch_epsilon: {"shift": (1.0, [-1.0]), "population": (10, [0]), "size": (2, [0, 11]), "steps": (3, [0]), **DELTA},
+    gdp_mu: {"epsilon": (1.0, [0.0, math.inf, math.nan]), **DELTA},
+    gdp_epsilon: {"mu": (1.0, [-1.0, math.nan]), **DELTA},
+    gdp_delta: {"mu": (1.0, [-1.0, math.nan]), "epsilon": (1.0, [-1.0])},
+    poisson_gaussian_epsilon: POISSON,
+    add_remove_epsilon: POISSON,
+    composed_epsilon: {"epsilon": (0.1, [-1.0, math.nan]), "steps": (3, [0]), "delta": (1e-5, [-1e-5, 1.0, math.nan])},
+    single_index_epsilon: {"shift_over_sigma": (1.0, [-1.0]), "steps": (10, [0]), "population": (10, [0]), **DELTA},
+    PrivacySpec: {"epsilon": (1.0, [0.0, -1.0, math.inf, math.nan, "1", True]), **DELTA},
+    Poisson: {"rate": (0.5, [0.0, -0.1, 1.1, math.nan])},
+    Disjoint: {"size": (1, [0])},
+    WithReplacement: {"population": (10, [0]), "size": (3, [0])},
+}  # fmt: skip
+CASES = [(call, key, value) for call, keys in RANGES.items() for key, (_, bad) in keys.items() for value in bad]
+
+
+@pytest.mark.parametrize(("call", "key", "value"), CASES, ids=lambda v: getattr(v, "__name__", str(v)))
+def test_arguments_out_of_range_are_named(call, key, value):
+    good = {name: kept for name, (kept, _) in RANGES[call].items()}
+    call(*good.values())
+    with pytest.raises(InputError) as error:
+        call(*{**good, key: value}.values())
+    assert key.removesuffix("_over_sigma") in error.value.key
+
+
+FULL = {"gaussian": lambda s, delta: gdp_epsilon(4 * s, delta), "zcdp": lambda s, delta: zcdp_epsilon(8 * s**2, delta)}
+SAMPLED = {
+    "poisson": lambda s, delta: poisson_gaussian_epsilon(1 / s, 0.1, 4, delta),
+    "add or remove": lambda s, delta: add_remove_epsilon(1 / s, 0.1, 4, delta),
+    "batch": lambda s, delta: batch_epsilon(2 * s, 10, 1, 4, delta),
+    "one index": lambda s, delta: single_index_epsilon(s, 4, 10, delta),
+    "allocation": lambda s, delta: allocation_epsilon(2 * s, 4, 0.9, delta),
+}
+"""Epsilon of four releases, of records that contribute ``s`` standard deviations each, with and without sampling."""
+
+
+@pytest.mark.parametrize("name", [*FULL, *SAMPLED])
+def test_epsilon_falls_with_delta_and_rises_with_the_shift(name):
+    """From delta = 1e-12 to 0.9; sampling never costs more than all records, nor a replacement less than a removal."""
+    deltas, shifts = (1e-12, 1e-5, 0.1, 0.9), (0.01, 0.3, 1.0)
+    found = np.array([[(FULL | SAMPLED)[name](s, delta) for s in shifts] for delta in deltas])
+    assert np.isfinite(found).all() and (found >= 0.0).all()
+    assert (np.diff(found, axis=0) <= 0.0).all() and (np.diff(found, axis=1) >= 0.0).all()
+    assert found[0, 0] > 0.0 and found[-1, 0] == 0.0
+    most = np.array([[gdp_epsilon(4 * s, delta) for s in shifts] for delta in deltas])
+    assert (found <= most * (1 + 1e-9)).all() if name in SAMPLED else (found >= most * (1 - 1e-9)).all()
+    for least, upper in (("one index", "poisson"), ("add or remove", "poisson"), ("poisson", "batch")):
+        if name == least:
+            above = np.array([[SAMPLED[upper](s, delta) for s in shifts] for delta in deltas])
+            assert (found <= above * (1 + 1e-6) + 1e-6).all()
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-60, 0.9])
+def test_extreme_delta_is_finite_and_inverted(delta):
+    for epsilon in (1e-3, 1.0, 50.0):
+        assert gdp_epsilon(gdp_mu(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)
+        assert zcdp_epsilon(zcdp_rho(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)
