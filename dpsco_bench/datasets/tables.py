@@ -51,6 +51,8 @@ _MARK = b"\xef\xbb\xbf"
 """The mark of UTF-8 at the beginning of a text."""
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 """Other signs between fields, in words."""
+LABEL = "y"
+"""Name of the labels that are given as an array."""
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
 """Bytes of text by which a header is told; a line may be as long as a block of what is read at once."""
 _LINES = 64
@@ -71,6 +73,21 @@ class Records:
     labels: np.ndarray
     names: tuple[str, ...]
     label: str
+
+
+def write_records(features: Any, labels: Any, folder: Path) -> Path:
+    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other.
+
+    Raises InputError for other shapes.
+    """
+    found, values = np.asarray(features), np.asarray(labels)
+    if found.ndim != 2 or values.shape not in ((len(found),), (len(found), 1)):
+        raise InputError("shapes of X and y", f"{found.shape}, {values.shape}", "(n, d) and (n,), dense")
+    names = [str(name) for name in getattr(features, "columns", (f"f{place}" for place in range(found.shape[1])))]
+    columns = [pa.array(column.tolist()) for column in (*found.T, values.ravel())]
+    path = folder / "X.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_arrays(columns, [*names, LABEL]), path)
+    return path
 
 
 def find(path: Any, root: Path) -> Path:

@@ -16,7 +16,7 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.library import run
+from dpsco_bench import run
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads

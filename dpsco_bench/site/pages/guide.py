@@ -104,8 +104,9 @@ def api_page() -> str:
     """Say what `import dpsco_bench` offers, from its docstrings."""
     names = []
     for name in dpsco_bench.__all__:
-        is_class = inspect.isclass(getattr(dpsco_bench, name))
-        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
+        found = getattr(dpsco_bench, name)
+        is_class, home = inspect.isclass(found), "cli.library." * inspect.ismodule(found)
+        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{home}{name}{MEMBERS * is_class}")
     intro = "What `import dpsco_bench` offers. Everything else may change without notice.\n"
     listed = "\n\n".join(names)
     return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
