@@ -75,13 +75,19 @@ def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None
             raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)
 
 
+def places_of(names: Sequence[str], text: str) -> list[int]:
+    """Find the columns of a name, or the one at a position where no column has that name."""
+    places = [i for i, name in enumerate(names) if name == text]
+    if not places and re.fullmatch(r"-?\d{1,9}", text) and -len(names) <= int(text) < len(names):
+        places = [int(text) % len(names)]
+    return places
+
+
 def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) -> set[int]:
-    """Find columns by name, or by position where no column has that name. Raises InputError for the label or none."""
+    """Find columns by name or position. Raises InputError for the label or none."""
     found = set[int]()
     for part in parts:
-        places = [i for i, name in enumerate(names) if name == part]
-        if not places and re.fullmatch(r"-?\d{1,9}", part) and -len(names) <= int(part) < len(names):
-            places = [int(part) % len(names)]
+        places = places_of(names, part)
         if not places or label in places:
             allowed = f"columns of {path.name} other than its label, joined by +: names or positions from "
             raise InputError("drop", part, f"{allowed}{-len(names)} to {len(names) - 1}")

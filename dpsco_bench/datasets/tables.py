@@ -24,6 +24,7 @@ from dpsco_bench.datasets.columns import (
     labels_of,
     numbers_of,
     numeric_text,
+    places_of,
     refuse_gap,
     refuse_huge,
     shown_entry,
@@ -73,6 +74,9 @@ class Records:
     labels: np.ndarray
     names: tuple[str, ...]
     label: str
+
+    def __post_init__(self) -> None:  # they are shared by everything in the process that reads the file
+        self.features.flags.writeable = self.labels.flags.writeable = False
 
 
 def write_records(features: Any, labels: Any, folder: Path) -> Path:
@@ -126,8 +130,7 @@ def _read(
     Parameters
     ----------
     label : str or int, optional
-        Name or position of the label column (negative: from the end); an integer that may be either is refused. LIBSVM
-        has none.
+        Name of the label column, or where none has it the position (negative: from the end). LIBSVM has none.
     header : bool, optional
         Whether the first line of a CSV names the columns; by default it does where its fields do not fit the columns.
     form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name ends as none of `FORMATS`
@@ -189,7 +192,6 @@ def _text(path: Path) -> Any:
 
 def _parquet(path: Path, spared: int | None) -> pa.Table:
     file = pyarrow.parquet.ParquetFile(path)
-    check_memory(file.metadata.num_rows, file.metadata.num_columns, path)
     _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
     return file.read(use_threads=False)
 
@@ -218,19 +220,13 @@ def _csv(path: Path, header: bool | None, label: str | int | None, spared: int |
     names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
-    texts = _text_columns(names, len(fields), label)
+    called = names or [f"f{number}" for number in range(len(fields))]
+    texts = {called[place]: pa.string() for place in places_of(called, str(label))}  # labels may be codes such as 01
     with _text(path) as stream:
         table = _parsed(stream, delimiter, names is not None, block, texts)
     for i in (i for i, name in enumerate(table.column_names) if name in texts):
         table = table.set_column(i, table.column_names[i], numeric_text(table.column(i)))
     return table
-
-
-def _text_columns(names: Sequence[str] | None, count: int, label: str | int | None) -> dict[str, pa.DataType]:
-    """Name the column whose entries stay text: labels may be codes such as 01."""
-    names = names or [f"f{number}" for number in range(count)]
-    found = names[label] if isinstance(label, int) and -count <= label < count else str(label)
-    return {name: pa.string() for name in (found, str(label)) if name in names}
 
 
 def _parsed(source: Any, delimiter: str, header: bool, block: int, types: dict[str, pa.DataType]) -> pa.Table:
@@ -306,7 +302,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     refuse_gap(lines.labels, "label", path)
     for name, values in (("features", features), ("label", lines.labels)):
         refuse_huge(values.reshape(len(values), -1), name, path)
-    return _frozen(Records(features, lines.labels, names, "label"))
+    return Records(features, lines.labels, names, "label")
 
 
 def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[str, ...], ids: bool) -> Records:
@@ -319,7 +315,6 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     if not kept:
         raise InputError("drop", "+".join(drop), "some of the columns, so that features are left")
     check_columns(names, (*kept, position), path)
-    check_memory(table.num_rows, len(kept), path)
     numbers, slips = list[np.ndarray](), list[InputError]()
     for i in kept:
         try:
@@ -332,32 +327,14 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
         slips.append(slip)
     if slips:
         raise told_together(slips)
-    return _frozen(Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position]))
+    return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
 
 
-def _position(names: list[str], label: str | int | None, path: Path) -> int:
-    if isinstance(label, int) and not isinstance(label, bool):
-        named, placed = str(label) in names, -len(names) <= label < len(names)
-        if named and placed and names[label] != str(label):
-            name, place = names.index(str(label)) + 1, label % len(names) + 1
-            allowed = (
-                f"one of the name of column {name} and the position of column {place}: label='\"{label}\"' is the name"
-            )
-            raise InputError("label", label, f"{allowed}, and label={place - 1 - len(names)} the position")
-        if placed and not named:
-            return label % len(names)
-        label = str(label) if named else label
-    if isinstance(label, str) and label in names:
-        check_columns(names, [i for i, name in enumerate(names) if name == label], path)
-        return names.index(label)
-    shown = ", ".join(map(shown_entry, names[:12]))
-    shown += ", ..." if len(names) > 12 else ""
+def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
+    places = [] if label is None or isinstance(label, bool) else places_of(names, str(label))
+    if places:
+        check_columns(names, places, path)
+        return places[0]
+    shown = ", ".join(map(shown_entry, names[:12])) + ", ..." * (len(names) > 12)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)
-
-
-def _frozen(records: Records) -> Records:
-    """Records are shared by everything in the process that reads the file."""
-    records.features.flags.writeable = False
-    records.labels.flags.writeable = False
-    return records
