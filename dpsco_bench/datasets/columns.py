@@ -43,6 +43,7 @@ _HINTS = {
     r"[-+]?[\d.,]+\s*%": "a percent sign: write 12% as 0.12",
     r"[^\d\s]?\d{1,3}([,'_ \u00a0\u2009\u202f]\d{3})+(\.\d+)?": "signs between thousands: write 645,100 as 645100",
     r".*[\u00a0\u2007\u2009\u202f].*": "a no-break space: take it out",
+    r"[-+.\d\s]*[;|\t][-+.,;|\d\s]*": "no comma between two fields: write commas",
     r"[-+]?[\d.]*,\d+": "a decimal comma: write a point",
     r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
     r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",

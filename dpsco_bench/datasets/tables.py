@@ -7,6 +7,7 @@ import io
 import lzma
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +31,7 @@ from dpsco_bench.datasets.columns import (
     shown_entry,
     told_together,
 )
-from dpsco_bench.datasets.memory import check_memory, check_reading, check_square
+from dpsco_bench.datasets.memory import check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
@@ -88,10 +89,16 @@ def write_records(features: Any, labels: Any, folder: Path) -> Path:
     if found.ndim != 2 or values.shape not in ((len(found),), (len(found), 1)):
         raise InputError("shapes of X and y", f"{found.shape}, {values.shape}", "(n, d) and (n,), dense")
     names = [str(name) for name in getattr(features, "columns", (f"f{place}" for place in range(found.shape[1])))]
-    columns = [pa.array(column.tolist()) for column in (*found.T, values.ravel())]
+    columns = [_array(column.tolist()) for column in (*found.T, values.ravel())]
     path = folder / "X.parquet"
     pyarrow.parquet.write_table(pa.Table.from_arrays(columns, [*names, LABEL]), path)
     return path
+
+
+def _array(values: list[Any]) -> pa.Array:
+    with suppress(pa.ArrowException):
+        return pa.array(values)
+    return pa.array([None if value is None else str(value) for value in values])
 
 
 def find(path: Any, root: Path) -> Path:
@@ -151,7 +158,8 @@ def _read(
         table = _csv(path, header, label, spared) if form == "csv" else _parquet(path, spared)
     except (pa.ArrowException, csv.Error, lzma.LZMAError, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
-        raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
+        text = "it is not UTF-8: save it as UTF-8" if "utf" in reason[0].lower() else reason[0]
+        raise InputError("path", str(path), f"a readable {form} file", text) from error
     return _select(table, path, label, drop, ids)
 
 
@@ -289,7 +297,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         where = f"in record {int(lines.rows[lines.indices.argmin()]) + 1}"
         raise InputError(f"index in {path.name}", f"{shown} {where}", "an integer from 1 to 2^63 - 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
-    check_memory(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
+    check_reading(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
     places = np.unique(lines.rows * columns + lines.indices)
     if len(places) < len(lines.indices):
         order = np.sort(lines.rows * columns + lines.indices)

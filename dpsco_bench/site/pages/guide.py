@@ -110,8 +110,8 @@ def api_page() -> str:
         is_class, home = inspect.isclass(found), "cli.library." * inspect.ismodule(found)
         names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{home}{name}{MEMBERS * is_class}")
     intro = (
-        "The verbs as functions, then what a plug-in needs. Results pickle, and have `table` (pyarrow), `to_pandas()` and "
-        "`plot()`. Everything else may change without notice.\n"
+        "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
+        "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
     )
     listed = "\n\n".join(names)
     return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
