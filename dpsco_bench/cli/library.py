@@ -51,8 +51,8 @@ def _told(entry: Problem) -> str:
 
 # Here and not in the classes: their text is in the key of every result.
 copyreg.pickle(Algorithm, lambda entry: (_algorithm, (entry.id, entry.module)))
-Algorithm.__repr__ = lambda entry: f"Algorithm({entry.id}: {entry.source})"  # type: ignore[method-assign]
-Problem.__repr__ = _told  # type: ignore[method-assign]
+Algorithm.__repr__ = lambda entry: f"Algorithm({entry.id}: {entry.source})"  # type: ignore
+Problem.__repr__ = _told  # type: ignore
 
 
 @dataclass(frozen=True, repr=False)
