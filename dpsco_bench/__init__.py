@@ -112,21 +112,19 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: ``import dpsco_bench`` alone loads nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dpsco_bench' has no attribute {name!r}")
+    if name in ("audit", "leaderboard"):  # packages, which are called
+        return importlib.import_module(f"dpsco_bench.{name}")
     value = getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
-class _Verb(ModuleType):
+class Verb(ModuleType):
     """A package that has the name of a verb, and is called as this verb's function."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         name = self.__name__.rpartition(".")[2]
         return getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)(*arguments, **options)
-
-
-for _name in ("audit", "leaderboard"):
-    importlib.import_module(f"dpsco_bench.{_name}").__class__ = _Verb
 
 
 def __dir__() -> list[str]:
