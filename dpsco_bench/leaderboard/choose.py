@@ -163,8 +163,8 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
             constants[name] = value
         elif key != "problem":
             here, listing = OTHER_NAMES.get(name, ""), f"dpsco show {cls.name}"
-            told = here in (*known, "seed")
-            allowed = f"written {here}" if told else nearest(name, known, listing, "key of the problem")
+            other = here in (*known, "seed")
+            allowed = f"written {here}" if other else nearest(name, known, listing, "key of the problem")
             raise InputError(key, value, allowed, "methods run with the parameters of their theorems")
     options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
     if constants:
