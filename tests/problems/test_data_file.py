@@ -4,9 +4,9 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_bench import run
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench import run
 from dpsco_bench.problems.base import Data, Trait
 from dpsco_bench.problems.data_file import DataFile
 from dpsco_bench.problems.registry import get_problem

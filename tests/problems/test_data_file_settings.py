@@ -10,9 +10,9 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsco_bench import run
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench import run
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data_file import DataFile
