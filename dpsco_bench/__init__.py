@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "1.0.0"
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.bounds.registry import Symbol, bound
     from dpsco_bench.claims.kinds import Field, Kind, Word, kind
     from dpsco_bench.claims.model import MeasuredPart, Part
-    from dpsco_bench.execution.library import Result, run
+    from dpsco_bench.cli.library import Result, account, audit, claim, leaderboard, run
     from dpsco_bench.leaderboard.choose import Choice, choose
     from dpsco_bench.privacy.last_iterate import LastIterate
     from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Setting": "algorithms.registry",
     "algorithm": "algorithms.registry",
-    "get_algorithm": "algorithms.registry",
+    "get_algorithm": "cli.library",
     "check_algorithm": "audit.contract",
     "Symbol": "claims.bounds.registry",
     "bound": "claims.bounds.registry",
@@ -41,8 +42,12 @@ _HOMES = {
     "Verdict": "analysis.verdict",
     "Choice": "leaderboard.choose",
     "choose": "leaderboard.choose",
-    "Result": "execution.library",
-    "run": "execution.library",
+    "Result": "cli.library",
+    "account": "cli.library",
+    "audit": "cli.library",
+    "claim": "cli.library",
+    "leaderboard": "cli.library",
+    "run": "cli.library",
     "Full": "privacy.records",
     "GaussianQuery": "privacy.plan",
     "LastIterate": "privacy.last_iterate",
@@ -58,7 +63,7 @@ _HOMES = {
     "GeneralisedLinear": "problems.glm",
     "Logistic": "problems.glm",
     "option": "problems.options",
-    "get_problem": "problems.registry",
+    "get_problem": "cli.library",
     "problem": "problems.registry",
 }
 __all__ = [
@@ -85,13 +90,17 @@ __all__ = [
     "Trait",
     "Verdict",
     "Word",
+    "account",
     "algorithm",
+    "audit",
     "bound",
     "check_algorithm",
     "choose",
+    "claim",
     "get_algorithm",
     "get_problem",
     "kind",
+    "leaderboard",
     "make_plan",
     "option",
     "problem",
@@ -103,9 +112,19 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: ``import dpsco_bench`` alone loads nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dpsco_bench' has no attribute {name!r}")
+    if name in ("audit", "leaderboard"):  # packages, which are called
+        return importlib.import_module(f"dpsco_bench.{name}")
     value = getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+class Verb(ModuleType):
+    """A package that has the name of a verb, and is called as this verb's function."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        name = self.__name__.rpartition(".")[2]
+        return getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)(*arguments, **options)
 
 
 def __dir__() -> list[str]:

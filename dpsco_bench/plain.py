@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Self, Union, get_args, get_origin, get_type_hints
@@ -19,6 +20,8 @@ Options = Mapping[str, Any]
 Schedule = Mapping[str, Any]
 """A theorem's named quantities: numbers, text, and lists and mappings of these; its plan function names them."""
 
+SHOWN_ROWS = 20
+"""Rows that a notebook shows."""
 UNWRITTEN, IF_GIVEN = {"written": "never"}, {"written": "unless it is the default"}
 """Metadata of fields that JSON does not have, or has only where they say something."""
 Decode = Callable[[Any], Any]
@@ -44,6 +47,43 @@ class Record:
         """The record of decoded JSON, infinities restored. Raises InputError for keys that are missing or unknown."""
         made: Self = _form(cls).made(entry)
         return made
+
+
+class Tabled:
+    """Base of what has a table of rows: a data frame where pandas is, and HTML in a notebook."""
+
+    @property
+    def table(self) -> Any:
+        """Its rows, a pyarrow.Table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Make a data frame of `table`; pandas has to be installed."""
+        return self.table.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """Show the first rows below what `repr` says."""
+        rows = self.table.slice(0, SHOWN_ROWS).to_pylist()
+        cells = [[_shown(value) for value in row.values()] for row in rows]
+        lines = [
+            f"<tr><{tag}>{f'</{tag}><{tag}>'.join(map(escape, line))}</{tag}></tr>"
+            for tag, line in (("th", self.table.column_names), *(("td", line) for line in cells))
+        ]
+        more = self.table.num_rows - len(rows)
+        foot = f"<p>and {more} more rows</p>" if more else ""
+        return f"<p>{escape(repr(self))}</p><table>{''.join(lines)}</table>{foot}"
+
+
+def _shown(value: Any) -> str:
+    """Shorten a number, and a list to its first entries."""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value[:3])) + ", ..." * (len(value) > 3)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def unboxed(values: Options) -> dict[str, Any]:
+    """Make Python's numbers of NumPy's scalars."""
+    return {key: value.item() if getattr(value, "shape", None) == () else value for key, value in values.items()}
 
 
 class _Form:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, InputErrors
 
 LARGEST = 1e100
 """Largest magnitude of a number."""
-LONGEST = 30
-"""Characters of an entry that a message shows."""
+LONGEST, MOST = 30, 12
+"""Characters of an entry, and columns, that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
 GIVEN = "given in every record, as a finite number"
@@ -29,30 +31,37 @@ _ID_WORDS = frozenset(
 _GLUED = re.compile(
     r"(account|acct|client|cust|customer|employee|item|member|order|patient|record|row|user)(id|key|nr|no)"
 )
+_INDEX = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__|level_\d+|row[._]?names?|\.\.\.1", re.IGNORECASE)
+"""A name that pandas or R gives to the numbers of records."""
 _COUNTED = frozenset({"age", "year"})
 """Quantities of which every value may occur once, from any start: those of a table of years or of ages."""
 _PLAIN = re.compile(r"\s*[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|infinity|nan)\s*", re.ASCII | re.IGNORECASE)
 """A number as every reader of tables takes it."""
+_CODE = r"^\s*[-+]?(0\d|\d{16,}\s*$)"
+"""A label that another one would become equal to as a double: 01 is not 1."""
+_HINTS = {
+    r"[-+]?[\d.,]+\s*%": "a percent sign: write 12% as 0.12",
+    r"[^\d\s]?\d{1,3}([,'_ \u00a0\u2009\u202f]\d{3})+(\.\d+)?": "signs between thousands: write 645,100 as 645100",
+    r".*[\u00a0\u2007\u2009\u202f].*": "a no-break space: take it out",
+    r"[-+.\d\s]*[;|\t][-+.,;|\d\s]*": "no comma between two fields: write commas",
+    r"[-+]?[\d.]*,\d+": "a decimal comma: write a point",
+    r"\d{1,4}[-/:.]\d\d?([-/:.]\d+)*([ T].*)?": "a time: write how many days or hours after a public one it is",
+    r"[-+]?\d[\d.]*\s*([^\W\d]\S*|[^\w\s])|[^\w\s.+-]\s*\d[\d.,]*": "a unit: write the number alone",
+}
+"""Cures of entries that nearly are numbers."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def number_in(text: str) -> float | None:
-    """The number that a field says; None for other text."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def shown_entry(value: Any) -> str:
-    """An entry as a message shows it, on one line: an open quote makes one of the rest of a file."""
+    """Show an entry as a message does, on one line, in quotes where blanks would not be seen."""
     text = str(value)
     short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return "".join(one if one.isprintable() else " " if one.isspace() else ascii(one)[1:-1] for one in short)
+    plain = "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
+    return f"'{plain}'" if plain != plain.strip() or not plain else plain
 
 
 def is_plain(text: str) -> bool:
-    """Whether a field is a number as every reader of tables takes it: Python's ``float`` also takes ``1_0``."""
+    """Tell whether a field is a number as every reader of tables takes it: Python's ``float`` also takes ``1_0``."""
     return _PLAIN.fullmatch(text) is not None
 
 
@@ -67,105 +76,125 @@ def check_columns(names: Sequence[str], used: Sequence[int], path: Path) -> None
             raise InputError(f"column {names[i]} of {path.name}", f"columns {places}", allowed)
 
 
+def places_of(names: Sequence[str], text: str) -> list[int]:
+    """Find the columns of a name, or the one at a position where no column has that name."""
+    places = [i for i, name in enumerate(names) if name == text]
+    if not places and re.fullmatch(r"-?\d{1,9}", text) and -len(names) <= int(text) < len(names):
+        places = [int(text) % len(names)]
+    return places
+
+
 def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) -> set[int]:
-    """Positions of columns that are named, or given by position where no column has that name.
-
-    Raises InputError for the label, and for what is no column or may be read in two ways.
-
-    Parameters
-    ----------
-    parts : sequence of str
-        What was joined by +, which may stand in a name too.
-    label : int
-        Position of the label.
-    """
-    found, known = set[int](), set(names)
-    start, asked, most = 0, "+".join(parts), 1 + max(name.count("+") for name in names)
-    while start < len(parts):
-        ends = [
-            end for end in range(start + 1, min(len(parts), start + most) + 1) if "+".join(parts[start:end]) in known
-        ]
-        if len(ends) > 1:
-            raise InputError("drop", asked, f"columns of {path.name} in one reading: by position, from 0, there is one")
-        if ends:
-            name = "+".join(parts[start : ends[0]])
-            found |= {i for i, other in enumerate(names) if other == name}
-        else:
-            found.add(_place(names, parts[start], path))
-        start = ends[0] if ends else start + 1
-        if label in found:
-            raise InputError("drop", asked, f"columns of {path.name} other than its label")
+    """Find columns by name or position. Raises InputError for the label or none."""
+    found = set[int]()
+    for part in parts:
+        places = places_of(names, part)
+        if not places or label in places:
+            allowed = f"columns of {path.name} other than its label, joined by +: names or positions from "
+            raise InputError("drop", part, f"{allowed}{-len(names)} to {len(names) - 1}")
+        found.update(places)
     return found
 
 
-def _place(names: Sequence[str], text: str, path: Path) -> int:
-    """A position as it is written, negative ones from the end."""
-    if re.fullmatch(r"-?\d{1,18}", text) and -len(names) <= int(text) < len(names):
-        return int(text) % len(names)
-    places = f"or positions from {-len(names)} to {len(names) - 1}"
-    raise InputError("drop", text, f"columns of {path.name} other than its label, joined by +: names {places}")
+def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool) -> np.ndarray:
+    """Take a column as finite float64, ``(n,)``.
 
-
-def in_words(names: Sequence[str], place: int) -> tuple[str, str]:
-    """What a column is called, and what drops it: its position where its name is empty, or not read as one."""
-    name = names[place]
-    return name or f"{place + 1} (without a name)", str(place) if not name or set("+,=") & set(name) else name
-
-
-def numbers_of(column: pa.ChunkedArray, name: str, drop: str, path: Path, ids: bool) -> np.ndarray:
-    """A column as finite float64, ``(n,)``. Raises InputError for text, gaps, infinities and (without ``ids``) ids.
-
-    Parameters
-    ----------
-    name, drop : str
-        As `in_words` gives them.
+    Raises InputError for text, gaps, infinities and (without ``ids``) record numbers, with what would drop the column.
     """
-    kind = column.type
-    if pa.types.is_null(kind):
-        refuse(name, path, "no number", 0, GIVEN)
-    if pa.types.is_decimal(kind):
-        column = column.cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        _refuse_text(column.to_pylist(), name, drop, path, kind)
-    values = column.to_numpy().astype(np.float64)
-    refuse_gap(values, name, path)
-    refuse_huge(values[:, None], name, path)
-    if not ids and looks_like_id(values, name):
-        shown = ", ".join(f"{value:g}" for value in values[:3])
-        allowed = f"no record numbers: left out with drop={drop}, or taken as it is with ids=true"
-        raise InputError(f"column {name} of {path.name}", f"{shown}, ... from record 1 on", allowed)
+    name = names[place]
+    drop = f"drop={place if not name or set('+,=') & set(name) else name}"
+    try:
+        values = _finite(column, _called(names, place), path)
+    except InputError as slip:
+        cure = "" if pa.types.is_nested(column.type) else f", or {drop}"
+        raise InputError(slip.key, slip.value, slip.allowed + cure) from None
+    if not ids and looks_like_id(column, values, name):
+        first = ", ".join(f"{value:g}" for value in values[:3])
+        allowed = f"no record numbers: left out with {drop}, or taken as it is with ids=true"
+        raise InputError(f"column {_called(names, place)} of {path.name}", f"{first}, ... from record 1 on", allowed)
     return values
 
 
-def looks_like_id(values: np.ndarray, name: str) -> bool:
-    """Whether numbers ``(n,)`` are distinct integers that are called an id, or that leave none between them out.
+def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path) -> np.ndarray:
+    """Take a column as labels ``(n,)``: finite float64, or text where it is no number or doubles would merge some."""
+    name = _called(names, place)
+    if column.null_count:
+        values = column.to_pylist()
+        found = sorted({str(value) for value in values if value is not None})
+        others = f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
+        refuse(name, path, "no label", values.index(None), f"given in every record{others}")
+    doubles = column.cast(pa.float64(), safe=False) if _is_number(column.type) else None
+    if doubles is not None and pc.count_distinct(doubles).as_py() == pc.count_distinct(column).as_py():
+        return _finite(column, name, path)
+    try:
+        return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
+    except pa.ArrowException:
+        refuse(name, path, str(column[0].as_py()), 0, f"a number or text, but it is of type {column.type}")
+        raise
+
+
+def numeric_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Cast labels that were read as text to the numbers or truths that they say; codes such as 01 stay text."""
+    if not pc.any(pc.match_substring_regex(column, _CODE)).as_py():
+        for kind in (pa.float64(), pa.bool_()):
+            with suppress(pa.ArrowInvalid):
+                return pc.utf8_trim_whitespace(column).cast(kind)
+    return column
+
+
+def _called(names: Sequence[str], place: int) -> str:
+    return names[place] or f"{place + 1} (without a name)"
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    is_a = pa.types
+    return is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_boolean(kind) or is_a.is_decimal(kind)
+
+
+def _finite(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
+    if pa.types.is_null(column.type):
+        refuse(name, path, "no number", 0, GIVEN)
+    if not _is_number(column.type):
+        _refuse_text(column.to_pylist(), name, path, column.type)
+    values = column.cast(pa.float64(), safe=False).to_numpy()
+    refuse_gap(values, name, path)
+    refuse_huge(values[:, None], name, path)
+    return values
+
+
+def looks_like_id(column: pa.ChunkedArray, values: np.ndarray, name: str) -> bool:
+    """Tell whether a column has distinct integers that are called an id, or that leave none between them out.
 
     A name is judged by its last word, ``CustomerID`` as ``customer_id``: an ``account_balance`` is none. Years and ages
-    may begin at any number but 0 and 1 and leave none out.
+    may begin at any number but 0 and 1 and leave none out. The names that pandas and R write tell enough.
     """
-    if len(values) < LEAST_IDS or not np.array_equal(values, np.trunc(values)) or len(np.unique(values)) < len(values):
+    if not np.array_equal(values, np.trunc(values)):
+        return False
+    if _INDEX.fullmatch(name):
+        return True
+    if len(values) < LEAST_IDS or pc.count_distinct(column).as_py() < len(values):
         return False
     last = ([word.lower() for word in _WORD.findall(name)] or [""])[-1]
-    if last in _ID_WORDS or _GLUED.fullmatch(last):
+    if not name or last in _ID_WORDS or _GLUED.fullmatch(last):
         return True
     start, consecutive = values.min(), values.max() - values.min() == len(values) - 1
     return bool(consecutive and (start in (0.0, 1.0) or last not in _COUNTED))
 
 
-def _refuse_text(values: Sequence[Any], name: str, drop: str, path: Path, kind: Any) -> None:
-    numbers = [v is None or number_in(str(v)) is not None for v in values]
-    odd = numbers if False in numbers else [v is None or is_plain(str(v)) for v in values]
-    record = odd.index(False) if False in odd else None  # Python reads 1_000 and digits of all scripts
-    shown = "a number as text" if record is None else str(values[record])
-    if sum(odd) > len(values) / 2 and record is not None:
-        advice = f"nearly all others are numbers: mend it, or drop={drop}"
-    elif number_in(shown.replace(",", ".")) is not None:
-        advice = f"a decimal comma is a point here: mend it, or drop={drop}"
-    elif len(set(map(str, values))) == len(values) >= LEAST_IDS:
-        advice = f"an id has no meaning for a model: drop={drop}"
-    else:
-        advice = f"encode it as numbers, or drop={drop}"
-    refuse(name, path, shown, record or 0, f"a number in every record, but it is of type {kind}: {advice}")
+def _refuse_text(values: Sequence[Any], name: str, path: Path, kind: Any) -> None:
+    odd = [value is not None and not is_plain(str(value)) for value in values]
+    record = odd.index(True) if True in odd else 0
+    shown = str(values[record])
+    hint = next((cure for form, cure in _HINTS.items() if re.fullmatch(form, shown.strip(" "))), "")
+    if pa.types.is_nested(kind):
+        hint = f"a list of {len(values[record])}: give each of its numbers a column"
+    elif True not in odd:
+        hint = f"it is text, of type {kind}"
+    elif not hint and sum(odd) < len(values) / 2:
+        hint = "nearly all others are numbers: mend it"
+    elif not hint and len(set(map(str, values))) == len(values) >= LEAST_IDS:
+        hint = "an id has no meaning for a model"
+    refuse(name, path, shown, record, f"a number in every record ({hint or 'encode it as numbers'})")
 
 
 def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
@@ -189,3 +218,12 @@ def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
     """Raise the InputError of an entry."""
     raise InputError(f"column {name} of {path.name}", f"{shown_entry(shown)} in record {record + 1}", allowed)
+
+
+def told_together(slips: Sequence[InputError]) -> InputError:
+    """Make one error of those of some columns."""
+    if len(slips) > MOST:
+        last = slips[MOST - 1]
+        more = f"{last.allowed}; and so on, {len(slips) - MOST} more columns"
+        slips = [*slips[: MOST - 1], InputError(last.key, last.value, more)]
+    return InputErrors(slips) if len(slips) > 1 else slips[0]

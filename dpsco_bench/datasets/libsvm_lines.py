@@ -5,71 +5,42 @@
 
 from __future__ import annotations
 
-import numpy as np
+import re
+from pathlib import Path
 
 from dpsco_bench.datasets import libsvm
+from dpsco_bench.datasets.columns import shown_entry
+from dpsco_bench.errors import InputError
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
+_VALUE = re.compile(rf"(?:{_NUMBER})", re.IGNORECASE | re.ASCII)
+_INDEX = re.compile(r"[-+]?\d+(?:\.0*)?(?:e\+?\d+)?", re.IGNORECASE | re.ASCII)
+_PAIR = re.compile(r"(?!qid:)[^:]+:[^:]+")
+_BLANK = r"[ \t\r\f\v]"
+_LINES = re.compile(
+    rf"(?:{_BLANK}*+(?:{_NUMBER})(?:{_BLANK}++{_INDEX.pattern}:(?:{_NUMBER})(?=\s|\Z))*+{_BLANK}*+(?:\n|\Z))*+".encode(),
+    re.IGNORECASE,
+)
 
 
-class Malformed(ValueError):
-    """Text of another form.
-
-    Attributes
-    ----------
-    record : int, number of the line, from 1
-    place : str, what is wrong there: ``label``, ``index``, ``entry``, or the index of a value as it is written
-    shown : str, what stands there
-    """
-
-    def __init__(self, record: int, place: str, shown: str) -> None:
-        super().__init__(libsvm.FORM)
-        self.record, self.place, self.shown = record, place, shown
-
-
-def parse(text: bytes) -> libsvm.Lines:
-    """Read whole lines, none of them empty. Raises Malformed for text of another form."""
-    if not _in_pairs(text):
-        raise _first_wrong(text)
-    try:
+def parse(text: bytes, path: Path) -> libsvm.Lines:
+    """Read whole lines, none of them empty. Raises InputError for the first field of another form."""
+    found = _LINES.match(text)
+    end = found.end() if found else 0
+    if end == len(text):
         return libsvm.parse(text)
-    except ValueError as error:
-        raise _first_wrong(text) from error
+    label, *fields = text[end:].partition(b"\n")[0].decode("utf-8", "replace").split()
+    record = text.count(b"\n", 0, end) + 1
 
+    def hold(form: re.Pattern[str], text: str, key: str, shown: str, allowed: str) -> None:
+        if not form.fullmatch(text):
+            raise InputError(f"{key} {path.name}", f"{shown_entry(shown)} in record {record}", allowed)
 
-def _in_pairs(text: bytes) -> bool:
-    """Whether every line is a field without a colon and then fields with one, inside them."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    line_ends = np.append(np.flatnonzero(characters == ord("\n")), len(text))
-    colons = np.flatnonzero(characters == ord(":"))
-    space = np.append(characters <= ord(" "), True)
-    if space[colons - 1].any() or space[colons + 1].any() or (np.diff(colons) == 1).any():  # -1 is the end, a space
-        return False
-    fields = np.flatnonzero(~space[:-1] & np.concatenate([[True], space[:-2]]))
-    inside = np.diff(np.searchsorted(colons, np.append(fields, len(characters))))
-    lines = np.searchsorted(line_ends, fields)
-    leads = np.diff(lines, prepend=-1) == 1
-    return int(leads.sum()) == len(line_ends) and np.array_equal(inside, np.where(leads, 0, 1))
-
-
-def _first_wrong(text: bytes) -> ValueError:
-    """The first field that is none of this format."""
-    for record, line in enumerate(text.decode("utf-8", "replace").split("\n"), start=1):
-        fields = line.split() or [""]
-        if not _is_number(fields[0]):
-            return Malformed(record, "label", fields[0])
-        for field in fields[1:]:
-            index, colon, value = field.partition(":")
-            if not (index and colon and value) or ":" in value:
-                return Malformed(record, "entry", field)
-            if not (_is_number(index) and float(index).is_integer()):
-                return Malformed(record, "index", field)
-            if not _is_number(value):
-                return Malformed(record, index, value)
-    return ValueError(libsvm.FORM)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    hold(_VALUE, label, "column label of", label, "a number, the label first in every line")
+    for field in fields:
+        index, _, value = field.partition(":")
+        ranked = "index:value; no loss uses the groups of a ranking" if index == "qid" else ""
+        hold(_PAIR, field, "entry of", field, ranked or "index:value, with one colon and no space")
+        hold(_INDEX, index, "index in", field, "an integer >= 1")
+        hold(_VALUE, value, f"column {index} of", value, "a number")
+    raise InputError("path", str(path), "a LIBSVM file")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import os
+import io
+import lzma
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +22,41 @@ from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
     check_columns,
     dropped,
-    in_words,
-    number_in,
+    labels_of,
     numbers_of,
-    refuse,
+    numeric_text,
+    places_of,
     refuse_gap,
     refuse_huge,
     shown_entry,
+    told_together,
 )
-from dpsco_bench.datasets.memory import check_memory, check_reading, check_square
+from dpsco_bench.datasets.memory import check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".libsvm": "libsvm", ".svm": "libsvm"}
-COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".xz": "xz"}
+_CONTENTS = {
+    b"\x1f\x8b": ("gzip", "call it {}.gz"),
+    b"BZh": ("bz2", "call it {}.bz2"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "call it {}.zst"),
+    b"\xfd7zXZ": ("xz", "call it {}.xz"),
+    b"PAR1": ("parquet", "give format=parquet"),
+    b"PK\x03\x04": ("zip, an archive or a spreadsheet", "unpack it, or save it as a CSV"),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "save it as a CSV"),
+    b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
+    b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
+}
+"""First bytes of a file, what they tell that it is, and what to do where its name tells otherwise."""
+_MARK = b"\xef\xbb\xbf"
+"""The mark of UTF-8 at the beginning of a text."""
+_OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+"""Other signs between fields, in words."""
+LABEL = "y"
+"""Name of the labels that are given as an array."""
 _HEAD, _MOST_HEAD = 1 << 20, 1 << 28
-"""Bytes in which a first line is looked for; a line may be as long as a block of what is read at once."""
+"""Bytes of text by which a header is told; a line may be as long as a block of what is read at once."""
 _LINES = 64
 """Lines of a block, as far as it holds them: each column of a block takes memory of its own."""
 
@@ -56,6 +76,30 @@ class Records:
     names: tuple[str, ...]
     label: str
 
+    def __post_init__(self) -> None:  # they are shared by everything in the process that reads the file
+        self.features.flags.writeable = self.labels.flags.writeable = False
+
+
+def write_records(features: Any, labels: Any, folder: Path) -> Path:
+    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other.
+
+    Raises InputError for other shapes.
+    """
+    found, values = np.asarray(features), np.asarray(labels)
+    if found.ndim != 2 or values.shape not in ((len(found),), (len(found), 1)):
+        raise InputError("shapes of X and y", f"{found.shape}, {values.shape}", "(n, d) and (n,), dense")
+    names = [str(name) for name in getattr(features, "columns", (f"f{place}" for place in range(found.shape[1])))]
+    columns = [_array(column.tolist()) for column in (*found.T, values.ravel())]
+    path = folder / "X.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_arrays(columns, [*names, LABEL]), path)
+    return path
+
+
+def _array(values: list[Any]) -> pa.Array:
+    with suppress(pa.ArrowException):
+        return pa.array(values)
+    return pa.array([None if value is None else str(value) for value in values])
+
 
 def find(path: Any, root: Path) -> Path:
     """The file of that name: relative paths start at the working directory, or else at the data root.
@@ -69,18 +113,14 @@ def find(path: Any, root: Path) -> Path:
     raise InputError("path", path, "an existing CSV, TSV, Parquet or LIBSVM file")
 
 
-def digest(path: Path) -> str:
-    """Sha256 of a file, computed once per process while the file stays as it is."""
-    status = os.stat(path)
-    return _digest(path.resolve(), status.st_mtime_ns, status.st_size)
+def read(path: Path, *columns: Any, **options: Any) -> Records:
+    """Read a file as `_read` does; what was read last is kept for as long as the content is the same."""
+    return _read(sha256_of_file(path), path, *columns, **options)
 
 
-@cache
-def _digest(path: Path, mtime: int, size: int) -> str:
-    return sha256_of_file(path)
-
-
-def read(
+@lru_cache(maxsize=2)
+def _read(
+    digest: str,
     path: Path,
     label: str | int | None = None,
     header: bool | None = None,
@@ -89,43 +129,23 @@ def read(
     ids: bool = False,
     square: bool = False,
 ) -> Records:
-    """Read a file; what was read last is kept while the file stays as it is.
+    """Read a file.
 
-    Raises InputError, naming column and record, for an unknown label or ending, two columns of one name, text, gaps or
-    record numbers among the features, more columns than the memory holds, or a damaged file.
+    Raises InputError, naming columns and records, for a content of another format than the name, an unknown label, two
+    columns of one name, text, gaps or record numbers among the features, more columns than the memory holds, or damage.
 
     Parameters
     ----------
-    path : Path
-        ``.csv``, ``.tsv`` (tab-separated), ``.parquet``, ``.pq``, ``.libsvm`` or ``.svm``; text also compressed as
-        ``.gz``, ``.bz2`` or ``.zst``.
     label : str or int, optional
-        Name or position of the label column (negative: from the end); an integer that may be either is refused. Needed
-        unless the format is LIBSVM, where every line begins with its label.
+        Name of the label column, or where none has it the position (negative: from the end). LIBSVM has none.
     header : bool, optional
-        Whether the first line of a CSV names the columns; by default it does if none of its fields is a number.
-    form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name does not end as above
-    drop : tuple of str
-        Names or positions of columns that are left out; a name with a + may stand as its parts. Of LIBSVM none can be.
+        Whether the first line of a CSV names the columns; by default it does where its fields do not fit the columns.
+    form : str, optional, ``csv``, ``parquet`` or ``libsvm`` where the name ends as none of `FORMATS`
+    drop : tuple of str, names or positions of columns that are left out; LIBSVM has none
     ids : bool, whether columns that look like record numbers are taken
     square : bool, whether matrices of columns x columns must fit into the memory too
     """
-    status = os.stat(path)
-    return _read(path, status.st_mtime_ns, status.st_size, label, header, form, drop, ids, square)
-
-
-@lru_cache(maxsize=2)
-def _read(
-    path: Path,
-    mtime: int,
-    size: int,
-    label: str | int | None,
-    header: bool | None,
-    form: str | None,
-    drop: tuple[str, ...],
-    ids: bool,
-    square: bool,
-) -> Records:
+    _check_content(path, form)
     form = format_of(path, form)
     if drop and form == "libsvm":
         raise InputError("drop", "+".join(drop), "left out for LIBSVM, whose columns have no names")
@@ -135,23 +155,24 @@ def _read(
     try:
         if form == "libsvm":
             return _libsvm(path, label)
-        table = _csv(path, header, spared) if form == "csv" else _parquet(path, spared)
-    except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
+        table = _csv(path, header, label, spared) if form == "csv" else _parquet(path, spared)
+    except (pa.ArrowException, csv.Error, lzma.LZMAError, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).split(". ")[0].splitlines() or [type(error).__name__]
-        raise InputError("path", str(path), f"a readable {form} file", reason[0]) from error
-    try:
-        return _select(table, path, label, drop, ids)
-    except InputError as error:
-        first = str(error.value).endswith(" in record 1") or (error.key == "label" and isinstance(label, str))
-        if form == "csv" and header is None and first and _is_bare(table):
-            hint = f"{error.allowed}; header=true, where the first line names the columns"
-            raise InputError(error.key, error.value, hint, error.source) from None
-        raise
+        text = "it is not UTF-8: save it as UTF-8" if "utf" in reason[0].lower() else reason[0]
+        raise InputError("path", str(path), f"a readable {form} file", text) from error
+    return _select(table, path, label, drop, ids)
 
 
-def _is_bare(table: pa.Table) -> bool:
-    """Whether the first line of a CSV was taken to be a record."""
-    return list(table.column_names) == [f"f{number}" for number in range(table.num_columns)]
+def _check_content(path: Path, form: str | None) -> None:
+    """Refuse a file whose first bytes are of another format than its name."""
+    with open(path, "rb") as stream:
+        first = stream.read(8)
+    found, advice = next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), ("text", ""))
+    ending = path.suffix.lower()
+    expected = COMPRESSED.get(ending, "parquet" if "parquet" in (form, FORMATS.get(ending)) else "text")
+    if found != expected:
+        cure = advice.format(path.name) or f"call it {path.stem}, or give format="
+        raise InputError("path", str(path), f"{expected}, as its name says; its content is {found}: {cure}")
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -170,14 +191,15 @@ def _suffixes(path: Path) -> list[str]:
     return [suffix.lower() for suffix in path.suffixes]
 
 
-def _text(path: Path) -> pa.NativeFile:
-    """The file's text as a stream, whatever case its ending is in."""
+def _text(path: Path) -> Any:
+    """Open the file's text as a stream of bytes, whatever case its ending is in."""
+    if path.suffix.lower() == ".xz":
+        return lzma.open(path)
     return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def _parquet(path: Path, spared: int | None) -> pa.Table:
     file = pyarrow.parquet.ParquetFile(path)
-    check_memory(file.metadata.num_rows, file.metadata.num_columns, path)
     _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
     return file.read(use_threads=False)
 
@@ -189,61 +211,84 @@ def _check_size(records: float, columns: int, path: Path, spared: int | None) ->
         check_square(columns - spared, path.name)
 
 
-def _csv(path: Path, header: bool | None, spared: int | None) -> pa.Table:
+def _csv(path: Path, header: bool | None, label: str | int | None, spared: int | None) -> pa.Table:
     delimiter = "\t" if ".tsv" in _suffixes(path) else ","
-    first, records = _first_line(path)
+    lines = _head(path)
+    first = lines[0] if lines else ""
     fields = next(csv.reader([first], delimiter=delimiter), [])
-    if len(fields) == 1 and (other := next((sign for sign in _OTHERS if sign in first), "")):
+    following = len(next(csv.reader(lines[1:2], delimiter=delimiter), fields))
+    if len(fields) == 1 and (other := next((sign for sign in _OTHERS if sign in first.strip()), "")):
         allowed = f"a CSV with commas between the fields; this one has {_OTHERS[other]}"
         raise InputError("path", str(path), allowed + ", give it as .tsv" * (other == "\t"))
-    if header is None:
-        header = not any(number_in(field) is not None for field in fields)
-    _check_size(records, len(fields), path, spared)
+    if following != len(fields):
+        told = f"a header or a record: it has {len(fields)} fields, and the next line {following}"
+        raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)
+    each = sum(map(len, lines[1:])) / max(1, len(lines) - 1)
+    _check_size((path.stat().st_size - len(first)) / each if each else 0.0, len(fields), path, spared)
+    names = fields if header is None and _names_columns(lines, fields, delimiter, path) or header else None
     line = len(first.encode())
     block = max(_HEAD, 4 * line, min(_LINES * line, _MOST_HEAD))
+    called = names or [f"f{number}" for number in range(len(fields))]
+    texts = {called[place]: pa.string() for place in places_of(called, str(label))}  # labels may be codes such as 01
     with _text(path) as stream:
-        return pyarrow.csv.read_csv(
-            stream,
-            read_options=pyarrow.csv.ReadOptions(
-                autogenerate_column_names=not header, block_size=block, use_threads=False
-            ),  # one thread alone knows the row of what it cannot read
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
-            convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
-        )
+        table = _parsed(stream, delimiter, names is not None, block, texts)
+    for i in (i for i, name in enumerate(table.column_names) if name in texts):
+        table = table.set_column(i, table.column_names[i], numeric_text(table.column(i)))
+    return table
 
 
-def _first_line(path: Path) -> tuple[str, float]:
-    """The first line of a text file, whatever ends it, and how many lines of the length of those after it may follow.
+def _parsed(source: Any, delimiter: str, header: bool, block: int, types: dict[str, pa.DataType]) -> pa.Table:
+    return pyarrow.csv.read_csv(
+        source,
+        pyarrow.csv.ReadOptions(autogenerate_column_names=not header, block_size=block, use_threads=False),
+        pyarrow.csv.ParseOptions(delimiter=delimiter),
+        pyarrow.csv.ConvertOptions(strings_can_be_null=True, column_types=types),
+    )  # one thread alone knows the row of what it cannot read
 
-    A compressed file has more lines than its size says.
+
+def _head(path: Path) -> list[str]:
+    """Return the first lines of a text, at least two where it has them."""
+    lines, size = list[str](), 0
+    with _text(path) as stream:
+        for line in io.TextIOWrapper(stream, "utf-8-sig"):
+            if line.strip():
+                lines.append(line)
+                size += len(line)
+            if size >= _HEAD and len(lines) > 1:
+                break
+    return lines
+
+
+def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, path: Path) -> bool:
+    """Tell whether the first line names the columns: by the types that the reader gives them with it and without it.
+
+    Raises InputError where some of its fields are values of their columns and others are not.
     """
-    parts: list[str] = []
-    decoder, ends = codecs.getincrementaldecoder("utf-8-sig")(), 0  # a block may end within a letter
-    with _text(path) as stream:
-        while _HEAD * len(parts) < _MOST_HEAD and ends < 2 and (block := stream.read(_HEAD)):
-            parts.append(decoder.decode(block))
-            ends += len(re.findall("\r\n?|\n", parts[-1]))
-    first, *others = re.split("\r\n?|\n", "".join(parts))
-    whole = others[:-1] or others
-    each = sum(map(len, whole)) / max(1, len(whole)) + 1
-    return first, (path.stat().st_size - len(first)) / each if whole else 0.0
+    whole, rest = (
+        _parsed(pa.py_buffer("".join(part).encode()), delimiter, False, 1 << 30, {})
+        for part in (lines, lines[1:] or lines)
+    )
+    typed = [i for i, kind in enumerate(rest.schema.types) if kind not in (pa.string(), pa.null())]
+    names = [i for i in typed if whole[i].type == pa.string()]
+    values = [i for i in typed if i not in names and whole[i][0].is_valid]
+    if values and names:
+        told = ", ".join(shown_entry(fields[i]) for i in values[:3])
+        why = f"true or false: {told} in the first line fits its column, {shown_entry(fields[names[0]])} does not"
+        raise InputError("header", "missing", f"given for {path.name}, {why}")
+    repeated = len(lines) > 1 and any(fields[i] in rest[i].to_pylist() for i in range(len(fields)))
+    return bool(names) or not (values or repeated)
 
 
 def _libsvm(path: Path, label: str | int | None) -> Records:
     if label is not None:
         raise InputError("label", label, "left out for LIBSVM, where every line begins with its label")
     with _text(path) as stream:
-        text = stream.read()
+        text = stream.read().removeprefix(_MARK)
     if b"#" in text:
         text = re.sub(rb"#[^\r\n]*", b"", text)
     text = b"\n".join(line for line in text.splitlines() if line.strip())
-    try:
-        with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-            lines = libsvm_lines.parse(text) if text else None
-    except libsvm_lines.Malformed as error:
-        raise _malformed(error, path) from error
-    except ValueError as error:
-        raise InputError("path", str(path), "a LIBSVM file", str(error)) from error
+    with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
+        lines = libsvm_lines.parse(text, path) if text else None
     if lines is None or not len(lines.values):
         raise InputError("path", str(path), "a file with records")
     least = int(lines.indices.min())
@@ -252,7 +297,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         where = f"in record {int(lines.rows[lines.indices.argmin()]) + 1}"
         raise InputError(f"index in {path.name}", f"{shown} {where}", "an integer from 1 to 2^63 - 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
-    check_memory(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
+    check_reading(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
     places = np.unique(lines.rows * columns + lines.indices)
     if len(places) < len(lines.indices):
         order = np.sort(lines.rows * columns + lines.indices)
@@ -265,20 +310,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     refuse_gap(lines.labels, "label", path)
     for name, values in (("features", features), ("label", lines.labels)):
         refuse_huge(values.reshape(len(values), -1), name, path)
-    return _frozen(Records(features, lines.labels, names, "label"))
-
-
-def _malformed(error: libsvm_lines.Malformed, path: Path) -> InputError:
-    """The line for an entry that is none, with its record and its column."""
-    shown = f"{shown_entry(error.shown)} in record {error.record}"
-    if error.shown.startswith("qid:"):
-        return InputError(f"entry of {path.name}", shown, "index:value; no loss uses the groups of a ranking")
-    if error.place == "entry":
-        return InputError(f"entry of {path.name}", shown, "index:value, with one colon and no space")
-    if error.place == "index":
-        return InputError(f"index in {path.name}", shown, "an integer >= 1")
-    allowed = "a number, the label first in every line" if error.place == "label" else "a number"
-    return InputError(f"column {error.place} of {path.name}", shown, allowed)
+    return Records(features, lines.labels, names, "label")
 
 
 def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[str, ...], ids: bool) -> Records:
@@ -291,62 +323,26 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     if not kept:
         raise InputError("drop", "+".join(drop), "some of the columns, so that features are left")
     check_columns(names, (*kept, position), path)
-    check_memory(table.num_rows, len(kept), path)
-    columns = [numbers_of(table.column(i), *in_words(names, i), path, ids) for i in kept]
-    labels = _labels(table.column(position), *in_words(names, position), path)
-    return _frozen(Records(np.column_stack(columns), labels, tuple(names[i] for i in kept), names[position]))
+    numbers, slips = list[np.ndarray](), list[InputError]()
+    for i in kept:
+        try:
+            numbers.append(numbers_of(table.column(i), names, i, path, ids))
+        except InputError as slip:
+            slips.append(slip)
+    try:
+        labels = labels_of(table.column(position), names, position, path)
+    except InputError as slip:
+        slips.append(slip)
+    if slips:
+        raise told_together(slips)
+    return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
 
 
-_OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-"""What else stands between fields, in words."""
-
-
-def _position(names: list[str], label: str | int | None, path: Path) -> int:
-    if isinstance(label, int) and not isinstance(label, bool):
-        named, placed = str(label) in names, -len(names) <= label < len(names)
-        if named and placed and names[label] != str(label):
-            name, place = names.index(str(label)) + 1, label % len(names) + 1
-            allowed = (
-                f"one of the name of column {name} and the position of column {place}: label='\"{label}\"' is the name"
-            )
-            raise InputError("label", label, f"{allowed}, and label={place - 1 - len(names)} the position")
-        if placed and not named:
-            return label % len(names)
-        label = str(label) if named else label
-    if isinstance(label, str) and label in names:
-        check_columns(names, [i for i, name in enumerate(names) if name == label], path)
-        return names.index(label)
-    shown = ", ".join(repr(name) if name != name.strip() else name for name in names[:12])
-    shown += ", ..." if len(names) > 12 else ""
+def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:
+    places = [] if label is None or isinstance(label, bool) else places_of(names, str(label))
+    if places:
+        check_columns(names, places, path)
+        return places[0]
+    shown = ", ".join(map(shown_entry, names[:12])) + ", ..." * (len(names) > 12)
     allowed = f"one of the columns of {path.name}: {shown}; or a position from {-len(names)} to {len(names) - 1}"
     raise InputError("label", "missing" if label is None else label, allowed)
-
-
-def _labels(column: pa.ChunkedArray, name: str, drop: str, path: Path) -> np.ndarray:
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if any(is_number(kind) for is_number in _NUMBERS):
-        return numbers_of(column, name, drop, path, ids=True)
-    values = column.to_pylist()
-    if None in values:
-        refuse(name, path, "no label", values.index(None), f"given in every record{_others(values)}")
-    for record, value in enumerate(values):
-        try:
-            values[record] = value.decode() if isinstance(value, bytes) else value
-        except UnicodeDecodeError:
-            refuse(name, path, repr(value), record, "text, but its bytes are none")
-        if not isinstance(values[record], str):
-            refuse(name, path, str(value), record, f"a number or text, but it is of type {kind}")
-    return np.array(values, dtype=np.str_)
-
-
-def _others(values: list[Any]) -> str:
-    """Labels that there are, in words; empty where they are many."""
-    found = sorted({str(value) for value in values if value is not None})
-    return f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
-
-
-def _frozen(records: Records) -> Records:
-    """Records are shared by everything in the process that reads the file."""
-    records.features.flags.writeable = False
-    records.labels.flags.writeable = False
-    return records

@@ -10,11 +10,13 @@ from typing import Any, get_args
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Algorithm, get_algorithm
 from dpsco_bench.errors import InputError, checked_count, integral, nearest
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.plain import Options
+from dpsco_bench.plain import Options, unboxed
 from dpsco_bench.problems.base import Problem, constant_names
 from dpsco_bench.problems.registry import get_problem, problem_class
 
 CONSTANTS = constant_names()
+OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon", "random_state": "seed"}
+"""Names that other libraries use -> the key here."""
 CELL_KEYS = ("n", "d", "epsilon", "delta")
 LEAST_REAL, MOST_REAL = 1e-100, 1e100
 """Sizes of real numbers that a schedule can square and divide."""
@@ -57,7 +59,8 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
 def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
     """The error for a key that nothing takes, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
-    allowed = nearest(key.rpartition(".")[2], known, listing, "key")
+    name = key.rpartition(".")[2]
+    allowed = f"written {OTHER_NAMES[name]}" if name in OTHER_NAMES else nearest(name, known, listing, "key")
     return InputError(key, value, allowed, f"{algorithm} on {problem}")
 
 
@@ -80,7 +83,7 @@ def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
     entry, cls = get_algorithm(algorithm), problem_class(problem)
     fields = dict[str, Any](epsilon=1.0, delta=1e-5)
     sorted_keys = {place: dict[str, Any]() for place in (SCHEDULE, PROBLEM, CONSTANT, "algorithm")}
-    for key, value in keys.items():
+    for key, value in unboxed(keys).items():
         prefix, _, name = key.rpartition(".")
         place = prefix if prefix in sorted_keys else "" if prefix else place_of(key, entry, cls)
         if key in CELL_KEYS:

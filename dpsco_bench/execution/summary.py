@@ -14,7 +14,6 @@ from scipy.special import stdtrit
 
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.library import standard_error
 from dpsco_bench.execution.measures import risk_kind
 from dpsco_bench.execution.results import FINAL, read_extras
 from dpsco_bench.plain import IF_GIVEN, Plain, Record
@@ -142,6 +141,11 @@ def risk_kind_of(cell: Cell) -> str:
     if isinstance(population, property):
         population = cell.problem_entry.population
     return risk_kind(population, cell.algorithm_entry.measure)
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Standard error of the mean of ``values (R,)``; NaN for a single one."""
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
 
 
 def summarise(job: Job, table: pa.Table) -> Summary:

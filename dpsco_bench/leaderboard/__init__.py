@@ -6,3 +6,9 @@
 * `choose`: a board of one point, for the methods that fit into a limit of time.
 * `tables`, `phases`: what pages and figures show of the standings. `bounds`: lower bounds that stand beside them.
 """
+
+import sys
+
+from dpsco_bench import Verb
+
+sys.modules[__name__].__class__ = Verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.claims.settings import Settings
+from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
@@ -33,6 +34,7 @@ from dpsco_bench.execution.request import (
     CELL_KEYS,
     CONSTANT,
     CONSTANTS,
+    OTHER_NAMES,
     PROBLEM,
     as_declared,
     check_run,
@@ -61,15 +63,15 @@ from dpsco_bench.leaderboard.board import (
 from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
 from dpsco_bench.leaderboard.race import race
 from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, standings
-from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record
+from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import PLUGIN
 
-OTHER_NAMES = {"ridge": "regularisation", "lambda": "regularisation", "eps": "epsilon"}
-"""A name -> the key."""
 ID = "choose"
+OWN_RECORDS = "data_file"
+"""Problem on records that are given as arrays."""
 LIMIT = 90.0
 """Seconds."""
 OVERHEAD = 0.3
@@ -104,7 +106,7 @@ class Contest(Record):
     d: int | None = None
     p: float = math.nan
     epsilon: float = 1.0
-    delta: float = 1e-6
+    delta: float = 1e-5
     replicates: int = 16
     data_sets: int = 1
     seed: int = 2017
@@ -163,7 +165,9 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
         elif name in CONSTANTS and prefix in ("", CONSTANT):
             constants[name] = value
         elif key != "problem":
-            allowed = nearest(usual(name, known), known, f"dpsco show {cls.name}", "key of the problem")
+            here, listing = OTHER_NAMES.get(name, ""), f"dpsco show {cls.name}"
+            other = here in (*known, "seed")
+            allowed = f"written {here}" if other else nearest(name, known, listing, "key of the problem")
             have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
             told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
             raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
@@ -344,8 +348,8 @@ class StatedBound:
     kind: str
 
 
-@dataclass(frozen=True)
-class Choice(Record):
+@dataclass(frozen=True, repr=False)
+class Choice(Tabled, Record):
     """The ranking of all methods at a point.
 
     Attributes
@@ -378,6 +382,25 @@ class Choice(Record):
     margin_ci: Interval
     warnings: tuple[str, ...]
     rows: pa.Table = field(repr=False, compare=False, metadata=UNWRITTEN)
+
+    def __repr__(self) -> str:
+        point = self.point
+        where = f"n = {point.n}, d = {point.d}, epsilon = {point.epsilon:g}, delta = {point.delta:g}"
+        return f"Choice({point.problem}, {where}: {self.answer})"
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per method, the least risk first."""
+        kept = ("method", "risk", "ci", "privacy_status", "epsilon_real", "gradient_evaluations", "seconds")
+        return pa.table({key: [getattr(method, key) for method in self.methods] for key in kept})
+
+    def plot(self) -> Any:
+        """Draw all methods with their intervals, and what they are held against; a Matplotlib figure."""
+        from dpsco_bench.leaderboard.phases import choice_figure
+        from dpsco_bench.report.drawing import displayed, style
+
+        with style():
+            return displayed(choice_figure(self))
 
     @property
     def best(self) -> Chosen | None:
@@ -454,12 +477,12 @@ def cures_of(point: Contest, warnings: Sequence[str]) -> list[str]:
 
 
 def choose(
-    problem: str,
-    n: int | None = None,
+    problem: Any,
+    n: Any = None,
     d: int | None = None,
     *,
     epsilon: float = 1.0,
-    delta: float = 1e-6,
+    delta: float = 1e-5,
     replicates: int = 16,
     data_sets: int = 1,
     seed: int = 2017,
@@ -478,8 +501,11 @@ def choose(
 
     Parameters
     ----------
-    problem : str, name
-    n : int, number of records; a file has all of its own by default
+    problem : str, or array-like (n, d)
+        Its name; or the features of one's own records, an array or a data frame. These are taken as a file with the
+        same content would be: the keys of ``data_file`` apply, such as ``loss``, ``clip``, ``domain``, ``positive``.
+    n : int, or array-like (n,)
+        Number of records; a file has all of its own by default. With features, their labels.
     epsilon, delta : float, to which every method's accountant calibrates its noise (replace-one neighbours)
     limit : float
         Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
@@ -502,14 +528,20 @@ def choose(
         Where no method can be run.
     """
     load_plugins(plugins)
-    given = {"problem": problem, "n": n, "d": d, "epsilon": epsilon, "delta": delta, **options}
-    keys = {k: v for k, v in given.items() if v is not None} | {"replicates": replicates, "data_sets": data_sets}
-    settings = Settings(seed=seed, data_root=str(data_root), plugins=tuple(map(str, plugins)))
-    point = make_point(keys, settings.data_root)
-    point = twin_of(point, settings.data_root) if twin else point
     with ExitStack() as stack:
+        if not isinstance(problem, str):
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            options = {"path": str(write_records(problem, n, folder)), "label": LABEL, **options}
+            problem, n = OWN_RECORDS, None
+        given = {"problem": problem, "n": n, "d": d, "epsilon": epsilon, "delta": delta, **options}
+        given |= {"replicates": replicates, "data_sets": data_sets}
+        keys = unboxed({key: value for key, value in given.items() if value is not None})
+        how = unboxed({"seed": seed, "limit": limit})
+        settings = Settings(seed=how["seed"], data_root=str(data_root), plugins=tuple(map(str, plugins)))
+        point = make_point(keys, settings.data_root)
+        point = twin_of(point, settings.data_root) if twin else point
         place = Path(store) if store else Path(stack.enter_context(TemporaryDirectory()))
-        return choose_at(point, settings, Measured(Store(place)), limit, cores, tell)
+        return choose_at(point, settings, Measured(Store(place)), how["limit"], cores, tell)
 
 
 def choose_at(
@@ -626,9 +658,3 @@ def _lost(jobs: Sequence[Job], measured: Measured, outcome: Unfinished) -> list[
             reason = (f"ended after {duration(spent)}" if spent else "not begun in time") + known
             found.append(Unrun(job.part, algorithm, "stopped", reason))
     return found
-
-
-def usual(name: str, known: Collection[str]) -> str:
-    """What a key is called here, if that is known; else the name as it is."""
-    here = OTHER_NAMES.get(name, name)
-    return here if here in known else name

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,7 +22,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
@@ -71,6 +70,8 @@ WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2
 BEST, OTHER = NOISE_COLOURS["accounted"], NOISE_COLOURS["paper"]
 LOWEST = 1e-3
 """Share of the least risk to which a logarithmic axis reaches for the end of an interval."""
+if TYPE_CHECKING:
+    from dpsco_bench.leaderboard.choose import Choice
 Level = tuple[float, int]
 """(epsilon, d) of a line of tiles."""
 Place = tuple[int, int]

@@ -13,6 +13,7 @@ from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.columns import is_plain, shown_entry
 from dpsco_bench.datasets.memory import check_square
 from dpsco_bench.datasets.seeding import permutation
+from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.plain import Options
@@ -39,8 +40,8 @@ class FileRecords(Problem):
     p: float | None
     path: str | None = option(
         None,
-        "CSV, TSV, Parquet or LIBSVM file, also as .gz or .zst; relative to the working directory, or else to root; "
-        "null: constants, but no data",
+        "CSV, TSV, Parquet or LIBSVM file, also as .gz, .bz2, .xz or .zst; relative to the working directory, or else "
+        "to root; null: constants, but no data",
     )
     label: str | int | None = option(
         None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
@@ -77,7 +78,7 @@ class FileRecords(Problem):
     intercept: bool = option(False, "append a feature that is 1 everywhere (after clipping)")
     header: bool | None = option(
         None,
-        "whether the first line names the columns; null: if none of its fields is a number",
+        "whether the first line names the columns; null: if its fields do not fit their columns",
         words="true, false or null, and for a CSV only",
     )
     format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
@@ -102,7 +103,12 @@ class FileRecords(Problem):
             raise InputError("d", d, f"{columns}, the number of features of {self.table_name}")
         return columns
 
-    @property
+    @cached_property
+    def _digest(self) -> str:
+        assert self._file is not None
+        return sha256_of_file(self._file)
+
+    @cached_property
     def table(self) -> tables.Records:
         """The file's content.
 
@@ -110,8 +116,8 @@ class FileRecords(Problem):
         """
         if self._file is None:
             raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file")
-        if self.sha256 is not None and tables.digest(self._file) != self.sha256:
-            raise InputError(f"sha256 of {self.table_name}", tables.digest(self._file), f"{self.sha256}, as planned")
+        if self.sha256 not in (None, self._digest):
+            raise InputError(f"sha256 of {self.table_name}", self._digest, f"{self.sha256}, as planned")
         dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
         return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids, True)
 
@@ -138,8 +144,7 @@ class FileRecords(Problem):
     def pins(self) -> Options:
         """The file's digest."""
         self.table  # noqa: B018 - there must be one
-        assert self._file is not None
-        return {"sha256": tables.digest(self._file)}
+        return {"sha256": self._digest}
 
     @property
     def row_bound(self) -> float | None:

@@ -189,6 +189,17 @@ def svg_text(figure: Figure) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
+def displayed(figure: Figure) -> Figure:
+    """Make a notebook show a figure, whatever Matplotlib's backend is."""
+
+    def written() -> str:
+        with style():
+            return svg_text(figure)
+
+    figure._repr_svg_ = written  # type: ignore[attr-defined]
+    return figure
+
+
 @contextmanager
 def _plain_fonts() -> Iterator[None]:
     """Embed fonts without their layout tables: no glyph needs them, and cutting them down takes most of the time."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from dpsco_bench import run
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calling import AlgorithmError
-from dpsco_bench.execution.library import run
 from dpsco_bench.privacy.plan import GaussianQuery
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpsco_bench import run
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.errors import Refusal
@@ -16,7 +17,6 @@ from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.library import run
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.execution.signals import SharedNoise, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads

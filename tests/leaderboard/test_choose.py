@@ -76,7 +76,7 @@ def test_the_ranking_is_by_mean_risk_and_ties_are_those_of_a_leaderboard(found):
 
 
 def test_a_method_has_the_numbers_of_a_run_by_itself(found):
-    alone = dpsco_bench.run("wang2017.dp_accmd", "logistic_glm", 150, 3, domain="l2_ball", delta=1e-6, replicates=6)
+    alone = dpsco_bench.run("wang2017.dp_accmd", "logistic_glm", 150, 3, domain="l2_ball", replicates=6)
     assert of(found, "dp_accmd").risk == pytest.approx(alone.mean, rel=1e-12)
     assert of(found, "dp_accmd").gradient_evaluations == alone.gradient_evaluations.mean()
 

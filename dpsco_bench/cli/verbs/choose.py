@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpsco_bench.leaderboard.standings import Unrun
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
-EPILOG = """keys: problem n d epsilon=1 delta=1e-6 replicates=16 data_sets=1, options and constants of the problem, and
+EPILOG = """keys: problem n d epsilon=1 delta=1e-5 replicates=16 data_sets=1, options and constants of the problem, and
 settings seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
   dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6
   dpsco choose problem=data_file path=my.csv label=LABEL clip=1 domain=l2_ball epsilon=1
@@ -293,7 +293,7 @@ def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
 def _notes(found: Choice) -> Iterator[str]:
     """Tell what a reader has to know."""
     from dpsco_bench.algorithms.registry import ALGORITHMS
-    from dpsco_bench.problems.registry import list_problems, problem_class
+    from dpsco_bench.problems.registry import problem_class
 
     point, cls = found.point, problem_class(found.point.problem)
     if not cls.draws_per_replicate:
@@ -313,7 +313,7 @@ def _notes(found: Choice) -> Iterator[str]:
         yield "These numbers were made from your data: choosing by them costs privacy, which is not charged here."
     if cls.twin:
         yield "At no such cost, --twin runs on synthetic records of the same n, d, clip, loss and domain."
-    if point.problem in {problem_class(name).twin for name in list_problems()}:
+    if cls.source.startswith("synthetic"):
         yield "Synthetic records, made from public facts alone: ranks on your data can differ."
     if any(method.held_out for method in found.methods):
         yield "The held-out numbers, and those of the starting point and without privacy, are not private either."

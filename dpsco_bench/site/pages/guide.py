@@ -55,6 +55,8 @@ WORDS_MEAN = {
     ),
 }
 """Word of an answer -> what it means for each question."""
+VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
+"""What a page on the package begins with."""
 MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
@@ -103,10 +105,14 @@ def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") 
 def api_page() -> str:
     """Say what `import dpsco_bench` offers, from its docstrings."""
     names = []
-    for name in dpsco_bench.__all__:
-        is_class = inspect.isclass(getattr(dpsco_bench, name))
-        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
-    intro = "What `import dpsco_bench` offers. Everything else may change without notice.\n"
+    for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
+        found = getattr(dpsco_bench, name)
+        is_class, home = inspect.isclass(found), "cli.library." * inspect.ismodule(found)
+        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{home}{name}{MEMBERS * is_class}")
+    intro = (
+        "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
+        "`to_pandas()` and `plot()`. Everything else may change without notice.\n"
+    )
     listed = "\n\n".join(names)
     return "\n".join([heading("From Python", target="api"), intro, f"```{{eval-rst}}\n{listed}\n```\n"])
 

@@ -1,0 +1,100 @@
+"""The functions of the package: results travel between processes, and numbers of NumPy are numbers."""
+
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+import dpsco_bench
+import dpsco_bench.audit.auditor
+import dpsco_bench.leaderboard.board  # noqa: F401 - packages of these names are imported, and are called all the same
+from dpsco_bench import account, audit, choose, claim, get_algorithm, get_problem, leaderboard, run
+from dpsco_bench.datasets.tables import write_records
+from dpsco_bench.errors import InputError
+
+METHOD, PROBLEM = "wang2017.dp_gd_pl", "ridge_logistic"
+SMALL = {"epsilon": 1.0, "delta": 1e-5, "replicates": 2, "seed": 3}
+
+
+def records(n=200):
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((n, 3))
+    return features, np.where(features[:, 0] > 0, 1, 0)
+
+
+def test_results_of_other_processes_are_those_of_this_one():
+    here = run(METHOD, PROBLEM, 100, 5, **SMALL)
+    with ProcessPoolExecutor(1) as pool:
+        there = pool.submit(run, METHOD, PROBLEM, 100, 5, **SMALL).result()
+    assert there.table == here.table and repr(there.cell) == repr(here.cell)
+    assert there.calibration.scales == here.calibration.scales
+    assert len(repr(there)) < 300 and METHOD in there._repr_html_() and "<svg" in there.plot()._repr_svg_()
+
+
+def test_entries_are_found_again_by_name():
+    assert pickle.loads(pickle.dumps(get_algorithm(METHOD))) is get_algorithm(METHOD)
+    problem = get_problem("data_twin", 5, loss="huber")
+    again = pickle.loads(pickle.dumps(problem))
+    assert repr(again) == repr(problem) == "DataTwin(d=5, loss='huber', label_clip=1.0)"
+    assert again.constants == problem.constants
+
+
+def test_numbers_of_numpy_are_numbers():
+    boxed = {"epsilon": np.float32(1), "delta": np.float64(1e-5), "replicates": np.int32(2), "seed": np.int64(3)}
+    plain, found = run(METHOD, PROBLEM, 100, 5, **SMALL), run(METHOD, PROBLEM, np.int64(100), np.int8(5), **boxed)
+    assert found.table == plain.table and account(METHOD, PROBLEM, np.int64(100), seed=np.int64(3)).n == 100
+
+
+def test_verbs_are_functions():
+    found = account("wang2017.dp_svrg", PROBLEM, 2000, 5)
+    assert found.paper.epsilon_real > 1 >= found.accounted.epsilon_real
+    assert audit(METHOD, runs=100, epsilon=1.0).runs in (0, 100)
+    with pytest.raises(InputError, match="profile = nothing|profile = 'nothing'"):
+        claim("wang2017.thm42", profile="nothing")
+    with pytest.raises(InputError, match="^leaderboard = 'nothing'"):
+        leaderboard("nothing")
+    assert callable(dpsco_bench.audit) and dpsco_bench.audit.auditor.audit_cell
+
+
+@pytest.mark.parametrize(("key", "here"), [("random_state", "seed"), ("eps", "epsilon")])
+def test_names_of_other_libraries_lead_to_those_here(key, here):
+    for call in (lambda: run(METHOD, PROBLEM, 100, **{key: 1}), lambda: choose("logistic", 100, 3, **{key: 1})):
+        with pytest.raises(InputError, match=f"^{key} = 1: must be written {here} "):
+            call()
+
+
+class Frame:
+    """What is asked of a data frame."""
+
+    def __init__(self, values):
+        self.values, self.columns = values, ["age", "income", "height"]
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_arrays_and_frames_are_chosen_for_as_files_are(tmp_path):
+    features, labels = records()
+    keys = {"positive": 1, "clip": 1.0, "domain": "l2_ball", "replicates": 2, "limit": 1.0}
+    found = choose(features, labels, store=tmp_path / "store", **keys)
+    path = write_records(features, labels, tmp_path)
+    file = choose("data_file", path=str(path), label="y", store=tmp_path / "other", **keys)
+    risks, of_file = ({row["method"]: row["risk"] for row in one.table.to_pylist()} for one in (found, file))
+    assert risks and {**risks, **of_file} == {**of_file, **risks}
+    assert pickle.loads(pickle.dumps(found)) == found and "<table>" in found._repr_html_()
+    with pytest.raises(InputError, match="column income of X"):
+        choose(Frame(np.where(np.arange(600).reshape(200, 3) == 4, np.nan, 0.5)), labels, **keys)
+    mixed = features.astype(object)
+    mixed[7, 2] = "a"
+    with pytest.raises(InputError, match="column f2 of X.parquet = 'a in record 8'"):
+        choose(mixed, labels, **keys)
+    with pytest.raises(InputError, match="^shapes of X and y"):
+        choose(features, labels[:5], **keys)
+
+
+@pytest.mark.parametrize("name", ["logistic", "least_squares", "huber", "hinge"])
+def test_what_people_mean_has_proven_methods(name):
+    found = choose(name, 200, 3, replicates=2, limit=1.0)
+    assert any(method.privacy_status == "proven" for method in found.methods)
+    assert get_problem(name, 3).constants.status == "global"
