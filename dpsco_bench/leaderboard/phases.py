@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
@@ -29,7 +29,6 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
 from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
 from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
-from dpsco_bench.report.marks import MARK
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
 

@@ -22,9 +22,8 @@ from dpsco_bench.leaderboard.standings import (
     Unrun,
 )
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
-from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {

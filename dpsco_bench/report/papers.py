@@ -8,7 +8,7 @@ from typing import Any
 
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.claims.bounds.registry import errata_letters, get_bound
-from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, Erratum
+from dpsco_bench.claims.catalogue import CHANGES, WEIGHTIEST, Erratum
 from dpsco_bench.claims.model import Part
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class

@@ -16,10 +16,9 @@ from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.catalogue import COMMON_N, TableRow, TableText, table_texts
+from dpsco_bench.claims.files import slug
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.claims.slug import slug
-from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.errors import failing_as
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs

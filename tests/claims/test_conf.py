@@ -7,13 +7,12 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.asymptotic import LEAST
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import claim_files, read_claim
+from dpsco_bench.claims.catalogue import claim_files, parse_table, read_claim
 from dpsco_bench.claims.compose import claim_ids, claim_plan, find_claim_id, load_claim, plan_settings
 from dpsco_bench.claims.files import read_shipped, read_yaml
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.claims.tables import parse_table
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable
 from dpsco_bench.problems.registry import list_problems
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import CALIBRATION_MODULES, RUN_MODULES, kernels_beside
 from dpsco_bench.execution.jobs import stage_ends

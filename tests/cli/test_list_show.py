@@ -7,12 +7,10 @@ import shlex
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import errata_papers, find_errata, load_errata, read_claim
+from dpsco_bench.claims.catalogue import CHANGES, counted_changes, errata_papers, find_errata, load_errata, read_claim
 from dpsco_bench.claims.compose import claim_ids
-from dpsco_bench.claims.erratum import CHANGES, counted_changes
-from dpsco_bench.cli.describe import describe, paragraphs
+from dpsco_bench.cli.describe import PRINTERS, describe, paragraphs
 from dpsco_bench.cli.verbs.list import SCREEN
-from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
 from dpsco_bench.problems.registry import list_problems
 from tests.marks import rest_at_night
 

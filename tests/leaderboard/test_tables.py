@@ -49,8 +49,8 @@ from dpsco_bench.leaderboard.tables import (
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
+from dpsco_bench.site.pages.home import START, explained
 from dpsco_bench.site.pages.methods import places
-from dpsco_bench.site.pages.which import START, explained
 from tests.report.legible import faults
 
 from .made_up import ranked, standing

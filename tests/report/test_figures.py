@@ -13,8 +13,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.report.axes import decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
 from dpsco_bench.report.figures import claim_panels, curve_figure, write_figures
-from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
 from dpsco_bench.report.opening import COLOURS as OPENING
+from dpsco_bench.report.own_figures import METHOD_STYLES, MethodStyle, method_styles, styles_of
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from dpsco_bench.claims.tables import parse_table
+from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores

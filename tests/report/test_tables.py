@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.claims.tables import parse_table
+from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.fingerprint import PlanRecord

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dpsco_bench
 from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
-from dpsco_bench.claims.erratum import CHANGES
+from dpsco_bench.claims.catalogue import CHANGES
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.paths import documents
 from dpsco_bench.report.opening import MARKS

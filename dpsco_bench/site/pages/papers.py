@@ -9,9 +9,7 @@ from pathlib import Path
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.judge import FROM_MEMORY
 from dpsco_bench.claims.catalogue import conf_files, naming
-from dpsco_bench.claims.entries import build_checked
-from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.report.address import address
+from dpsco_bench.claims.files import build_checked, read_shipped
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
@@ -19,11 +17,11 @@ from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import ReportTable
+from dpsco_bench.report.tables import ReportTable, address
 from dpsco_bench.report.wording import parameter_symbol, symbols
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
-from dpsco_bench.site.pages.privacy import ledger_table
+from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")
 """Calibrations, the one whose exponents a paper's table shows first."""
