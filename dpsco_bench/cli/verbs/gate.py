@@ -158,8 +158,6 @@ def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | No
     text : str
     failed : bool, whether a verdict is not the recorded one
     """
-    from dpsco_bench.cli.verbs.gate import verdict_table
-
     found = differences(files.profile, rows)
     changed = sum(difference.fails for difference in found)
     lines = [verdict_table(rows), *map(str, found)]
