@@ -50,6 +50,13 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     return symbols(f"{where}{f', {risk[0]},' if risk else ''} {said}")
 
 
+def statement(claim: Claim) -> str:
+    """Name a statement, its place once: ``Theorem 4.2: DP-SVRG reaches ...``, ``Table 1, row [6]: noisy SGD``."""
+    where = place(claim)
+    placed = re.match(r"Table \d|Comparison table|Section \d|Audits ", claim.title) or where in claim.title
+    return claim.title if placed else f"{where}: {claim.title}"
+
+
 def place(claim: Claim) -> str:
     """Say where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
     if re.match(r"Table \d|Comparison table", claim.title):

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.leaderboard.phases import uncompared_text
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, decided_text
-from dpsco_bench.leaderboard.tables import algorithms, nowhere_run, points_table, references_table, wins_table
+from dpsco_bench.leaderboard.tables import (
+    algorithms,
+    nowhere_run,
+    points_table,
+    references_table,
+    winner_text,
+    wins_table,
+)
+from dpsco_bench.report.citations import method_name
 from dpsco_bench.report.opening import headline, papers_table
 from dpsco_bench.report.scores import chance_text
 from dpsco_bench.report.tables import Column, ReportTable, address
@@ -19,8 +28,7 @@ from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, link, prose, table, text, toctree
 
 SECTIONS = (
-    *("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index"),
-    *("benchmarks", "provenance", "guide/index"),
+    *("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance", "guide/index"),
 )
 WHAT = (
     "Papers on differentially private convex optimisation state bounds on the excess risk, on gradient counts and on "
@@ -109,7 +117,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
         table(explained(board)),
         *([heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         heading("Winners, point by point", 2, address("board", board.id, "points")),
-        table(points_table(board)),
+        table(with_names(points_table(board))),
         "All methods at all points: "
         f"[CSV](tables/{board.id}.methods.csv), [Parquet](tables/{board.id}.methods.parquet). "
         "The page of [each method](methods/index.md) has its places.\n",
@@ -129,4 +137,14 @@ def explained(board: BoardResults) -> ReportTable:
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
     told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
     what = Column("0", lambda label: told.get(label, ""), kind="prose")
-    return replace(found, columns={**found.columns, "What it is": what})
+    name = replace(found.columns["Method"], show=method_name, kind="text")
+    return replace(found, columns={**found.columns, "Method": name, "What it is": what})
+
+
+def with_names(found: ReportTable) -> ReportTable:
+    """Tell winners by the names of methods."""
+    columns = {
+        **found.columns,
+        "Winner": replace(found.columns["Winner"], value=partial(winner_text, name=method_name)),
+    }
+    return replace(found, columns=columns)

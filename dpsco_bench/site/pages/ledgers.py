@@ -56,7 +56,8 @@ def privacy_page(content: SiteContent) -> Pages:
         f"How a mechanism is charged: {code('dpsco account METHOD')}{more}.\n",
         *_audits(content),
         heading("Every mechanism", 2),
-        ledger_table(content, content.ledger.rows, note=content.ledger.note),
+        "What exceeds its claim stands first, by how far it does.\n",
+        ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
         "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
     ]
     return {"privacy": "\n".join(page)}
