@@ -58,8 +58,9 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
     left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
     pieces = [
         heading("Does it show, and is it private?", target="standings"),
-        f"{text(WHAT)}\n\n{STAND}\n",
+        f"{STAND}\n",
         figure("figures/site/papers.svg", headline(lines)),
+        f"{text(WHAT)}\n",
         f"Profile {code(content.inputs.profile)}. {text(headline(lines))} {text(chance_text(content.scores))}\n",
         table(papers_table(lines)),
         f"{text(MAILED)}\n" if content.short else "",
