@@ -55,7 +55,7 @@ def read_citation(path: Path) -> Citation:
 
 
 def method_name(label: str) -> str:
-    """Name a method of a leaderboard, by its id or label, as people do: ``DP-SVRG++`` for ``dp_svrg_pp``."""
-    found = (one.methods for paper in papers() if (one := find_citation(paper)))
-    short = label.rpartition(".")[2]
+    """Name a method, by its id or the label of a leaderboard, as people do: ``DP-SVRG++`` for ``dp_svrg_pp``."""
+    paper, _, short = label.rpartition(".")
+    found = (one.methods for name in ([paper] if paper else papers()) if (one := find_citation(name)))
     return next((names[short] for names in found if short in names), short.replace("_", " "))

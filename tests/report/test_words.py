@@ -2,10 +2,15 @@ import math
 
 import pytest
 
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
+from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
+from dpsco_bench.report.citations import find_citation, method_name
+from dpsco_bench.report.messages import place, statement
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import (
     QUALIFIED,
@@ -133,3 +138,18 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
 )
 def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(values, shown):
     assert numbers.span(values, numbers.plain) == shown
+
+
+def test_every_method_has_a_name_of_its_own():
+    """Those with a page, and the settings that a leaderboard compares."""
+    ids = {*list_algorithms(), *(f"{one.algorithm.partition('.')[0]}.{one.name}" for one in contestants())}
+    known = {id: (find_citation(id.partition(".")[0]).methods or {}).get(id.partition(".")[2]) for id in ids}
+    assert all(known.values()) and len({*known.values()}) == len(known)
+    assert all(method_name(id) == name for id, name in known.items())
+
+
+def test_a_title_tells_the_place_of_a_statement_once():
+    for claim in read_claims():
+        head, _, rest = statement(claim).partition(": ")
+        assert not rest or head not in rest, claim.id
+        assert place(claim).split(",")[0] in statement(claim) or claim.title == statement(claim)
