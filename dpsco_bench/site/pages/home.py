@@ -110,7 +110,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
     delta = symbols(f"{board.board.delta:g}")
     slow = ((code(one.id), uncompared_text(rows)) for one, rows in board.by_instance)
     pieces = [
-        heading(board.board.title, 2),
+        heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
         text(decided_text(board.points)) + "\n",
         content.figure(board.id, board.board.title) if content.drawn(board.id) else "",
