@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from dpsco_bench.claims.catalogue import conf_files, naming
 from dpsco_bench.claims.files import build_checked, read_shipped
@@ -44,14 +43,9 @@ def find_citation(paper: str) -> Citation | None:
     """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
     for path in conf_files(f"paper/{paper}.yaml")[-1:]:
         with naming(path):
-            return read_citation(path)
+            made: Citation = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
+            return made
     return None
-
-
-def read_citation(path: Path) -> Citation:
-    """Read a file's citation. Raises InputError for a wrong key."""
-    made: Citation = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
-    return made
 
 
 def method_name(label: str) -> str:
