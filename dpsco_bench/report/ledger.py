@@ -131,11 +131,6 @@ class LedgerRow:
         return [value for value in values if value is not None]
 
     @property
-    def excess(self) -> float:
-        """The largest bound over claim among its cells; NaN without a bound."""
-        return max(cell.noise.excess for cell in self.cells)
-
-    @property
     def rank(self) -> tuple[int, float]:
         """Order rows for a reader: what exceeds its claim first, and the largest excess first."""
         severity, excess = max(cell.noise.severity for cell in self.cells)

@@ -94,7 +94,7 @@ def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
         cell = row.first
         if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
             groups.setdefault((cell.cell.algorithm, cell.calibrated.variant, cell.noise.status), []).append(row)
-    return [max(rows, key=lambda row: row.excess) for rows in groups.values()]
+    return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
