@@ -303,8 +303,8 @@ def tile_text(row: Standing) -> str:
 
 
 def _broken(label: str, before: str = "") -> str:
-    """Break the name of a method into three lines at most, of 15 characters."""
-    return "\n".join(textwrap.wrap(before + method_name(label), 15, break_long_words=False, break_on_hyphens=False)[:3])
+    """Break the name of a method into three lines at most, of 18 characters."""
+    return "\n".join(textwrap.wrap(before + method_name(label), 18, break_long_words=False, break_on_hyphens=False)[:3])
 
 
 def _colour(paper: str) -> str:

@@ -241,7 +241,7 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_is_crossed_and_explained(board):
-    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("DP-GD\nor Approximate\nobjective\nperturbation?", "")
+    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
@@ -295,7 +295,7 @@ def test_the_gallery_shows_the_grid_of_the_board_that_ships():
 def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would_take():
     slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
     one, two = (replace(ROWS[0], contenders=(slow,) * count) for count in (1, 2))
-    assert name_text(one) == "DP-GD\nor Multipass\nnoisy SGD?" and name_text(two) == "DP-GD\nor 2 others?"
+    assert name_text(one) == "DP-GD\nor Multipass noisy\nSGD?" and name_text(two) == "DP-GD\nor 2 others?"
     assert (tile_text(one), tile_text(two)) == ("3 min 52 s", "7 min 44 s"), "all of them have to run"
     assert tile_text(replace(one, contenders=(replace(slow, cost=""),))) == ""
     long = replace(
