@@ -18,7 +18,7 @@ var Scorer = {
         const asked = tokens(question);
         const head = tokens(title.split(": ")[0]);
         const known = new Set([...head, ...tokens(title), ...tokens(docname)]);
-        const guide = { "guide/glossary": 30, "guide/reading": 25 }[docname] ?? (docname.startsWith("guide/") ? 20 : 0);
+        const guide = { "guide/start": 40, "guide/glossary": 30, "guide/reading": 25 }[docname] ?? (docname.startsWith("guide/") ? 20 : 0);
         if (!asked.length || !asked.every((word) => known.has(word))) return score + guide;
         const told = asked.filter((word) => head.includes(word));
         const together = told.length && ` ${head.join(" ")} `.includes(` ${told.join(" ")} `);
