@@ -241,7 +241,7 @@ COLUMNS: Columns = {
         raw={"parameter": "sweep.first.row.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"},
     ),
     "Privacy of the paper's noise": Column(
-        "sweep.scores.paper", lambda score: privacy_text(score.row) if score else NOTHING, "privacy"
+        lambda row: privacy_text(score.row) if (score := row.sweep.scores.get("paper")) else NOTHING, raw="privacy"
     ),
 }
 QUERIES: Columns = {

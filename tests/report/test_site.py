@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from numbers import Number
 from urllib.parse import unquote
 
 import pytest
@@ -10,11 +11,12 @@ from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
+from dpsco_bench.report.tables import at
 from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.guide import guide_pages
 from dpsco_bench.site.pages.papers import rebuilt
 from dpsco_bench.site.sphinx import SiteError, rendered
-from dpsco_bench.site.write import write_all, write_one
+from dpsco_bench.site.write import all_tables, write_all, write_one
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +135,14 @@ def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
     }
     for name in names:
         assert (tmp_path / "site" / name).read_bytes() == (built / "site" / name).read_bytes(), name
+
+
+def test_the_files_of_tables_hold_plain_values(inputs, tmp_path):
+    """A column that shows an object in words has the words in its files, too."""
+    plain = str | Number | list | tuple | None
+    for table in all_tables(SiteContent(inputs, tmp_path)):
+        for name, path in table.fields.items():
+            assert all(isinstance(at(row, path), plain) for row in table.rows), (table.id, name)
 
 
 def test_a_table_that_links_nowhere_stops_the_build():
