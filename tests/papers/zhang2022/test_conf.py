@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from dpsco_bench.claims.catalogue import claim_ids
+from dpsco_bench.claims.catalogue import TableText, claim_ids
 from dpsco_bench.claims.compose import load_claim
 from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.tables import TableText
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels, prefix_nodes
