@@ -18,7 +18,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import read_claim, read_claims
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import expected_words
-from dpsco_bench.cli.verdict_table import answers_text
+from dpsco_bench.cli.verbs.gate import answers_text
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.jsonio import loads
 from dpsco_bench.report.messages import place

@@ -266,3 +266,19 @@ def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str
 
 def _kept_digest(content: bytes, body: str, salt: str) -> str:
     return hashlib.sha256(hashlib.sha256(content).digest() + f"{salt}\0{body}".encode()).hexdigest()
+
+
+MARK = "<!-- made by dpsco -->\n"
+"""Last line of such a figure."""
+
+
+def check_figure(key: str, path: Path) -> None:
+    """Refuse a place that is taken by anything but an earlier figure with the mark.
+
+    Raises InputError under the name ``key``.
+    """
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_file() or not path.read_bytes().endswith(MARK.encode()):
+        allowed = "the place of a new figure, or of one that this program made; this is another file"
+        raise InputError(key, str(path), allowed)

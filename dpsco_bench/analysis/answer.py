@@ -194,7 +194,7 @@ def together(said: Sequence[RowWord]) -> AnswerCell:
         marks["s"] = f"{min(filter(None, shares)):.2f}".lstrip("0")
     if word == YES and stated and not firm and not stated[0].row.noiseless:
         marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
-    if any(one.row.noise and one.row.noise.nominal for one in stated):
+    if any(one.row.noise and (one.row.noise.nominal or one.row.noise.declared) for one in stated):
         marks["*"] = ""
     return AnswerCell(word, marks, _about(firm or stated, word))
 
@@ -288,7 +288,7 @@ def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
     if word == OPEN and worst.sequence_exceeds:
         marks["q"] = worst.shown
-    elif worst.nominal:
+    elif worst.nominal or worst.declared:
         marks["*"] = ""
     return word, marks, worst.measured + f" ({of_class})" * bool(of_class)
 

@@ -51,7 +51,7 @@ class Noise(Record):
     place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
     epsilon_law : float or None, of a draw: an upper bound on the epsilon of its target law; None for all else
     delta_large : bool, whether delta >= 1/n in one of the cells, which the papers use and a careful user would not
-    declared : bool, of a query sequence above the claim, whether this holds for nominal constants only
+    declared : bool, of noise that is not proven private, whether the constants are nominal
     """
 
     status: str
@@ -75,16 +75,19 @@ class Noise(Record):
         """Noise of one cell."""
         values: dict[str, Any] = epsilons(calibrated)
         values["epsilon_real_kind"] *= not math.isnan(calibrated.epsilon_real)
+        claimed = float(cell.epsilon)
+        at_claim = [k for k, v in values.items() if isinstance(v, float) and abs(v - claimed) <= ROUNDING * claimed]
+        values |= dict.fromkeys(at_claim, claimed)  # no bound is above its claim by rounding alone
         noise = cls(
             calibrated.privacy_status,
             **values,
-            epsilon_claimed=float(cell.epsilon),
+            epsilon_claimed=claimed,
             attained=calibrated.attained or values["epsilon_real_kind"] != "lower",
             place=f"n = {cell.n:,}, d = {calibrated.dimension:,}",
             epsilon_law=None if math.isnan(calibrated.epsilon_law) else calibrated.epsilon_law,
             delta_large=float(cell.delta) >= 1.0 / cell.n,
         )
-        declared = calibrated.constants.status == "nominal" and noise.sequence_exceeds
+        declared = calibrated.constants.status == "nominal" and noise.status == "unproven"
         return replace(noise, declared=declared)
 
     @property
@@ -159,7 +162,8 @@ class Noise(Record):
         bound, kind = self.bound
         if math.isnan(bound):
             return STATUS_CLAUSES[self.status]
-        value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {self.whose}" * bool(self.whose)
+        of = self.whose or "of the target law" * (self.status == "target_law_only")
+        value = f"eps {SIGNS.get(kind, '=')} {self.shown}" + f", {of}" * bool(of)
         return f"{value}, claimed {number(self.epsilon_claimed, self._digits)}{f', at {self.place}' * bool(self.place)}"
 
     def _said(self, place: str, elsewhere: str | None = None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.rounding import MOST_DIGITS, digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import KINDS, SKIPPED
 from dpsco_bench.errors import InputError
@@ -241,10 +241,14 @@ def _rounded(value: Any) -> Any:
 
 
 def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
-    """A real epsilon that is a bound stays one; everything else is `_rounded`."""
-    kind = str(beside.get(f"{key}_kind"))
-    bound = kind in ("lower", "upper") and isinstance(value, float) and math.isfinite(value)
-    return float(f"{outward(value, kind, DIGITS):.{DIGITS}g}") if bound else _rounded(value)
+    """Round; a real epsilon stays a bound, and compares with its claim as without rounding."""
+    kind, claimed = str(beside.get(f"{key}_kind")), beside.get("epsilon_claimed")
+    if key == "epsilon_claimed" and isinstance(value, float):
+        return float(f"{value:.{MOST_DIGITS}g}")
+    if kind not in ("lower", "upper") or not isinstance(value, float) or not math.isfinite(value):
+        return _rounded(value)
+    digits = max(DIGITS, digits_beside(value, kind, claimed)) if isinstance(claimed, float) else DIGITS
+    return float(f"{outward(value, kind, digits):.{digits}g}")
 
 
 def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:

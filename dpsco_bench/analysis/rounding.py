@@ -6,6 +6,9 @@ import math
 
 from dpsco_bench.privacy.ledger import ROUNDING
 
+MOST_DIGITS = 6
+"""Significant digits with which any bound is compared with its claim."""
+
 
 def outward(value: float, kind: str, digits: int = 3) -> float:
     """A bound with so many significant digits that it still is one.
@@ -26,8 +29,8 @@ def outward(value: float, kind: str, digits: int = 3) -> float:
 
 def digits_beside(value: float, kind: str, claimed: float) -> int:
     """Count the digits, from three to six, with which a bound and its claim compare as they do without rounding."""
-    for digits in (3, 4, 5):
+    for digits in range(3, MOST_DIGITS):
         shown, beside = outward(value, kind, digits), float(f"{claimed:.{digits}g}")
         if (shown <= beside * (1.0 + ROUNDING)) == (value <= claimed * (1.0 + ROUNDING)):
             return digits
-    return 6
+    return MOST_DIGITS

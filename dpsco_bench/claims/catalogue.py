@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dpsco_bench.claims.files import read_shipped, read_yaml
-from dpsco_bench.claims.slug import slug
+from dpsco_bench.claims.files import build_checked, listed, read_shipped, read_yaml, slug
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.paths import conf_dir
+from dpsco_bench.plain import Plain
 from dpsco_bench.registry import absent_paper, paper_folders
 
 if TYPE_CHECKING:
-    from dpsco_bench.claims.erratum import Erratum
     from dpsco_bench.claims.model import Claim
-    from dpsco_bench.claims.tables import TableText
 
 T = TypeVar("T", "Claim", "TableText")
 CLAIM_SUFFIXES = (".yaml", ".yml")
@@ -196,8 +195,6 @@ def _named(root: Path, profile: str) -> list[str]:
 
 def table_texts() -> list[TableText]:
     """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
-    from dpsco_bench.claims.tables import parse_table
-
     return [_named_as(path, parse_table) for path in claim_files("table").values()]
 
 
@@ -211,8 +208,6 @@ def load_errata(paper: str) -> list[Erratum]:
 
     Raises DpscoError, naming the file, for an entry that `parse_erratum` refuses.
     """
-    from dpsco_bench.claims.erratum import parse_erratum
-
     found: list[Erratum] = []
     for path in conf_files(f"errata/{paper}.yaml"):
         with naming(path):
@@ -233,3 +228,199 @@ def find_errata(paper: str, ids: list[str]) -> list[Erratum]:
         if id not in known:
             raise InputError(f"erratum of {paper}", id, nearest(id, known, f"dpsco show {paper}"))
     return [known[id] for id in ids]
+
+
+BY_HAND = "by hand: the calculation above"
+"""How an erratum is checked that no command speaks of."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What entries of one class change.
+
+    Attributes
+    ----------
+    counted : str, what a sentence calls it that counts them
+    meaning : str, exactly what belongs here
+    """
+
+    counted: str
+    meaning: str
+
+
+CHANGES: Mapping[str, Change] = {
+    "rate": Change(
+        "a rate of a paper's own methods",
+        "A power of n, d or eps has to be another one, in a bound or a count that the paper states for its own "
+        "methods.",
+    ),
+    "constant": Change(
+        "a constant",
+        "A constant or a logarithm has to be another one, in a bound, a noise, a step or a proof, also where the text "
+        "is read as it is meant. Or one that is left open is given a value. Powers and privacy stay.",
+    ),
+    "guarantee": Change(
+        "a privacy guarantee",
+        "With what is printed a stated (eps, delta) is exceeded, as the entry shows. Or that of one of the paper's "
+        "methods is shown neither by its text nor here, for some of the losses or numbers that it is stated for.",
+    ),
+    "text": Change(
+        "none of these",
+        "None of the three. It is a misprint or a missing symbol that the text itself sets right, a condition, an "
+        "argument, a remark, or an entry for another paper's method. Or what is printed holds, and is only larger than "
+        "needed.",
+    ),
+}
+"""Word of the field ``changes`` -> what it means."""
+WEIGHTIEST = "An entry that changes several has the weightiest: a guarantee before a rate, a rate before a constant."
+"""Which word an entry has that would have two."""
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One entry of a paper's errata ledger.
+
+    Attributes
+    ----------
+    id, title : str, ``E1``, and what it is about
+    changes : str, a word of `CHANGES`
+    printed : str, what the text used here says, with the number of the formula
+    calculation : str, why it cannot stand as printed
+    consequence : str, what follows, and what does not
+    command : str, one command that checks it; empty where only the calculation does
+    paper : str, prefix of the paper's ids
+    """
+
+    id: str
+    title: str
+    changes: str
+    printed: str
+    calculation: str
+    consequence: str
+    paper: str
+    command: str = ""
+
+    @property
+    def check(self) -> str:
+        """The command, or that the calculation is followed by hand."""
+        return self.command or BY_HAND
+
+
+def parse_erratum(paper: str, entry: Plain) -> Erratum:
+    """An entry of a paper's ledger as its file has it.
+
+    Raises InputError for missing or unknown keys, and a word that is none of `CHANGES`.
+    """
+    if not isinstance(entry, Mapping):
+        raise InputError(f"errata of {paper}", entry, "a list of mappings")
+    where = f"errata of {paper}, {entry.get('id', '?')}"
+    texts = {key: " ".join(str(value).split()) for key, value in entry.items()}
+    changes = texts.get("changes", "missing")
+    if changes not in CHANGES:
+        raise InputError(f"{where}: changes", changes, nearest(changes, CHANGES))
+    return build_checked(Erratum, {**texts, "paper": paper}, where)
+
+
+def counted_changes(errata: Iterable[Erratum]) -> str:
+    """How many entries change what, a sentence."""
+    found = Counter(entry.changes for entry in errata)
+    first, *others = (f"{found[word]} {change.counted}" for word, change in CHANGES.items())
+    number, _, what = first.partition(" ")
+    verb = "changes" if number == "1" else "change"
+    every = "entry" if found.total() == 1 else "entries"
+    return f"Of {found.total()} {every} {number} {verb} {what}, {', '.join(others[:-1])} and {others[-1]}."
+
+
+COMMON_N = 4096
+"""Size at which risks stand where a table names none."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row as the paper prints it, and what measures it.
+
+    Attributes
+    ----------
+    row, utility, gradients : str, its name and its entries
+    printed : mapping, title of a further column of the paper -> the row's entry in it
+    common_n : float or None, in place of the table's
+    claims : list of str, ids of the claims that it states
+    parts : mapping, claim -> parts that measure this row, where another row has the others
+    schedule : mapping, name -> what of the method's schedule is shown
+    flags : list of str, first words of the method's warnings that are shown
+    every_cell : list of str, parts of which each cell is a row, not the nearest one alone
+    own : mapping, what a computed table asks for besides
+    """
+
+    row: str
+    utility: str = ""
+    gradients: str = ""
+    printed: Mapping[str, str] = field(default_factory=dict)
+    common_n: float | None = None
+    claims: list[str] = field(default_factory=list)
+    parts: Mapping[str, list[str]] = field(default_factory=dict)
+    schedule: Mapping[str, str] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    every_cell: list[str] = field(default_factory=list)
+    own: Plain = field(default_factory=dict)
+
+    def to_json(self) -> Plain:
+        """As in the file."""
+        return {**_given(self, "own"), **self.own}
+
+
+@dataclass(frozen=True)
+class TableText:
+    """A table's file.
+
+    Attributes
+    ----------
+    common_n : float or None, size at which risks stand, in place of `COMMON_N`
+    computed : str, name of what computes it; empty for a table that is rebuilt from measurements
+    lower_bound : str
+        Name of a bound in ``claims/bounds``, without its constant: the caption's lower bound, beside which risks stand.
+    """
+
+    id: str
+    title: str = ""
+    source: str = ""
+    common_n: float | None = None
+    computed: str = ""
+    lower_bound: str = ""
+    note: str = ""
+    rows: list[TableRow] = field(default_factory=list)
+
+    def to_json(self) -> Plain:
+        """As in the file."""
+        return {**_given(self, "rows"), **({"rows": self.rows} if self.rows else {})}
+
+    @property
+    def note_line(self) -> str:
+        """The note in one line."""
+        return " ".join(self.note.split())
+
+
+def parse_table(entry: Plain) -> TableText:
+    """A table from its file.
+
+    Raises InputError naming the row and the key that is missing, of another type, or unknown where nothing of its own
+    computes the table.
+    """
+    if not isinstance(entry, Mapping):
+        raise InputError("table", entry, "a mapping")
+    where = f"table {entry.get('id', '?')}"
+    rows, known = [], {f.name for f in fields(TableRow)}
+    for row in listed(entry.get("rows"), f"{where}: rows"):
+        if entry.get("computed") and isinstance(row, Mapping):
+            own = {key: value for key, value in row.items() if key not in known}
+            row = {**{key: value for key, value in row.items() if key in known}, "own": own}
+        rows.append(build_checked(TableRow, row, f"{where}, row"))
+    text: TableText = build_checked(TableText, {**entry, "rows": rows}, where)
+    return text
+
+
+def _given(entry: Any, *without: str) -> Plain:
+    """Fields that are not left at their defaults."""
+    usual = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(entry)}
+    given = {name: getattr(entry, name) for name in usual if name not in without}
+    return {name: value for name, value in given.items() if value != usual[name]}

@@ -27,8 +27,7 @@ from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins

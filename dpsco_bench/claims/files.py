@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from dpsco_bench.errors import InputError
+import msgspec
+
+from dpsco_bench.errors import InputError, InputErrors, nearest
 from dpsco_bench.jsonio import kept_beside
 
 LONGEST_REASON = 300
@@ -39,3 +46,118 @@ def read_shipped(path: Path) -> Any:
         return kept_beside(path, ".json", lambda _: read_yaml(path))
     except OSError as error:
         raise InputError("file", str(path), "a YAML file that can be read", _shown(error)) from error
+
+
+TAKEN = {
+    "problem_options": {"name": "problem", "d": "d, in the grid, fixed or sweep"},
+    "options": {
+        "constants": "problem_options: constants",
+        "n": "n, in the grid, fixed or sweep",
+        "d": "d, in the grid, fixed or sweep",
+        "privacy": "epsilon and delta",
+        "variant": "variant",
+        "calibration": "calibrations",
+        "self": "algorithm",
+    },
+}
+"""Names that options of a problem and of a method cannot have -> the key that says the same."""
+
+
+class Slips(list[InputError]):
+    """What is wrong with a file, collected so that all of it is told at once."""
+
+    def tried(self, make: Callable[..., Any], *given: Any) -> Any:
+        """Call a function; None, with its error kept, where it raises an InputError."""
+        try:
+            return make(*given)
+        except InputError as error:
+            self.append(error)
+            return None
+
+    def tell(self) -> None:
+        """Raise what was collected, if anything was, as one InputError."""
+        if self:
+            raise self[0] if len(self) == 1 else InputErrors(self)
+
+
+def listed(value: Any, where: str) -> list[Any]:
+    """A list, empty for nothing."""
+    if not isinstance(value, list | None):
+        raise InputError(where, value, "a list")
+    return value or []
+
+
+def build_checked(cls: Any, values: Any, where: str, due: str = "") -> Any:
+    """Build a dataclass from a mapping; values stay as they are given.
+
+    Raises InputError naming the place and every key that is missing, unknown or of another type.
+
+    Parameters
+    ----------
+    due : str, what asks for the keys that are missing, such as `` for kind rate``
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(where, values, "a mapping of keys to values")
+    Slips(_slips(cls, values, where, due)).tell()
+    return cls(**values)
+
+
+def _slips(cls: Any, values: Mapping[str, Any], where: str, due: str) -> Iterator[InputError]:
+    known, hints = {f.name: f for f in fields(cls)}, _hints(cls)
+    for key, value in values.items():
+        if key not in known:
+            yield InputError(f"{where}: key", key, nearest(key, known))
+        elif not fits(value, hints[key]):
+            yield InputError(f"{where}: {key}", value, wanted(hints[key]))
+        elif key in TAKEN:
+            yield from taken_names(key, value, f"{where}: {key}")
+            constants = value.get("constants") if key == "problem_options" else None
+            if constants is not None and not fits(constants, Mapping[str, float]):
+                yield InputError(f"{where}: {key}: constants", constants, "a mapping of names of constants to numbers")
+    for key, f in known.items():
+        if f.default is MISSING and f.default_factory is MISSING and key not in values:
+            yield InputError(f"{where}: {key}", "missing", f"given{due}")
+
+
+def taken_names(kind: str, names: Iterable[str], where: str) -> Iterator[InputError]:
+    """Find options that another key says. ``kind`` is one of `TAKEN`."""
+    for name in names:
+        if name in TAKEN[kind]:
+            yield InputError(where, name, f"an option; this is said by {TAKEN[kind][name]}")
+
+
+def check_names(kind: str, names: Iterable[str], where: str) -> None:
+    """Refuse options that another key says, as InputError."""
+    Slips(taken_names(kind, names, where)).tell()
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Check that a value has the type that a field declares, inside lists and mappings too."""
+    try:
+        msgspec.convert(value, hint, from_attributes=True)  # a list may have records that are made by now
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+_hints = cache(get_type_hints)
+_NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or false", type(None): "null"}
+
+
+def wanted(hint: Any) -> str:
+    """A type in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " or ".join(map(str, inner))
+    if origin in (Union, UnionType):
+        return " or ".join(map(wanted, inner))
+    if origin is list:
+        return f"a list of {wanted(inner[0])}"
+    if origin is Mapping:
+        return "a mapping of names to " + ("values" if inner[1] is Any else wanted(inner[1]))
+    return _NAMES.get(hint, "a mapping of keys to values")
+
+
+def slug(name: str) -> str:
+    """Small letters, digits and single hyphens: ``paper-thm4-2``."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

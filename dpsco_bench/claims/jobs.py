@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.claims.entries import check_names
+from dpsco_bench.claims.files import check_names
 from dpsco_bench.claims.grids import to_the_cap
 from dpsco_bench.claims.model import Claim, Method, Part
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (

@@ -11,7 +11,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import CALIBRATIONS
 from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
-from dpsco_bench.claims.entries import Slips, build_checked, check_names, listed
+from dpsco_bench.claims.files import Slips, build_checked, check_names, listed
 from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import (

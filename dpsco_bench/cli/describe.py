@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import get_args
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, list_algorithms
-from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
+from dpsco_bench.analysis.answer import answers
+from dpsco_bench.analysis.record import read_record
+from dpsco_bench.claims.bounds.registry import alphabetical, errata_letters, get_bound
 from dpsco_bench.claims.catalogue import (
+    CHANGES,
     CLAIM_SUFFIXES,
+    Erratum,
     claim_ids,
+    counted_changes,
     errata_papers,
     errors_of,
     find_claim_id,
@@ -25,6 +30,8 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.cli.output import Heading, constants_text, labelled, number, table
+from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.plain import Plain
@@ -66,7 +73,12 @@ def _algorithm(id: str) -> Plain | None:
     entry = ALGORITHMS.find(name) if "." in name else None
     if entry is None:
         return None
-    doc = inspect.getdoc(entry.plan_function) or ""
+
+    def doc_of(id: str) -> str:
+        found = ALGORITHMS.find(id)
+        return (inspect.getdoc(found.plan_function) or "") if found else ""
+
+    doc = doc_of(entry.id)
     named = read_claims(entry.id.rpartition(".")[2])
     claims = [c for c in named if any(m.algorithm == entry.id for part in c.parts for m in part.methods)]
     touched = {(claim.paper, id) for claim in claims for id in claim.errata}
@@ -79,7 +91,7 @@ def _algorithm(id: str) -> Plain | None:
         "needs": [*map(need_text, entry.needs)],
         "variants": entry.variants,
         "default_variants": {calibration: entry.variant_for(calibration) for calibration in defined},
-        "options": [_option(p, **_meaning(key, doc, _plan_doc)) for key, p in entry.options.items()],
+        "options": [_option(p, **_meaning(key, doc, doc_of)) for key, p in entry.options.items()],
         "doc": doc,
         "claims": [claim.id for claim in claims],
         "errata": [
@@ -109,11 +121,6 @@ def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]
     reference = _REFERENCE.match(text)
     told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
     return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
-
-
-def _plan_doc(id: str) -> str:
-    found = ALGORITHMS.find(id)
-    return (inspect.getdoc(found.plan_function) or "") if found else ""
 
 
 def _entries(doc: str) -> dict[str, str]:
@@ -190,8 +197,6 @@ def _errata(id: str) -> Plain | None:
     if paper not in errata_papers() or (number and not named):
         return None
     entries = find_errata(paper, [f"E{named[1]}{named[2].lower()}"]) if named else load_errata(paper)
-    from dpsco_bench.claims.bounds.registry import errata_letters
-
     letters = errata_letters(paper, entries)
     return {"kind": "errata", "id": id, "paper": paper, "letters": letters, "errata": entries}
 
@@ -230,3 +235,125 @@ def _claim(id: str) -> Plain | None:
         "symbols": {name: meant[name] for name in alphabetical(symbols)},
         "errata": find_errata(claim.paper, list(claim.errata)),
     }
+
+
+def shown_entry(page: Plain) -> Iterator[str]:
+    """Lines about an algorithm or a problem, with what its docstring says beside the summary and the options."""
+    yield from _head(page)
+    if page["kind"] == "algorithm":
+        yield labelled("needs", ", ".join(page["needs"]) or "nothing of the problem")
+        for name, allowed in page["variants"].items():
+            defaults = [c for c, variant in page["default_variants"].items() if variant == name]
+            shown = ", ".join(f"{c} (default)" if c in defaults else c for c in allowed)
+            yield labelled(f"variant {name}", f"calibrations {shown}", 28)
+    else:
+        constants, effective = page["constants"], page["effective_dimension"]
+        about = ", realised values depend on the data" if page["data_dependent_constants"] else ""
+        yield labelled("constants", f"{constants_text(constants)} ({constants.status}{about})")
+        note = f" (schedules and bounds use {effective})" if effective != page["dimension"] else ""
+        yield labelled("dimension", f"{page['dimension']} by default{note}")
+        yield labelled("traits", ", ".join(page["traits"]))
+    for option in page["options"]:
+        default = "null" if option["default"] is None else number(option["default"])
+        kind = ", ".join(filter(None, (option["type"], option.get("allowed"))))
+        meaning = f": {option['meaning']}" if option["meaning"] else ""
+        yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
+    for text in paragraphs(page["doc"]):
+        if " ".join(text.split()) != page["summary"]:
+            yield "\n" + text
+    for names, text in on_others(page["doc"], [option["name"] for option in page["options"]]):
+        yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
+    users = "measured by" if page["kind"] == "algorithm" else "used by"
+    yield "\n" + labelled(users, ", ".join(page["claims"]) or "no claim yet")
+    yield from _errata_titles(page.get("errata", ()))
+
+
+def shown_claim(page: Plain) -> Iterator[str]:
+    """Lines about a claim."""
+    parts = [told.part for told in page["parts"]]
+    yield from _head({**page, "summary": page["title"]})
+    yield labelled("statement", page["statement"])
+    for assumption in page["assumptions"]:
+        yield labelled("assumes", assumption)
+    columns = [Heading(key, {"id": "part"}.get(key, key)) for key in ("id", "kind", "calibrations")]
+    columns += [Heading("over", "over", shrink=12), *(Heading(key, key, True) for key in ("exponent", "tolerance"))]
+    rows = [
+        {
+            "id": part.id,
+            "kind": part.kind,
+            "calibrations": ", ".join(part.calibrations),
+            "over": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
+            "exponent": part.exponent,
+            "tolerance": part.rules.tolerance_of(part),
+            "bound": part.bound.partition(".")[2],
+        }
+        for part in parts
+    ]
+    yield "\n" + table([*columns, Heading("bound", "bound", shrink=12)], rows) + "\n"
+    for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
+        yield labelled("bound", f"{name.partition('.')[2]} = {text}")
+    for name, symbol in page["symbols"].items():
+        entry = symbol.get("entry", "")
+        place = f"   ({entry})" if entry not in ("", name) else ""
+        yield labelled("", f"{name} = {symbol['means']}{place}")
+    for part in parts:
+        for text in filter(None, (part.aside, part.note)):
+            yield labelled(part.id, text, 2 + max(len(p.id) for p in parts))
+    yield from _errata_titles(page["errata"])
+    recorded = read_record(recorded_path("ci"), paper=page["id"].partition(".")[0])  # a claim names no other paper's
+    if own := [row for row in recorded if row.id == page["id"]]:
+        for line in lines_of(answers(own, recorded)[page["id"]]):
+            yield labelled("recorded", line)
+    yield labelled("measure", f"dpsco claim {page['id']}")
+
+
+def shown_table(page: Plain) -> Iterator[str]:
+    """Lines about a table."""
+    yield from _head({"source": "", **page, "summary": page.get("title", "")})
+    if note := " ".join(page.get("note", "").split()):
+        yield labelled("note", note)
+    if rows := page.get("computed_rows"):
+        shown = [{key: v if isinstance(v, str) else number(v) for key, v in row.items()} for row in rows]
+        yield "\n" + table([Heading(key, key.replace("_", " "), numeric=key != "verdict") for key in rows[0]], shown)
+    for row in page.get("rows", ()):
+        yield ""
+        for key, value in row.to_json().items():
+            yield labelled(key, ", ".join(value) if isinstance(value, list) else str(value))
+
+
+def shown_errata(page: Plain) -> Iterator[str]:
+    """Lines about one or all errata of a paper."""
+    if len(page["errata"]) > 1:
+        yield from _errata_titles(page["errata"])
+        yield "\n" + counted_changes(page["errata"])
+        yield f"\ndpsco show {page['paper']}.E1 shows one of them"
+        return
+    for erratum in page["errata"]:
+        yield f"{erratum.paper}.{erratum.id}   {erratum.title}\n"
+        for key in ("printed", "calculation", "consequence"):
+            yield labelled(key, getattr(erratum, key)) + "\n"
+        yield labelled("changes", f"{erratum.changes}: {CHANGES[erratum.changes].meaning}") + "\n"
+        if page["letters"]:
+            yield labelled("letters", page["letters"]) + "\n"
+        yield labelled("check", erratum.check)
+
+
+def _head(page: Plain) -> Iterator[str]:
+    yield f"{page['id']}   ({page['kind']})"
+    yield labelled("", page["summary"]) if page["summary"] else ""
+    yield labelled("source", page["source"])
+
+
+def _errata_titles(entries: Sequence[Erratum]) -> Iterator[str]:
+    for erratum in entries:
+        yield labelled(f"{erratum.paper}.{erratum.id}", f"{erratum.title} ({erratum.changes})", 17)
+
+
+PRINTERS: dict[str, Callable[[Plain], Iterator[str]]] = {
+    "algorithm": shown_entry,
+    "problem": shown_entry,
+    "claim": shown_claim,
+    "table": shown_table,
+    "errata": shown_errata,
+}
+"""Kind of what is described -> the lines that ``show`` prints of it."""

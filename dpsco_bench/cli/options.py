@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError, integral
 
+SHARED: Mapping[str, Mapping[str, Any]] = {
+    "profile": {"default": "ci", "help": "smoke, ci or full (default: ci)"},
+    "json": {"action": "store_true", "help": "print JSON (NaN is null, infinity is the string inf)"},
+    "plugin": {
+        "action": "append",
+        "default": [],
+        "metavar": "FILE",
+        "help": "Python file that registers algorithms, problems and so on, or folder of a paper's package",
+    },
+}
+"""Options that several verbs have -> what `argparse` makes of them."""
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON (NaN is null, infinity is the string inf)")
 
-
-def add_plugins(parser: argparse.ArgumentParser) -> None:
-    """``--plugin FILE``, repeatable."""
-    parser.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="Python file that registers algorithms, problems and so on, or folder of a paper's package",
-    )
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options of `SHARED`."""
+    for name in names:
+        parser.add_argument(f"--{name}", **SHARED[name])
 
 
 def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
@@ -51,8 +53,7 @@ def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
     add_algorithm(parser, keys)
     parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
-    add_json(parser)
-    add_plugins(parser)
+    add_shared(parser, "json", "plugin")
 
 
 def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:

@@ -19,13 +19,11 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorith
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
 from dpsco_bench.claims.costs import expected_seconds
-from dpsco_bench.claims.entries import build_checked, check_names, listed
-from dpsco_bench.claims.files import read_shipped, read_yaml
+from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped, read_yaml
 from dpsco_bench.claims.grids import PROFILES, by_profile
 from dpsco_bench.claims.jobs import finished
 from dpsco_bench.claims.model import check_profile
-from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job

@@ -19,8 +19,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.calibrated import CalibratedCell

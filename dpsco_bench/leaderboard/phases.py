@@ -21,14 +21,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, cost_text
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
+from dpsco_bench.report.citations import method_name
 from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
 from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
-from dpsco_bench.report.marks import MARK
 from dpsco_bench.report.numbers import is_number, number, plain
 from dpsco_bench.report.wording import parameter_label
 
@@ -127,7 +127,7 @@ def winners_text(rows: Sequence[Standing]) -> str:
         return f"Nothing beats the start at {shares[winner]} {points}{rest}"
     ties = sum(len(row.tied) > 1 for row in decided if row.winner == winner)
     tied = "" if not ties else ", all ties" if ties == firsts[winner] else f", {ties} of them ties"
-    return f"{winner.replace('_', ' ')} has the least mean risk at {firsts[winner]} {points}{tied}{rest}"
+    return f"{method_name(winner)} has the least mean risk at {firsts[winner]} {points}{tied}{rest}"
 
 
 def board_message(board: BoardResults) -> str:
@@ -206,7 +206,7 @@ def _tiles(rows: Sequence[Standing]) -> Callable[[Axes], None]:
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlabel(parameter_label("n"))
-        axes.set_ylabel(parameter_label("epsilon") if alike else "ε, d, by ε/√d", labelpad=1.5)
+        axes.set_ylabel(parameter_label("epsilon") if alike else "privacy ε, dimension d", labelpad=1.5)
 
     return draw
 
@@ -281,7 +281,7 @@ def name_text(row: Standing) -> str:
     if row.contenders:
         least = "the start" if row.winner == TRIVIAL else row.winner
         least, others = _broken(least), len(row.contenders)
-        other = _broken("or_" + row.contenders[0].method) if others == 1 else f"or {others} others"
+        other = _broken(row.contenders[0].method, "or ") if others == 1 else f"or {others} others"
         if len(f"{least}\n{other}".splitlines()) > MOST_LINES:
             other = "or 1 other"
         return f"{least}\n{other}?"
@@ -303,9 +303,9 @@ def tile_text(row: Standing) -> str:
     return f"{number(-100 * row.margin, 2)}\u2009%" if is_number(row.margin) else ""
 
 
-def _broken(name: str) -> str:
-    """Break a name into three lines at most, of a dozen characters, at underscores."""
-    return "\n".join(textwrap.wrap(name.replace("_", " "), 12, break_long_words=False, break_on_hyphens=False)[:3])
+def _broken(label: str, before: str = "") -> str:
+    """Break the name of a method into three lines at most, of 18 characters."""
+    return "\n".join(textwrap.wrap(before + method_name(label), 18, break_long_words=False, break_on_hyphens=False)[:3])
 
 
 def _colour(paper: str) -> str:

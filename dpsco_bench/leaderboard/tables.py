@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,9 +22,8 @@ from dpsco_bench.leaderboard.standings import (
     Unrun,
 )
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
-from dpsco_bench.report.address import address
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
 LEFT_OUT_WORDS = {
@@ -66,22 +65,22 @@ def kind_text(kind: str) -> str:
     return kind.removeprefix("excess ")
 
 
-def winner_text(row: Standing) -> str:
-    """Name the winner, or those that cannot be told apart from it."""
+def winner_text(row: Standing, name: Callable[[str], str] = str) -> str:
+    """Name the winner, or those that cannot be told apart from it; ``name`` names a label."""
     if row.runner_up is None:
         return "no method whose privacy is proven was run" if row.methods else "no method was run"
     if row.contenders:
-        return f"undecided; least of those run: {row.winner}; {contenders_text(row)}"
-    return row.winner if len(row.tied) == 1 else "tie: " + ", ".join(row.tied)
+        return f"undecided; least of those run: {name(row.winner)}; {contenders_text(row, name)}"
+    return name(row.winner) if len(row.tied) == 1 else f"tie: {', '.join(map(name, row.tied))}"
 
 
-def contenders_text(row: Standing) -> str:
+def contenders_text(row: Standing, name: Callable[[str], str] = str) -> str:
     """Name each contender that is left out, and where it was how good."""
     told = []
     for one in row.contenders:
         pairs = (("n", one.n, None), ("d", one.d, row.d), ("ε", one.epsilon, row.epsilon))
-        place = ", ".join(f"{name} = {plain(there)}" for name, there, here in pairs if there != here)
-        told.append(f"{one.method} (no. {one.place} at {place}{one.cost and f'; here {one.cost}'})")
+        place = ", ".join(f"{key} = {plain(there)}" for key, there, here in pairs if there != here)
+        told.append(f"{name(one.method)} (no. {one.place} at {place}{one.cost and f'; here {one.cost}'})")
     return f"contender{'s' * (len(told) > 1)} left out: {', '.join(told)}, too long here"
 
 

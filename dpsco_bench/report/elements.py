@@ -127,10 +127,11 @@ def sparse_axis(axes: Axes, values: Iterable[float], label: str) -> None:
 
 
 def real_epsilon_figure(module: str, name: str) -> None:
-    """Register ``<paper>.real_epsilon`` for a paper's module: claimed against real epsilon of all its mechanisms."""
+    """Register ``<paper>.real_epsilon`` for a paper's module: real over claimed epsilon, a panel per mechanism."""
 
     def draw(inputs: Inputs) -> list[Panel]:
-        return claimed_and_real(inputs, name.partition(".")[0])
+        found = sorted(charged_mechanisms(inputs, name.partition(".")[0]).items())
+        return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
     draw.__module__ = module
     paper_figure(
@@ -168,12 +169,6 @@ def charged_mechanisms(inputs: Inputs, paper: str) -> dict[str, dict[str, list[C
                     name = LedgerRow((cell,)).variant
                     found.setdefault(cell.cell.algorithm, {}).setdefault(name, []).append(cell)
     return found
-
-
-def claimed_and_real(inputs: Inputs, paper: str) -> list[Panel]:
-    """Draw a panel per mechanism of a paper: real over claimed epsilon of the paper's noise, as the ledger has it."""
-    found = sorted(charged_mechanisms(inputs, paper).items())
-    return [_mechanism_panel(algorithm, kinds) for algorithm, kinds in found if any(map(_finite, kinds.values()))]
 
 
 def _finite(cells: Iterable[Charged]) -> list[Charged]:

@@ -32,9 +32,8 @@ from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y, va
 from dpsco_bench.report.drawing import FAINT, INK, SHADES, TEXTS, Panel, bare, compose, save, style, words_panel
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.messages import NOISE, claim_title
-from dpsco_bench.report.method_styles import MethodStyle, styles_of
 from dpsco_bench.report.numbers import is_number, number, plain, slope
-from dpsco_bench.report.own_figures import extra_panels
+from dpsco_bench.report.own_figures import MethodStyle, extra_panels, styles_of
 from dpsco_bench.report.panels import (
     BESIDE,
     LABEL_CHARACTERS,

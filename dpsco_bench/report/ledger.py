@@ -131,6 +131,12 @@ class LedgerRow:
         return [value for value in values if value is not None]
 
     @property
+    def rank(self) -> tuple[int, float]:
+        """Order rows for a reader: what exceeds its claim first, and the largest excess first."""
+        severity, excess = max(cell.noise.severity for cell in self.cells)
+        return -severity, -excess
+
+    @property
     def doubts(self) -> str:
         """Why it is not shown to be private."""
         return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))

@@ -50,6 +50,13 @@ def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
     return symbols(f"{where}{f', {risk[0]},' if risk else ''} {said}")
 
 
+def statement(claim: Claim) -> str:
+    """Name a statement, its place once: ``Theorem 4.2: DP-SVRG reaches ...``, ``Table 1, row [6]: noisy SGD``."""
+    where = place(claim)
+    placed = re.match(r"Table \d|Comparison table|Section \d|Audits ", claim.title) or where in claim.title
+    return claim.title if placed else f"{where}: {claim.title}"
+
+
 def place(claim: Claim) -> str:
     """Say where a statement stands in its paper: ``Theorem 4.2``, ``Table 1, row [34]``, ``Corollary 5, part 1``."""
     if re.match(r"Table \d|Comparison table", claim.title):
@@ -95,7 +102,8 @@ def phrase(score: Score) -> str:
     found = next(filter(None, known), "")
     if not found:
         return f"{score.kind.title}: {score.verdict}"
-    falls = _falls(score)
+    slopes = (score.row.bound_slope, score.row.slope, score.row.claimed_exponent)  # the bound's where it has one
+    falls = next((value < 0 for value in slopes if is_number(value) and math.isfinite(value) and value), True)
     what = score.quantity.removeprefix("excess ")
     noun = re.split(r",| per | to | of ", what)[0]  # ``value queries per call`` take a verb in the plural
     one = "" if noun.endswith("s") and not noun.endswith("ss") else "s"
@@ -108,11 +116,3 @@ def phrase(score: Score) -> str:
         "worse": "more slowly" if falls else "faster",
     }
     return found.format_map(words)
-
-
-def _falls(score: Score) -> bool:
-    """Check whether the bound falls along the sweep; the measured slope where the bound has none."""
-    for value in (score.row.bound_slope, score.row.slope, score.row.claimed_exponent):
-        if is_number(value) and math.isfinite(value) and value != 0:
-            return value < 0
-    return True

@@ -68,7 +68,9 @@ def number(value: object, digits: int = 3) -> str:
     power = int(exponent_text)
     round_power = math.isclose(value, 10.0**power, rel_tol=1e-12)
     if -3 < power < 5 or (power == -3 and not round_power):
-        return _fixed(float(value), max(0, digits - 1 - power), digits)
+        whole, decimals = value == round(value), max(0, digits - 1 - power)  # whole numbers in full
+        text = f"{value:,.0f}" if whole else f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
+        return text.replace("-", MINUS)
     lead = "" if round_power else f"{mantissa}×"
     return f"{lead}10{superscript(power)}".replace("-", MINUS)
 
@@ -116,9 +118,3 @@ def span(values: Iterable[object], show: Callable[[object], str] = number, least
 
 def _special(value: float) -> str:
     return "" if math.isfinite(value) else ("∞" if value > 0 else f"{MINUS}∞")
-
-
-def _fixed(value: float, decimals: int, digits: int) -> str:
-    """Show fixed decimals with the given significant digits; whole numbers in full; thousands apart by commas."""
-    text = f"{value:,.0f}" if value == round(value) else f"{float(f'{value:.{digits}g}'):,.{decimals}f}"
-    return text.replace("-", MINUS)

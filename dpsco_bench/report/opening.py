@@ -15,7 +15,7 @@ from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.messages import place
+from dpsco_bench.report.messages import statement
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import symbols
 
@@ -43,7 +43,7 @@ class ClaimLine:
     @property
     def statement(self) -> str:
         """Where it stands in its paper, and what it says."""
-        return symbols(f"{place(self.results.claim)}: {self.results.claim.title}")
+        return symbols(statement(self.results.claim))
 
     @property
     def text(self) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpsco_bench.analysis.ordering import OPEN, compared
 from dpsco_bench.claims.bounds.registry import errata_letters, get_bound
-from dpsco_bench.claims.erratum import CHANGES, WEIGHTIEST, Erratum
+from dpsco_bench.claims.catalogue import CHANGES, WEIGHTIEST, Erratum
 from dpsco_bench.claims.model import Part
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.problems.registry import problem_class
@@ -70,8 +69,14 @@ def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
 
 def _rate_columns(calibration: str) -> Columns:
     name, score = calibration_title(calibration), f"scores.{calibration}"
+    bound = Column(
+        f"{score}.row.bound_slope",
+        lambda value: "" if value is None else slope(value),
+        f"bound_slope_{calibration}",
+        numeric=True,
+    )
     return {
-        f"Bound, {name}": Column(f"{score}.row.bound_slope", shown_slope, f"bound_slope_{calibration}", numeric=True),
+        f"Bound, {name}": bound,
         f"Measured, {name}": Column(
             f"{score}.slope",
             raw={f"slope_{calibration}": f"{score}.row.slope", f"ci_{calibration}": f"{score}.row.ci"},
@@ -86,11 +91,6 @@ def verdict_column(calibration: str, sweep: str = "") -> Column:
     score = f"{sweep}scores.{calibration}"
     raw = {f"verdict_{calibration}": f"{score}.row.verdict"}
     return Column(f"{score}.verdict", raw=raw, kind="verdict", tone=f"{score}.tone")
-
-
-def shown_slope(value: float | None) -> str:
-    """Show a slope; nothing where there is no verdict."""
-    return "" if value is None else slope(value)
 
 
 def judged_calibrations(found: Iterable[Sweep]) -> list[str]:
@@ -114,13 +114,10 @@ def cells_table(claim: ClaimResults) -> ReportTable:
         names = row.parameters or (row.parameter,) * len(row.values)
         for name, value, mean, stderr, bound in zip(names, row.values, row.mean, row.stderr, row.bound, strict=False):
             known = is_number(mean) and is_number(bound) and bound
+            shown = count(mean) if score.kind.counts else with_error(mean, stderr)
             numbers = {"mean": mean, "stderr": stderr, "bound": bound, "ratio": mean / bound if known else None}
-            rows.append({"score": score, "parameter": name, "value": value, **numbers})
+            rows.append({"score": score, "parameter": name, "value": value, "shown": shown, **numbers})
     return ReportTable(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
-
-
-def _mean_text(cell: Mapping[str, Any]) -> str:
-    return count(cell["mean"]) if cell["score"].kind.counts else with_error(cell["mean"], cell["stderr"])
 
 
 PART: Columns = {
@@ -133,7 +130,7 @@ CELLS: Columns = {
     "In": Column("parameter", parameter_symbol),
     "Value": Column("value", plain, numeric=True),
     "Risk": RISK_KIND,
-    "Mean ± s.e.": Column(_mean_text, raw={"mean": "mean", "stderr": "stderr"}, numeric=True),
+    "Mean ± s.e.": Column("shown", raw={"mean": "mean", "stderr": "stderr"}, numeric=True),
     "Bound or reference": Column("bound", number, numeric=True),
     "Mean / bound": Column("ratio", number, numeric=True),
 }

@@ -16,10 +16,9 @@ from dpsco_bench.analysis.certified import uncertified
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.catalogue import table_texts
+from dpsco_bench.claims.catalogue import COMMON_N, TableRow, TableText, table_texts
+from dpsco_bench.claims.files import slug
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.claims.slug import slug
-from dpsco_bench.claims.tables import COMMON_N, TableRow, TableText
 from dpsco_bench.errors import failing_as
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.inputs import Inputs
@@ -208,7 +207,9 @@ def _rebuilt(inputs: Inputs, text: TableText) -> ReportTable:
     for calibration in judged_calibrations(row.sweep for row in rows):
         columns |= _measured_columns(calibration)
         if text.lower_bound:
-            columns |= _lower_columns(text.lower_bound, calibration)
+            title = f"Risk / {get_bound(text.lower_bound).text}, {calibration_title(calibration)}"
+            value = methodcaller("over_lower_bound", calibration)
+            columns[title] = Column(value, _or_nothing, f"over_lower_bound_{calibration}", numeric=True)
     columns |= _worst_columns(rows)
     if any(row.spent for row in rows):
         columns |= QUERIES
@@ -221,14 +222,6 @@ def _printed(title: str, row: RebuiltRow) -> str:
     return row.entry.printed.get(title, "")
 
 
-def _privacy(score: Score | None) -> str:
-    return privacy_text(score.row) if score else NOTHING
-
-
-def _part_and_method(row: RebuiltRow) -> str:
-    return f"{row.part} ({row.method})" if row.method else row.part
-
-
 def _first_count(values: Sequence[float] | None) -> str:
     return count(values[0]) if values else NOTHING
 
@@ -238,7 +231,7 @@ COLUMNS: Columns = {
     "Entry": Column("claims", raw="entry"),
     "Claimed": Column("claimed", symbols),
     "Part": Column(
-        _part_and_method,
+        lambda row: f"{row.part} ({row.method})" if row.method else row.part,
         raw={"part": "part", "method": "method", "instance": "instance"},
         kind="code",
         link=leads_to("sweep.part.0", "sweep.part.1"),
@@ -247,7 +240,9 @@ COLUMNS: Columns = {
         "where",
         raw={"parameter": "sweep.first.row.parameter", "n": "point.n", "d": "point.d", "epsilon": "point.epsilon"},
     ),
-    "Privacy of the paper's noise": Column(lambda row: _privacy(row.sweep.scores.get("paper")), raw="privacy"),
+    "Privacy of the paper's noise": Column(
+        lambda row: privacy_text(score.row) if (score := row.sweep.scores.get("paper")) else NOTHING, raw="privacy"
+    ),
 }
 QUERIES: Columns = {
     "Value queries claimed": Column(
@@ -301,7 +296,9 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
     for score in _stated(scores):
         if not is_number(score.row.worst_ratio) or uncertified(score.row):
             continue
-        ratios, cells = ratios_to(score.row.mean, score.row.bound), _cells_by_part(score)
+        jobs = {group: score.results.job(group.part, score.row.calibration) for group in measured_parts(score)}
+        cells = {group.part: group.cells for group, job in jobs.items() if job and job.has_run}  # a plan has none
+        ratios = ratios_to(score.row.mean, score.row.bound)
         if sum(cells.values()) != len(ratios):
             continue
         key = f"{UNSPLIT}_" * score.part.bound.endswith(f"_{UNSPLIT}") + score.row.calibration
@@ -321,12 +318,6 @@ def _stated(scores: Sequence[Score]) -> list[Score]:
     return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]
 
 
-def _cells_by_part(score: Score) -> dict[str, int]:
-    """Count a row's cells by the part that they come from, in their order; what is only planned has none."""
-    jobs = {group: score.results.job(group.part, score.row.calibration) for group in measured_parts(score)}
-    return {group.part: group.cells for group, job in jobs.items() if job is not None and job.has_run}
-
-
 def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
     """Make a column of worst ratios for each calibration that has explicit bounds in the table."""
     columns = {}
@@ -336,13 +327,6 @@ def _worst_columns(rows: Sequence[RebuiltRow]) -> Columns:
             name = f"worst_ratio_{form}{calibration}"
             columns[title] = Column(f"worst.{form}{calibration}", _or_nothing, name, numeric=True)
     return columns
-
-
-def _lower_columns(bound: str, calibration: str) -> Columns:
-    """Make the column of risks over the table's lower bound under one calibration."""
-    title, ratio = f"Risk / {get_bound(bound).text}, {calibration_title(calibration)}", "over_lower_bound"
-    value = methodcaller(ratio, calibration)
-    return {title: Column(value, _or_nothing, f"{ratio}_{calibration}", numeric=True)}
 
 
 def _or_nothing(ratio: float | None) -> str:

@@ -11,9 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpsco_bench.execution.summary import SweptRun
-from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.report.drawing import INK, style, svg_text
-from dpsco_bench.report.marks import MARK
 from dpsco_bench.report.numbers import plain
 
 WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16

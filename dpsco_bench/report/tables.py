@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path as Folder
 from typing import Any
 
+from dpsco_bench.claims.files import slug
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.report.address import address
 
 Row = Any
 Path = str | Callable[[Row], Any]
@@ -238,3 +238,11 @@ WRITERS: Mapping[str, Callable[[ReportTable], str | bytes]] = {
     "tex": to_latex,
     "parquet": to_parquet,
 }
+
+
+def address(*names: str) -> str:
+    """Make the anchor of a thing by its names, the same on every page, out of ``paper.thm4.2`` and ``rate-n``.
+
+    Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
+    """
+    return "--".join(map(slug, names))

@@ -117,11 +117,6 @@ def meanings() -> list[tuple[str, str, str]]:
     return rows
 
 
-def noise_name(calibration: str) -> str:
-    """Say what a calibration is called: ``paper noise``, ``noise off``."""
-    return "noise off" if calibration == "none" else f"{calibration} noise"
-
-
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
     """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 

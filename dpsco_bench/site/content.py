@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.claims.catalogue import load_errata
-from dpsco_bench.claims.erratum import Erratum
+from dpsco_bench.claims.catalogue import Erratum, load_errata
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.report.audits import audit_scores
 from dpsco_bench.report.inputs import Inputs

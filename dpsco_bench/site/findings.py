@@ -18,11 +18,11 @@ from dpsco_bench.claims.catalogue import naming
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.registry import papers
-from dpsco_bench.report.address import address
 from dpsco_bench.report.drawing import COLOURS as NOISE
 from dpsco_bench.report.drawing import FAINT, GREY, INK, style, svg_text
 from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all_findings
 from dpsco_bench.report.numbers import number
+from dpsco_bench.report.tables import address
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import SiteContent
 

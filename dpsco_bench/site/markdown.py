@@ -15,6 +15,8 @@ _OPENING = re.compile(r"^(\d*)([-+=:.)])(?=\s|$|:)")
 _WIDTH = re.compile(r'width="([\d.]+)pt"')
 ONE_PANEL = 72 * PANEL_WIDTH * 1.2
 """Points up to which a figure is read on every screen: a panel, and names beside it."""
+ABSENT = "·"
+"""A cell of a question that is not asked."""
 NO_SEARCH = "---\nnosearch: true\n---\n"
 """Opening of a page whose words stand on other pages, so that a search finds those."""
 SORTABLE = 12
@@ -50,7 +52,9 @@ def link(words: str, target: str) -> str:
 
 
 def badge(words: str, tone: str) -> str:
-    """Show a verdict or a standing: symbol and words, in the colour of its tone."""
+    """Show a verdict or a standing: symbol and words, in the colour of its tone; what was not asked, as a dot."""
+    if words == ABSENT:
+        return words
     return f"[{SYMBOLS.get(tone, '·')}\u00a0{text(words)}]{{.v .{tone}}}"
 
 

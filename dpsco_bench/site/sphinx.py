@@ -25,10 +25,10 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.site.markdown import fenced
 
 THEME = Path(__file__).with_name("theme")
-NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "benchmarks", "provenance")
+NO_SIDEBAR = ("index", "*/index", "verdicts", "which", "privacy", "provenance")
 """Pages without pages beside them; their tables need the room."""
-CONTENTS = ("guide/*", "errata/*", "benchmarks")
-"""Pages with a list of their headings, which takes a fifth of the width from their tables."""
+CONTENTS = ("index", "guide/*", "errata/*", "papers/*", "claims/*.*", "methods/*.*")
+"""Pages with a list of their headings, "On this page"."""
 _LABEL = re.compile(r"^\((\S+)\)=$", re.MULTILINE)
 _ANCHOR = re.compile(r"\{#(\S+?)\}")
 _TABLE = re.compile(r"^\{\.(sortable|plain)\}\n((?:\|.*\n)+)", re.MULTILINE)
@@ -79,6 +79,7 @@ def settings(title: str, static: Path) -> dict[str, Any]:
             "pygments_light_style": "a11y-high-contrast-light",
             "pygments_dark_style": "a11y-high-contrast-dark",
         },
+        "html_context": {"default_mode": "auto"},
         "html_sidebars": {page: [] for page in NO_SIDEBAR},
         "html_static_path": [str(static)],
         "html_css_files": ["dt_bundle.css", "site.css"],
@@ -122,6 +123,9 @@ def build(source: Path, out: Path, title: str, builder: str = "html", cores: int
         )
         application.add_search_language(_words())
         application.build()
+    script = out / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    if script.is_file():  # the theme tells the console what it does
+        script.write_text(script.read_text("utf-8").replace("console.log(", "void("), encoding="utf-8")
     warnings = [line for line in re.sub(r"\x1b\[[\d;]*m", "", said.getvalue()).splitlines() if line.strip()]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""

@@ -26,14 +26,11 @@ from dpsco_bench.report.tables import ReportTable, write_table
 from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.findings import draw_findings, findings
 from dpsco_bench.site.pages.claims import claim_pages, yaml_files
-from dpsco_bench.site.pages.errata import errata_pages
 from dpsco_bench.site.pages.guide import guide_pages
-from dpsco_bench.site.pages.home import home_page
+from dpsco_bench.site.pages.home import home_page, which_pages
+from dpsco_bench.site.pages.ledgers import errata_pages, jobs_table, privacy_page, provenance_page
 from dpsco_bench.site.pages.methods import method_pages
 from dpsco_bench.site.pages.papers import paper_pages
-from dpsco_bench.site.pages.privacy import privacy_page
-from dpsco_bench.site.pages.provenance import jobs_table, provenance_page
-from dpsco_bench.site.pages.which import which_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
 TITLE = "dpsco_bench"

@@ -123,6 +123,19 @@ def test_numbers_of_what_is_said(value, shown):
     assert f"(eps >= {shown}, claimed 1)" in Noise("exceeds_claim", value, "lower", 1.0).said
 
 
+def test_no_epsilon_is_above_its_claim_by_rounding_alone():
+    (found, above) = (noise_behind([cell("proven", value, "upper")]).epsilon_real for value in (1 + 2e-16, 1 + 1e-6))
+    assert found == 1.0 and above > 1.0
+
+
+@pytest.mark.parametrize(
+    ("status", "constants", "marked"), [("unproven", "nominal", True), ("proven", "nominal", False)]
+)
+def test_an_upper_bound_above_the_claim_tells_of_nominal_constants(status, constants, marked):
+    """Nothing is proven of such noise, whatever its bound says; the answers mark it."""
+    assert noise_behind([cell(status, 1.63, "upper", constants=constants)]).declared is marked
+
+
 def test_a_verdict_on_privacy_says_which_records_it_compares():
     named = Noise("exceeds_claim", 888_000.0, "lower", 1.0, attained=False, pair="two opposed records")
     assert named.said == f"not private{ELSEWHERE} (eps >= 888,000, claimed 1, by two opposed records)"

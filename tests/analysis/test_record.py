@@ -219,6 +219,14 @@ def test_a_recorded_bound_is_still_one(tmp_path, value, kind, shown):
     assert f"eps {shown}," in found.noise.said and found.noise.said == fresh.noise.said
 
 
+def test_a_recorded_bound_compares_with_its_claim_as_the_run_does(tmp_path):
+    """69.24396 to four digits is 69.25 upwards and 69.24 as a claim: a proven epsilon would exceed it."""
+    value = 69.24396351258213
+    record(tmp_path / "ci.json", [row("holds", noise=Noise("proven", value, "upper", value))])
+    (found,) = read_record(tmp_path / "ci.json")
+    assert 69.24 < found.noise.epsilon_real <= found.noise.epsilon_claimed < 69.25
+
+
 def test_recording_a_record_changes_nothing(tmp_path):
     path = shared_dir("workflows") / "recorded" / "ci.json"
     record(tmp_path / "ci.json", read_record(path))

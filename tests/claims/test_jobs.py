@@ -6,11 +6,10 @@ import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import CALIBRATION_MODULES, RUN_MODULES, kernels_beside
 from dpsco_bench.execution.jobs import stage_ends
-from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily
 from dpsco_bench.problems.registry import PROBLEMS
@@ -66,13 +65,6 @@ def test_counted_extras_are_run_and_charged_and_planned_counts_are_not():
     assert (planned.evaluation, counted.evaluation) == ("plan_only", "run")
     assert (planned.charged, counted.charged) == (False, True)
     assert planned.calibration_key != counted.calibration_key
-
-
-def test_observers_of_rounds_are_part_of_a_job():
-    assert base().rounds == "" and jobs(rounds="none")[0].key != base().key
-    assert jobs(rounds="none")[0].calibration_key == base().calibration_key
-    with pytest.raises(InputError, match="rounds = 'guess': must be one of .*zhang2022"):
-        jobs(rounds="guess")
 
 
 def test_what_else_changes_along_a_sweep():
@@ -148,12 +140,6 @@ def test_cells_take_the_swept_and_the_fixed_values():
         jobs(sweep={"parameter": "kappa", "values": {"smoke": [8.0, 9.0]}}, fixed=fixed, replicates={"smoke": 16})
 
 
-def test_kinds_that_judge_the_plan_do_not_run():
-    assert {job.evaluation for job in jobs(kind="privacy", **BARE)} == {"plan_only"}
-    assert {job.evaluation for job in jobs(kind="complexity")} == {"plan_only"}
-    assert {job.evaluation for job in jobs()} == {"run"}
-
-
 SAME = [
     {"settings": {"data_root": "elsewhere"}},
     {"kind": "ordering", "pair": ["", ""], **BARE},
@@ -226,21 +212,10 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, par
     assert all({name for folder, name in names if folder == "geometry"} == sets for names in last)
 
 
-def test_calibrations_have_different_keys():
-    made = jobs()
-    assert len({job.key for job in made}) == len({job.calibration_key for job in made}) == 3
-
-
 def test_profiles_share_equal_work():
     """The same cells in another profile are the same job."""
     fixed = {"d": 3, "epsilon": 1.0, "delta": 1e-5}
     assert jobs("smoke", fixed=fixed)[0].key == jobs("ci", fixed=fixed)[0].key
-
-
-def test_charged_and_uncharged_calibrations_of_equal_cells_are_not_mixed_up():
-    privacy, complexity = jobs(kind="privacy", **BARE)[0], jobs(kind="complexity")[0]
-    assert privacy.cells == complexity.cells
-    assert privacy.calibration_key != complexity.calibration_key
 
 
 def test_code_in_use_changes_the_key(monkeypatch):
@@ -261,14 +236,6 @@ def test_code_in_use_changes_the_key(monkeypatch):
     fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"
     assert running == parts | {*RUN_MODULES, fused}
     assert made.key != base().key
-
-
-def test_a_plugin_that_a_job_does_not_use_changes_no_key(tmp_path):
-    """One's own files are loaded for every job, and count for those that use something of them."""
-    path = tmp_path / "mine.py"
-    path.write_text("x = 1\n")
-    load_plugins([path])
-    assert jobs(settings={"plugins": (str(path),)})[0].key == base().key
 
 
 def test_absent_data_skip_the_job(tmp_path):

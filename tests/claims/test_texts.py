@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,14 +17,11 @@ from dpsco_bench.claims.bounds.registry import (
     Symbol,
     alphabetical,
     bound,
-    errata_letters,
     evaluate,
     get_bound,
-    glossary_of,
-    paper_bounds,
     used_symbols,
 )
-from dpsco_bench.errors import BrokenPaper, InputError
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants
 
@@ -74,15 +70,6 @@ def test_what_is_not_in_the_notation_is_named(text, rest):
         read(text)
 
 
-def test_names_are_the_free_symbols():
-    assert read("n T, T = sum_{t=1}^{K} t d; accounted: A'").names == {"n", "K", "d", "A'"}
-
-
-def test_no_case_that_applies():
-    with pytest.raises(InputError, match="one with a case that applies"):
-        read("1 for p = 1").value(ENV.__getitem__)
-
-
 def test_alternatives_belong_to_calibrations():
     accounted = replace(CONTEXT, calibration="accounted")
     assert evaluate("x.y", "l", CONTEXT) == math.log(1e6)
@@ -90,11 +77,6 @@ def test_alternatives_belong_to_calibrations():
     assert [evaluate("x.y", "n; accounted: d", c) for c in (CONTEXT, accounted)] == [100, 8]
     with pytest.raises(InputError, match="^symbol in the text of x.y = 'Q': must be one of d, delta, e, eps, l, n, p$"):
         evaluate("x.y", "Q n", CONTEXT)
-
-
-def test_a_source_that_is_not_there():
-    with pytest.raises(InputError, match="^source = 'scales.inner or scales.gradient': must be an entry of the cell"):
-        evaluate("wang2017.thm4_2", "sigma", CONTEXT)
 
 
 def test_symbols_are_those_of_the_text_and_of_their_definitions():
@@ -166,36 +148,6 @@ def test_kappa_is_the_condition_number():
                 for s in get_bound(name).all_symbols}  # fmt: skip
         assert not GLOSSARIES.get(paper).keys() - used - {"learner"}, paper
     assert set(COMMON) <= {s for name in SHIPPED for s in get_bound(name).all_symbols}
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ({"text": True}, "text of bound mine.b = True: must be a text"),
-        ({"text": "the largest <w, x>"}, "formula = 'the largest <w': must be in the notation of bounds"),
-        ({"text": "d R", "symbols": {"R": 3}}, "R of bound mine.b = 3: must be a Symbol with words"),
-    ],
-)
-def test_what_a_bound_says_is_checked_when_it_is_registered(given, named):
-    with pytest.raises(InputError, match=re.escape(named)):
-        bound("mine.b", **given)
-
-
-def test_a_glossary_has_symbols():
-    with pytest.raises(InputError, match="R of the glossary of mine2026 = 'radius': must be a Symbol with words"):
-        paper_bounds("mine2026", {}, {"R": "radius"})
-    assert GLOSSARIES.find("mine2026") is None
-
-
-def test_the_words_of_a_paper_that_cannot_be_imported_are_left_out(monkeypatch):
-    """It has been named; its results are shown without them."""
-
-    def broken(name):
-        raise BrokenPaper("gone2026", "ModuleNotFoundError")
-
-    monkeypatch.setattr(GLOSSARIES, "find", broken)
-    assert {"n", "d", "eps"} <= glossary_of("gone2026.b").keys()
-    assert errata_letters("gone2026", []) == ""
 
 
 SEEDED = """

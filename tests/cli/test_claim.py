@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.compose import claim_plan, left_out
+from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import worker
@@ -29,14 +29,6 @@ def test_rows_have_the_documented_schema(dpsco):
     assert privacy and all("epsilon_real" in row for row in privacy)
     assert any(row["verdict"].startswith("fails") for row in privacy)  # and yet the exit code is 0
     assert {tuple(row["answers"]) for row in rows} == {("noise",), ("printed", "noise", "private")}
-
-
-def test_the_table_fits_and_shows_real_epsilons(dpsco):
-    outcome = dpsco("claim", *CLAIMS, "--profile", "smoke")
-    assert max(map(len, outcome.out.splitlines())) <= 100
-    assert "real eps" in outcome.out and "diag_quadratic-n" in outcome.out
-    assert "wang2017.thm6.1\n  Is the printed noise private: " in outcome.out
-    assert "diag_quadratic-n.paper" in outcome.err  # progress
 
 
 def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
@@ -84,23 +76,6 @@ def test_absent_data_are_skipped_with_the_command_that_gets_them(dpsco):
     rows = json.loads(outcome.out)
     assert outcome.code == 0 and rows
     assert all(row["verdict"].startswith("skipped: data absent") for row in rows)
-
-
-def test_parts_that_the_profile_leaves_out_are_named(dpsco):
-    others = left_out("wang2017.thm4.4", "smoke")
-    assert "soft_quadratic_pp-n" in others and set(left_out("wang2017.thm4.4", "full")) < set(others)
-    outcome = dpsco("claim", "wang2017.thm4.4", "--profile", "smoke")
-    assert f"profile smoke has no values for {others[0]}" in " ".join(outcome.out.split())
-
-
-def test_a_claim_is_drawn_into_a_folder(dpsco, tmp_path):
-    outcome = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--figures", "drawn")
-    drawn = sorted(path.name for path in (tmp_path / "drawn").iterdir())
-    assert outcome.code == 0 and drawn == ["wang2017.thm6.2.pdf", "wang2017.thm6.2.svg"]
-    assert outcome.out.splitlines()[-2:] == [f"figure: drawn/{drawn[1]}", f"figure: drawn/{drawn[0]}"]
-    (tmp_path / "file").write_text("")
-    refused = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--figures", "file")
-    assert refused.code == 2 and refused.err.count("\n") == 1 and "--figures = 'file/" in refused.err
 
 
 def test_a_paper_and_a_pattern_are_sets_of_claims():

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.cli.verbs import compare, gate
 from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.jsonio import dumps_canonical, sealed
@@ -46,15 +45,6 @@ def test_only_a_changed_word_fails(dpsco, results):
     assert outcome.code == 1 and "CHANGED" in outcome.out and "1 of 2 verdicts changed" in outcome.out
 
 
-def test_json_has_a_row_per_verdict(dpsco, results):
-    results([row("a", "holds"), row("b", "match")], [row("a", "fails")])
-    outcome = dpsco("compare", "--profile", "smoke", "--json")
-    first, second = json.loads(outcome.out)
-    assert outcome.code == 1
-    assert (first["recorded"], first["fresh"], first["what"], first["fails"]) == ("fails", "holds", "changed", True)
-    assert (second["recorded"], second["what"], second["fails"]) == (None, "new", False)
-
-
 def test_a_moved_slope_and_a_longer_run_are_told_and_fail_nothing(dpsco, results, monkeypatch):
     known = {**row("a", "match"), "slope": -1.0, "ci": [-1.1, -0.9]}
     results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
@@ -89,9 +79,3 @@ def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_pat
     (tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json").write_text("damaged")
     outcome = dpsco("gate", "--profile", "smoke")
     assert "4 recorded verdicts have none here: of wang2017.thm6.1, wang2017.thm6.3" in outcome.out
-
-
-def test_verdicts_that_no_plan_names_are_ignored(dpsco, results, tmp_path):
-    results([row("a", "holds")], [row("a", "holds")])
-    (tmp_path / "results" / "smoke" / "plan.json").write_text(sealed(dumps_canonical(WorkPlan("smoke", ()))))
-    assert dpsco("compare", "--profile", "smoke").code == 2

@@ -5,8 +5,7 @@ import pytest
 from dpsco_bench.cli import outline
 from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
 from dpsco_bench.registry import modules_in, papers
-from dpsco_bench.report.method_styles import METHOD_STYLES
-from dpsco_bench.report.own_figures import FIGURES, PANELS
+from dpsco_bench.report.own_figures import FIGURES, METHOD_STYLES, PANELS
 from dpsco_bench.report.rebuilt import COMPUTED
 from dpsco_bench.report.wording import LABELS
 

@@ -12,7 +12,7 @@ from dpsco_bench.claims.plan import WorkPlan
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.gc import FRESH_SECONDS
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.jsonio import is_abandoned, is_draft
+from dpsco_bench.jsonio import is_draft
 
 HEX = "0123456789abcdef" * 2
 KILLED = """
@@ -75,7 +75,3 @@ def test_what_a_living_process_may_own_stays(files, dead):
     assert main(["gc", "--profile", "smoke"]) == 0
     assert [path.exists() for path in (mine, young, others, no_draft)] == [True] * 4
     assert not old.exists() and not unnumbered.exists()
-
-
-def test_a_draft_that_goes_meanwhile_is_nobodys_concern(tmp_path, dead):
-    assert not is_abandoned(tmp_path / f".{dead}-{HEX}.part.gone", 0.0)

@@ -3,18 +3,21 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from types import SimpleNamespace
 
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.catalogue import claim_ids, errata_papers, find_errata, load_errata, read_claim
-from dpsco_bench.claims.erratum import CHANGES, counted_changes
-from dpsco_bench.cli.describe import _meaning, describe, on_others, paragraphs
-from dpsco_bench.cli.verbs import list as list_verb
+from dpsco_bench.claims.catalogue import (
+    CHANGES,
+    claim_ids,
+    counted_changes,
+    errata_papers,
+    find_errata,
+    load_errata,
+    read_claim,
+)
+from dpsco_bench.cli.describe import PRINTERS, describe, paragraphs
 from dpsco_bench.cli.verbs.list import SCREEN
-from dpsco_bench.cli.verbs.show import _PRINTERS as PRINTERS
-from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.problems.registry import list_problems
 from tests.marks import rest_at_night
 
@@ -29,19 +32,6 @@ def test_list_has_an_entry_per_item_in_text_and_json(dpsco, what):
     assert all({"id", "source", "summary"} <= set(entry) and entry["summary"] for entry in entries)
     if what in KNOWN:
         assert [entry["id"] for entry in entries] == KNOWN[what]()
-
-
-def test_the_list_of_errata_says_what_each_changes(dpsco):
-    entries = json.loads(dpsco("list", "errata", "--json").out)
-    everything = [entry for paper in errata_papers() for entry in load_errata(paper)]
-    assert [(e["id"], e["changes"]) for e in entries] == [(f"{e.paper}.{e.id}", e.changes) for e in everything]
-    text = dpsco("list", "errata", "gopi2022", "guarantee").out
-    assert re.findall(r"^(\S+) +guarantee ", text, re.M) == ["gopi2022.E1", "gopi2022.E2", "gopi2022.E3"]
-
-
-def test_list_alone_names_what_can_be_listed():
-    with pytest.raises(DpscoError, match="list: needs one of algorithms.*claims.*problems"):
-        list_verb.execute(SimpleNamespace(what="", words=[], point=None, json=False, plugin=[]))
 
 
 def test_words_leave_entries_that_have_all_of_them(dpsco):
@@ -75,29 +65,6 @@ def test_show_says_what_every_option_means(id):
         assert option["meaning"] and option["meaning"] in text, option["name"]
 
 
-def test_a_docstring_may_refer_to_what_does_not_exist():
-    doc = (
-        "Plan.\n\nParameters\n----------\nstep : float\n    As for ``mine.nothing``, halved.\nother : int\n    Many.\n"
-    )
-    assert _meaning("step", doc, lambda id: "") == {"meaning": "As for ``mine.nothing``, halved.", "told_by": ""}
-    assert _meaning("other", doc, lambda id: "")["meaning"] == "Many."
-    assert _meaning("absent", doc, lambda id: "") == {"meaning": "", "told_by": ""}
-    told = _meaning(
-        "other", "Parameters\n----------\nstep, and the other options\n    As in `Base`.\n", {"Base": doc}.get
-    )
-    assert told == {"meaning": "Many.", "told_by": "Base"}
-
-
-def test_a_docstring_is_told_without_the_parameters_that_are_options():
-    doc = (
-        "Steps.\n\nOn all\nrecords.\n\nParameters\n----------\ngiven : Setting\n    On a ball.\nstep : float\n"
-        "    Long.\nvariant, step\n    ``literal``: as printed.\n\nNotes\n-----\nIt is known.\n"
-    )
-    assert paragraphs(doc) == ["Steps.", "On all\nrecords.", "It is known."]
-    assert [*on_others(doc, ["step"])] == [("given", "On a ball."), ("variant, step", "``literal``: as printed.")]
-    assert paragraphs("") == [] and paragraphs("Steps.") == ["Steps."]
-
-
 @pytest.mark.parametrize("id", claim_ids())
 def test_show_claim(dpsco, id):
     text, entry = dpsco("show", id.replace(".", "_")).out, json.loads(dpsco("show", id, "--json").out)
@@ -107,31 +74,6 @@ def test_show_claim(dpsco, id):
     assert all(part["formula"] for part in entry["parts"] if part.get("bound"))
     assert [erratum["id"] for erratum in entry["errata"]] == list(claim.errata)
     assert all(part.id in text for part in claim.parts) and f"dpsco claim {id}" in text
-
-
-@pytest.mark.parametrize("id", list_problems())
-def test_show_problem(dpsco, id):
-    text, entry = dpsco("show", id).out, json.loads(dpsco("show", id, "--json").out)
-    assert entry["constants"]["status"] in ("global", "nominal") and entry["constants"]["status"] in text
-    assert entry["traits"] and entry["dimension"] >= 1
-
-
-def test_show_table(dpsco):
-    entry = json.loads(dpsco("show", "wang2017.table1", "--json").out)
-    assert entry["kind"] == "table" and entry["rows"]
-    assert "wang2017.thm4.2" in dpsco("show", "wang2017/table1").out
-
-
-@pytest.mark.parametrize("paper", errata_papers())
-def test_ledger_is_complete_and_courteous(paper):
-    entries = load_errata(paper)
-    numbers = list(dict.fromkeys(entry.id.rstrip("b") for entry in entries))  # E4b is a remark on E4
-    assert [int(number[1:]) for number in numbers] == sorted({int(number[1:]) for number in numbers})
-    for entry in entries:
-        assert "text used here" in entry.printed
-        assert entry.calculation and entry.consequence and entry.title[0].isupper()
-        assert f"dpsco show {paper}.{entry.id}" != entry.command, "which checks nothing"
-        assert not set(entry.calculation.lower().split()) & {"wrong", "obviously", "careless"}
 
 
 def test_ledger_of_wang2017_has_all_sixteen():
@@ -168,29 +110,6 @@ def test_show_one_erratum_and_the_ledger(dpsco):
     assert [e["id"] for e in json.loads(dpsco("show", "wang2017.E4", "--json").out)["errata"]] == ["E4"]
 
 
-def test_a_computed_table_is_printed_with_its_numbers(dpsco):
-    """The command of zhang2022.E1: the cell beyond the range of the printed conversion."""
-    assert "fails (real eps 27.2)" in dpsco("show", "zhang2022.table3").out
-    rows = json.loads(dpsco("show", "zhang2022.table3", "--json").out)["computed_rows"]
-    assert [row["verdict"] == "holds" for row in rows] == [True] * 6 + [False]
-
-
-def test_an_unknown_erratum_is_named():
-    with pytest.raises(InputError, match="E99"):
-        find_errata("wang2017", ["E99"])
-
-
-def test_show_separates_the_ids_of_errata_from_their_titles(dpsco):
-    for id in ("bassily2021", "bassily2021.thm10.erm"):
-        assert "bassily2021.E10  Constants in the proofs" in dpsco("show", id).out
-
-
-def test_a_file_that_is_not_there_needs_what_only_its_data_know(dpsco):
-    outcome = dpsco("list", "algorithms", "--for", "problem=data_file")
-    assert outcome.code == 2
-    assert outcome.err == "dpsco: clip = 'missing': must be given, or path=FILE: without one only this key tells it\n"
-
-
 def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
     found = json.loads(dpsco("list", "algorithms", "--json", "--for", "problem=ridge_logistic").out)
     accepts = {entry["id"]: entry["accepts"] for entry in found}
@@ -199,12 +118,6 @@ def test_algorithms_that_accept_a_problem_and_why_the_others_refuse(dpsco):
     text = dpsco("list", "algorithms", "--for", "problem=ridge_logistic", "d=3").out
     first, second = text.split("\nrefuse it, and why\n")
     assert "wang2017.dp_svrg " in first and re.search(r"^bassily2021.gg_lmo +needs linear records", second, re.M)
-
-
-def test_an_algorithm_is_shown_by_the_name_that_rankings_have(dpsco):
-    assert dpsco("show", "ttz14").out == dpsco("show", "su2023.ttz14").out
-    refused = dpsco("show", "dp_sgdd")
-    assert refused.code == 2 and "dpsco: id = 'dp_sgdd'" in refused.err
 
 
 def test_every_erratum_that_is_listed_can_be_shown():

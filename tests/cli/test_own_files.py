@@ -2,8 +2,7 @@
 
 import pytest
 
-from dpsco_bench.cli.sweeps import NOTES, Failures
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.cli.sweeps import NOTES
 
 SWEEP = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "d=2", "replicates=2", "n=32,64")
 CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2")
@@ -28,14 +27,6 @@ def test_a_sweep_replaces_no_file_of_ones_own(dpsco, tmp_path, name):
     assert outcome.code == 2 and outcome.err.count("\n") == 1
     assert outcome.err.startswith(f"dpsco: hydra.sweep.dir = 'mine/{name}': must be the p")
     assert (tmp_path / "mine" / name).read_text() == "mine" and len(list((tmp_path / "mine").iterdir())) == 1
-
-
-def test_notes_are_read_and_forgotten(tmp_path):
-    failures = Failures(tmp_path / NOTES)
-    failures.note("0" * 16, DpscoError("of no use"))
-    assert str(failures.read()["0" * 16]) == "of no use"
-    failures.forget()
-    assert not failures.folder.exists()
 
 
 @pytest.mark.parametrize(("out", "taken"), [("only.svg", ""), ("chart", ""), ("c.parquet", "c.svg"), ("c.pq", "c.pq")])

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +13,11 @@ from omegaconf import OmegaConf
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.cli.composing import requests
-from dpsco_bench.cli.overrides import GROUPS, SETTINGS, default_name, store_options
+from dpsco_bench.cli.overrides import store_options
 from dpsco_bench.execution import progress
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.request import problem_options
-from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_metadata, read_table
-from dpsco_bench.paths import conf_dir
+from dpsco_bench.execution.results import RESULT_SCHEMA, parquet_table, read_table
 from dpsco_bench.problems.registry import list_problems, problem_class
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(dpsco_bench.__file__).parents[1])}
@@ -75,15 +71,6 @@ def rows(dpsco, *arguments):
     return json.loads(outcome.out)
 
 
-def test_defaults_and_keys_are_those_of_the_configuration():
-    text = OmegaConf.load(conf_dir() / "run.yaml")
-    entries = [entry for entry in text.pop("defaults") if entry != "_self_"]
-    groups = {key: value for entry in entries for key, value in entry.items()}
-    assert all(groups[key] == default_name(key) for key in ("algorithm", "problem"))
-    assert set(GROUPS) <= set(groups)
-    assert set(SETTINGS) | {"data", "hydra"} == set(text)
-
-
 def test_one_line_and_the_rows_with_their_configuration(dpsco, tmp_path):
     outcome = dpsco(*SMALL)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "risk" in outcome.out and "proven" in outcome.out
@@ -105,19 +92,6 @@ def test_json_summarises_the_rows(dpsco):
     assert row["epsilon_real"] == row["epsilon_output"] < 0.6 and row["epsilon_of"] == "output"
 
 
-def test_a_damaged_file_of_an_earlier_run_is_replaced(dpsco):
-    (row,) = rows(dpsco, *SMALL)
-    path = Path(row["out"])
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    outcome = dpsco(*SMALL)
-    assert outcome.code == 0 and f"dpsco: {path} is damaged (it is no result table): it counts as absent" in outcome.err
-    assert read_metadata(path)["schema"]
-    path.with_name("mine.parquet").write_bytes(content[:100])
-    outcome = dpsco(*SMALL, f"out={path.with_name('mine.parquet')}")
-    assert outcome.code == 2 and "this is another file" in outcome.err
-
-
 def test_the_library_gives_the_same_numbers(dpsco):
     (row,) = rows(dpsco, *SMALL, "noise_constant=2", "calibration=paper")
     result = dpsco_bench.run(
@@ -125,18 +99,6 @@ def test_the_library_gives_the_same_numbers(dpsco):
     )
     assert result.mean == row["risk"] and result.stderr == pytest.approx(row["stderr"])
     assert result.calibration.epsilon_real == row["epsilon_real"]
-
-
-def test_plain_and_prefixed_keys_are_one_run(dpsco):
-    plain = rows(dpsco, *SMALL, "step=0.5", "smoothness=1", "variant=standard")
-    prefixed = rows(
-        dpsco,
-        *SMALL,
-        "algorithm.options.step=0.5",
-        "problem.options.constants.smoothness=1",
-        "algorithm.variant=standard",
-    )
-    assert plain == prefixed
 
 
 def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
@@ -168,14 +130,6 @@ def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
     assert len(list(folder.glob("*.parquet"))) == 3 and [p.name for p in (tmp_path / "results").iterdir()] == ["store"]
 
 
-def test_info_shows_what_hydra_has_found_and_runs_nothing(tmp_path):
-    """In a process of its own, since Hydra sets up the logging of all that is in it."""
-    command = [sys.executable, "-m", "dpsco_bench", "run", "n=32", "--info", "defaults"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.returncode == 0 and "wang2017/dp_gd_pl" in done.stdout, done.stderr
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
     monkeypatch.setattr(progress, "SPACING", 0.01)
@@ -196,38 +150,10 @@ def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
 
 
-def test_counts_of_a_sweep_are_named_as_counts():
-    made = requests(["n=1e3,2000", "d=2", "epsilon=0.5,1.0"], True).runs
-    assert [entry.label for entry in made] == [f"n={n} epsilon={e}" for n in (1000, 2000) for e in ("0.5", "1")]
-
-
-def test_a_sweep_over_algorithms_accepts_dotted_ids(dpsco):
-    swept = rows(
-        dpsco, "run", "-m", "algorithm=wang2017.dp_gd_pl,wang2017.output_perturbation_zhang17", "n=32", "steps=3"
-    )
-    assert [row["algorithm"].split(".")[1] for row in swept] == ["dp_gd_pl", "output_perturbation_zhang17"]
-    assert all(row["gradient_evaluations"] == 96 for row in swept)
-
-
-def test_cfg_and_info_may_have_their_word_as_in_hydra_or_a_key_after_them(dpsco):
-    plain = dpsco("run", "--cfg").out
-    assert dpsco("run", "--cfg", "job").out == plain and dpsco("run", "n=33", "--cfg", "job").out != plain
-    assert dpsco("run", "--cfg", "n=33").out == dpsco("run", "n=33", "--cfg").out
-    wrong = dpsco("run", "--cfg", "hydra")
-    assert wrong.code == 2 and wrong.err == "dpsco: --cfg = 'hydra': must be job, or left without a word\n"
-    assert dpsco("run", "--info", "n=33").code == 0
-
-
 def test_cfg_prints_the_resolved_configuration_and_runs_nothing(dpsco, tmp_path):
     outcome = dpsco(*SMALL, "--cfg")
     assert outcome.code == 0 and OmegaConf.create(outcome.out).n == 64
     assert not list(tmp_path.iterdir())
-
-
-def test_rerunning_gives_the_same_bytes(dpsco):
-    rows(dpsco, *SMALL, "out=a.parquet")
-    rows(dpsco, *SMALL, "out=b.parquet")
-    assert Path("a.parquet").read_bytes() == Path("b.parquet").read_bytes()
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
@@ -273,18 +199,6 @@ def test_ones_own_algorithm_and_problem_need_no_configuration_file(dpsco, tmp_pa
     assert json.loads(dpsco(*keys).out)["constants"]["smoothness"] == 3
 
 
-def test_a_plugin_may_be_an_option_as_of_other_verbs(dpsco, tmp_path):
-    (tmp_path / "own.py").write_text(PLUGIN)
-    arguments = ("run", "algorithm=mine.one_step", "problem=bowl", "n=100", "height=1", "calibration=none")
-    listed = rows(dpsco, *arguments, "plugins=[own.py]")
-    assert rows(dpsco, *arguments, "--plugin", "own.py") == listed
-    assert rows(dpsco, *arguments, "--plugin", "own.py", "plugins=[own.py]") == listed
-    assert len(rows(dpsco, *arguments, "-m", "step=0.5,1", "--plugin", "own.py")) == 2
-    assert "no.py" in dpsco("run", "--plugin", "no.py").err
-    planned = dpsco("plan", "--profile", "smoke", "--plugin", "own.py", "--out", "p.json", "--json")
-    assert planned.code == 0 and "own.py" in Path("p.json").read_text()
-
-
 @pytest.mark.parametrize("id", list_algorithms())
 def test_hydra_has_every_algorithm_with_the_defaults_of_its_signature(id):
     store_options()
@@ -302,25 +216,6 @@ def test_hydra_has_every_problem_with_the_defaults_of_its_signature(name):
         "options": {**own, **({"root": "${data.root}"} if "root" in own else {})},
     }
     assert ("root" in own) == cls.needs_data_root
-
-
-def test_the_default_of_a_group_may_be_another_in_the_site_file(dpsco, tmp_path, monkeypatch):
-    tree = tmp_path / "conf"
-    shutil.copytree(conf_dir(), tree, ignore=shutil.ignore_patterns("claim", "__pycache__"))
-    (tree / "site").mkdir(exist_ok=True)
-    (tree / "site" / "local.yaml").write_text(
-        "# @package _global_\ndefaults:\n  - override /algorithm: wang2017/dp_gd\nn: 77\n"
-    )
-    monkeypatch.setattr("dpsco_bench.cli.composing.conf_dir", lambda: tree)
-    config = OmegaConf.create(dpsco("run", "--cfg").out)
-    assert config.n == 77 and config.algorithm.id == "wang2017.dp_gd" and "steps" in config.algorithm.options
-
-
-def test_counts_and_integer_options_may_be_written_with_an_exponent(dpsco):
-    keys = ("run", "algorithm=wang2017.dp_gd_pl", "problem=ridge_logistic", "d=3", "calibration=none")
-    written = rows(dpsco, *keys, "n=1e2", "replicates=4e0", "steps=1e1", "seed=1e3")
-    assert written == rows(dpsco, *keys, "n=100", "replicates=4", "steps=10", "seed=1000")
-    assert (written[0]["gradient_evaluations"], written[0]["seed"]) == (1000, 1000)
 
 
 def test_a_numerical_failure_names_its_cell_and_leaves_no_rows(dpsco, tmp_path):
@@ -377,10 +272,3 @@ def test_a_sweep_in_which_all_is_refused_ends_with_the_table_of_its_reasons(dpsc
     table = parquet_table(next(tmp_path.glob("results/runs/sweeps/*.parquet")))
     assert table["swept.n"].to_pylist() == ["32", "64"] and all(table["refused"].to_pylist())
     assert not list(tmp_path.glob("results/runs/sweeps/*.svg"))
-
-
-def test_a_run_says_that_its_constants_are_nominal_where_that_is_why_nothing_is_shown(dpsco):
-    """A ridge of one's own: the default's constants are known on the whole domain. Warnings say it themselves."""
-    nominal = dpsco(*SMALL, "regularisation=1").out
-    assert "not shown" in nominal and "the constants are nominal (declared, not true everywhere)" in nominal
-    assert "nominal" not in dpsco(*SMALL).out

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.claims.jobs import part_jobs
-from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.calibrated import Calibrated

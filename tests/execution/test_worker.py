@@ -18,8 +18,7 @@ import pytest
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.claims.jobs import checked_job, part_jobs
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import ClaimEntry, WorkPlan, read_plan
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import ClaimEntry, Settings, WorkPlan, read_plan
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import keep
 from dpsco_bench.errors import InputError

@@ -9,8 +9,7 @@ import pytest
 
 import dpsco_bench
 from dpsco_bench import choose
-from dpsco_bench.claims.plan import LeftOut
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import LeftOut, Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.pool import Makers
 from dpsco_bench.execution.results import FINAL

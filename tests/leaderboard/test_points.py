@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.claims.costs import costs
-from dpsco_bench.claims.settings import Settings
+from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.board import Board, load_board
 from dpsco_bench.leaderboard.bounds import lower_bound_name

@@ -49,8 +49,8 @@ from dpsco_bench.leaderboard.tables import (
 from dpsco_bench.report.drawing import style, svg_text
 from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
+from dpsco_bench.site.pages.home import START, explained
 from dpsco_bench.site.pages.methods import places
-from dpsco_bench.site.pages.which import START, explained
 from tests.report.legible import faults
 
 from .made_up import ranked, standing
@@ -190,8 +190,8 @@ def test_tiles_of_many_lines_can_be_read(board):
 
 
 def test_regions_say_the_winner_and_tiles_its_margin_and_ties():
-    assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("dp gd", "−50\u2009%")
-    assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("dp gd", "= 1 more")
+    assert (name_text(ROWS[0]), tile_text(ROWS[0])) == ("DP-GD", "−50\u2009%")
+    assert (name_text(ROWS[2]), tile_text(ROWS[2])) == ("DP-GD", "= 1 more")
     assert name_text(ROWS[3]) == "nothing beats\nthe start"
     assert name_text(replace(ROWS[3], runner_up=None)) == "none proven\nprivate ran"
     assert name_text(replace(ROWS[3], runner_up=None, methods=())) == "no method\nrun here"
@@ -241,7 +241,7 @@ def test_an_undecided_point_has_no_winner_no_margin_and_counts_for_nobody(board)
 
 
 def test_an_undecided_tile_is_crossed_and_explained(board):
-    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("dp gd\nor app objp?", "")
+    assert (name_text(UNDECIDED), tile_text(UNDECIDED)) == ("DP-GD\nor Approx.\nobjective\nperturbation?", "")
     assert sum(tile_colour(UNDECIDED)) > sum(tile_colour(ROWS[0])), "no margin is shown"
     board.__dict__["rows"] = [ROWS[0], UNDECIDED]
     with style(**{"svg.fonttype": "none"}):
@@ -250,7 +250,7 @@ def test_an_undecided_tile_is_crossed_and_explained(board):
 
 def test_a_winner_that_hardly_moves_is_so_described(board):
     still = replace(ROWS[0], methods=tuple(replace(m, at_start=True) for m in ROWS[0].methods))
-    assert name_text(still) == "dp gd\n≈ the start"
+    assert name_text(still) == "DP-GD\n≈ the start"
     board.__dict__["rows"] = [still]
     assert "first, stays at the starting point" in "".join(to_markdown(table) for table in board_tables(board))
 
@@ -269,7 +269,7 @@ def test_the_number_of_methods_that_compete_is_told(board):
 def test_figures_have_a_panel_per_instance_and_the_same_bytes(board):
     ((instance, panel),) = phase_panels(board)
     assert instance == "i" and panel.line.endswith("; d\u00a0=\u00a04; 1 to 3 methods compete")
-    assert panel.title.startswith("dp gd has the least mean risk at 3 of 4 points, 1 of them ties")
+    assert panel.title.startswith("DP-GD has the least mean risk at 3 of 4 points, 1 of them ties")
     with style():
         assert svg_text(board_figure(board)) == svg_text(board_figure(board))
 
@@ -295,7 +295,7 @@ def test_the_gallery_shows_the_grid_of_the_board_that_ships():
 def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would_take():
     slow = Contender("noisy_sgd", 1, 256, 8, 1.0, "about 3 min 52 s on one core")
     one, two = (replace(ROWS[0], contenders=(slow,) * count) for count in (1, 2))
-    assert name_text(one) == "dp gd\nor noisy sgd?" and name_text(two) == "dp gd\nor 2 others?"
+    assert name_text(one) == "DP-GD\nor Multipass noisy\nSGD?" and name_text(two) == "DP-GD\nor 2 others?"
     assert (tile_text(one), tile_text(two)) == ("3 min 52 s", "7 min 44 s"), "all of them have to run"
     assert tile_text(replace(one, contenders=(replace(slow, cost=""),))) == ""
     long = replace(
@@ -305,16 +305,16 @@ def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would
 
 
 def test_a_first_place_that_is_a_tie_is_called_one():
-    assert winners_text([ROWS[0]]) == "dp gd has the least mean risk at 1 of 1 point"
-    assert winners_text([ROWS[0], ROWS[2]]) == "dp gd has the least mean risk at 2 of 2 points, 1 of them ties"
-    assert winners_text([ROWS[2]]) == "dp gd has the least mean risk at 1 of 1 point, all ties"
+    assert winners_text([ROWS[0]]) == "DP-GD has the least mean risk at 1 of 1 point"
+    assert winners_text([ROWS[0], ROWS[2]]) == "DP-GD has the least mean risk at 2 of 2 points, 1 of them ties"
+    assert winners_text([ROWS[2]]) == "DP-GD has the least mean risk at 1 of 1 point, all ties"
 
 
 def test_a_title_counts_what_it_says_of_the_method_that_it_names():
     """Another may share more first places than the one that has most of them alone."""
     rows = [row(128, e, ["dp_gd", "other_one"]) for e in (1, 2)] + [row(128, 4, ["third", "other_one"])]
     open_ = replace(ROWS[0], contenders=(Contender("slow", 3, 64, 4, 1.0, ""),))
-    assert winners_text([*rows, open_]) == "dp gd has the least mean risk at 2 of 3 points, all ties; 1 undecided"
+    assert winners_text([*rows, open_]) == "DP-GD has the least mean risk at 2 of 3 points, all ties; 1 undecided"
 
 
 def test_held_out_numbers_stand_beside_what_they_are_held_against(board):

@@ -1,7 +1,6 @@
 """The figure of audits: three marks for each algorithm, and what says nothing is grey."""
 
 import math
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.report.audits import GREY, HIGHEST, INK, audits_figure, rows_of
 from dpsco_bench.report.drawing import style
-from dpsco_bench.site.pages import privacy
 
 PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
 
@@ -63,19 +61,3 @@ def test_epsilons_beyond_the_axis_stand_at_its_edge_with_their_value():
     figure = drawn([score(PARTS[0], 0.0, real=math.inf, kind="lower"), score(PARTS[1], 60.0, real=math.nan)])
     assert [x for x, *_ in marks(figure)] == [HIGHEST, 0.05, HIGHEST]
     assert [text.get_text() for text in figure.axes[0].texts if text.get_text() == "∞"] == ["∞"]
-
-
-def test_all_audits_fit_in_two_columns_with_every_algorithm_once():
-    figure = drawn([score(part) for part in PARTS])
-    bold = [text.get_text() for axes in figure.axes for text in axes.texts if text.get_weight() == "bold"]
-    assert len(figure.axes) == 2 and len(bold) == len(set(bold)) == len({p.methods[0].algorithm for p in PARTS})
-    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
-    assert {"literal: paper", "printed sco p2 d10, ε = 4: paper", "near 2: paper"} <= texts
-
-
-def test_the_site_counts_audits_in_a_sentence():
-    words = ["says nothing"] * 66 + ["not refuted"] + ["refuted"] * 16
-    page = privacy._audits(
-        SimpleNamespace(own=Path(), audits=[SimpleNamespace(row=SimpleNamespace(word=word)) for word in words])
-    )
-    assert "Of 83 audits 16 refute the claimed ε, 1 does not and 66 say nothing. All bounds hold together" in page[1]

@@ -1,26 +1,20 @@
 import itertools
-import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import all_kinds
-from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
-from dpsco_bench.report import figures
 from dpsco_bench.report.axes import decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
-from dpsco_bench.report.figures import claim_figures, claim_panels, curve_figure, write_figures
-from dpsco_bench.report.method_styles import METHOD_STYLES, MethodStyle, method_styles, styles_of
+from dpsco_bench.report.figures import claim_panels, curve_figure, write_figures
 from dpsco_bench.report.opening import COLOURS as OPENING
-from dpsco_bench.report.panels import Series, _draws_bound, _draws_fit
+from dpsco_bench.report.own_figures import METHOD_STYLES, MethodStyle, method_styles, styles_of
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 
@@ -46,10 +40,6 @@ def test_every_claim_has_its_svg_and_pdf(drawn, claim):
         assert pdf == svg.with_suffix(".pdf") and pdf.read_bytes().startswith(b"%PDF")
 
 
-def test_timings_give_a_second_figure(drawn):
-    assert [path.stem for path in drawn[1]["wang2017.race"][::2]] == ["wang2017.race", "wang2017.race.time"]
-
-
 def test_files_are_byte_stable_and_carry_no_date(inputs, drawn, tmp_path):
     folder, written = drawn
     matplotlib.rcParams["svg.hashsalt"] = "another"
@@ -62,18 +52,6 @@ def test_files_are_byte_stable_and_carry_no_date(inputs, drawn, tmp_path):
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
         assert b"CreationDate" not in path.read_bytes() and b"dc:date" not in path.read_bytes()
-
-
-def test_verdicts_and_axes_are_in_words(inputs):
-    with style():
-        shown = words(claim_figures(inputs.claim("wang2017.kinds"))[""])
-    assert (
-        "paper −1.90 bound −1.90 (✓) match, schedule" in shown and "accounted −1.90 bound −1.90 · inconclusive" in shown
-    )
-    assert "number of records n" in shown and "excess empirical risk" in shown and "privacy parameter ε" in shown
-    assert "✗ fails (real ε 3.24×10⁵)" in shown and "∞" in shown
-    assert "noise off" in shown and "claimed" in shown
-    assert "All kinds of parts, d log(n)/(n ε)²" in shown
 
 
 def test_every_word_of_every_shipped_kind_has_a_phrase():
@@ -120,16 +98,6 @@ def lab(rgb, seen):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_orderings_say_who_is_better_and_what_the_curves_are(inputs):
-    with style():
-        figures = claim_figures(inputs.claim("wang2017.race"))
-        end, time = words(figures[""]), words(figures[".time"])
-    assert "Printed noise, ε = 0.5: second, T = 6 ends below first, T = 20" in end
-    assert "Accounted noise, ε = 0.5: first, T = 20 against second, T = 6" in end
-    assert "gradient evaluations / n" in end and "excess risk F − F*" in end and "output perturbation" in end
-    assert "running time of the algorithm (s)" in time and "Accounted noise" not in time
-
-
 def test_labels_are_spread_in_order_and_only_where_they_touch():
     assert spread([0.2, 0.8], 0.1) == pytest.approx([0.2, 0.8])
     placed = spread([0.5, 0.5, 0.52, 0.9], 0.06)
@@ -149,17 +117,6 @@ def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
     limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
     assert len(figure.axes) == 4 and len(limits) == 1
     assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line an epsilon, a column a noise
-
-
-def test_what_is_measured_for_information_stands_apart_where_it_is_much(inputs, monkeypatch):
-    monkeypatch.setattr(figures, "MOST_SHOWN", 0)
-    apart = {}
-    for claim in inputs.claims:
-        shown = [panel.shown for panel in claim_panels(claim)]
-        drawn = claim_figures(claim)
-        assert (".shown" in drawn) == (0 < sum(shown) < len(shown))
-        apart |= {claim.id: drawn} if ".shown" in drawn else {}
-    assert apart and all("no criterion was set" in words(drawn[".shown"]) for drawn in apart.values())
 
 
 def test_a_paper_says_how_its_methods_look(inputs):
@@ -183,16 +140,6 @@ def test_a_paper_says_how_its_methods_look(inputs):
     assert ends and all(len(line.get_xdata()) == 1 for line in ends)
 
 
-def test_verb_figure(written, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(written.base)
-    arguments = ["figure", "--profile", "smoke", "--out", str(tmp_path)]
-    assert main([*arguments, "wang2017.absent", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [str(tmp_path / f"wang2017.absent.{s}") for s in ("svg", "pdf")]
-    assert (tmp_path / "wang2017.absent.svg").is_file() and (tmp_path / "wang2017.absent.pdf").is_file()
-    assert main([*arguments, "wang2017.nothing"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_keys_name_what_is_drawn_and_nothing_else(inputs):
     """A panel of one value has neither a fitted line nor one of the bound, whatever its verdict is held against."""
     seen = set()
@@ -208,9 +155,3 @@ def test_keys_name_what_is_drawn_and_nothing_else(inputs):
             assert ("fit" in panel.symbols) == ("-" in looks), panel.title
             seen |= set(panel.symbols)
     assert {"mean", "fit", "bound"} <= seen
-
-
-def test_a_single_value_has_no_lines():
-    one = Series(*(np.array([2.0]) for _ in range(4)), np.array([0.1]), np.array([9.0]))
-    score = SimpleNamespace(row=Verdict("match", "rate", slope=1.0, bound=(3.0,), mean=(2.0,)))
-    assert not _draws_fit(score, one) and not _draws_bound(score, one)

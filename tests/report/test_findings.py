@@ -97,14 +97,6 @@ def test_each_condition_is_read_from_its_own_call():
             twice(x, word)
 
 
-@pytest.mark.parametrize(
-    ("say", "named"), [(on_rates, "part of wang2017.kinds = 'gone paper'"), (misspelt, "misspelt")]
-)
-def test_a_wrong_reference_is_one_line_that_names_it(content, say, named):
-    with pytest.raises(InputError, match=named):
-        findings(content, [told(say)])
-
-
 @pytest.mark.parametrize("say", [too_small, on_rates, misspelt, undrawn])
 def test_one_that_is_wrong_stops_the_site(content, tmp_path, say):
     with pytest.raises((InputError, KeyError)):
@@ -122,12 +114,6 @@ def test_a_finding_of_what_is_not_there_is_left_out_and_named(content, more, rea
     said, (unsaid,) = findings(content, [told(real_eps, **more)])
     assert said == [] and (unsaid.id, unsaid.reason) == ("real-eps", reason)
     assert unsaid.title == "The real eps is … for a claim of …"
-
-
-def test_a_finding_of_other_profiles_is_left_out(content):
-    """It is not named either: a page speaks of the run that it shows."""
-    assert findings(content, [told(real_eps, profiles=["full"])]) == ([], [])
-    assert [one.id for one in findings(content, [told(real_eps, profiles=["smoke"])])[0]] == ["real-eps"]
 
 
 def test_bounds_are_rounded_so_that_they_stay_bounds():

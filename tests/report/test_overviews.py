@@ -3,13 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.model import MeasuredPart, Method
-from dpsco_bench.report.drawing import compose, style
-from dpsco_bench.report.figures import checks_panel, grouped_parts, variant_groups, variant_panels
+from dpsco_bench.report.figures import grouped_parts, variant_groups
 
 
 def evidence(slope, scale):
@@ -47,11 +45,6 @@ def test_variants_of_one_sweep_belong_together():
     assert grouped_parts(found) == {"stat_n-ogd", "stat_n-omd", "stat_n-ftrl"}
 
 
-def test_the_sweep_itself_joins_its_variants():
-    groups = variant_groups([score("xstar"), score("xstar-ogd"), score("xstar-omd")])
-    assert [s.row.part for s in groups["xstar", "none", "excess risk"]] == ["xstar", "xstar-ogd", "xstar-omd"]
-
-
 def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
     shared = [score("n-a"), score("n-b"), score("n-c")]
     shared[0].quantity = "threshold signal"
@@ -63,37 +56,3 @@ def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
 def test_a_part_with_a_verdict_outside_is_also_shown_alone():
     found = [score(f"s-{name}") for name in ("ogd", "omd", "ftrl")] + [score("s-ogd", calibration="paper")]
     assert grouped_parts(found) == {"s-omd", "s-ftrl"}
-
-
-def test_panels_name_every_variant_and_draw():
-    (panel,) = variant_panels([score(f"stat_n-{name}") for name in ("ogd", "omd", "ftrl")])
-    assert panel.title == "In n, noise off: all 3 match" and panel.line == "stat_n: d\u00a0=\u00a02"
-    with style():
-        (axes,) = compose([panel], key=False).axes
-    assert len(axes.containers) == 3
-    beside = [text.get_text() for text in axes.texts]
-    assert {f"✓ {name} −0.50" for name in ("ogd", "omd", "ftrl")} | {"bound −0.50"} == set(beside)
-
-
-@pytest.mark.parametrize("checks", [4, 5])
-def test_many_explicit_bounds_become_a_map(checks):
-    found = [
-        score(
-            f"check{i}",
-            "explicit",
-            uses=["stat_n-ogd", "stat_n-omd"],
-            mean=[0.5] * 6,
-            bound=[1.0] * 5 + [0.25],
-            values=[1.0] * 6,
-            verdict="holds" if i else "violated",
-        )  # fmt: skip
-        for i in range(checks)
-    ]
-    panel = checks_panel(found)
-    if checks < 5:
-        assert panel is None
-        return
-    assert panel.title == "1 of 5 checks of explicit bounds are violated"
-    with style():
-        (axes,) = compose([panel], key=False).axes
-    assert [text.get_text() for text in axes.texts] == ["2"] * 5

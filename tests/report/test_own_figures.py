@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.report.drawing import KEY, compose, style, svg_text
-from dpsco_bench.report.elements import claimed_and_real, excess_message, sweep, through
+from dpsco_bench.report.elements import through
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
 from dpsco_bench.report.panels import Series
@@ -46,26 +45,6 @@ def test_what_is_not_measured_says_so_in_its_file(nothing, tmp_path):
         drawn = {own.name for own in FIGURES.of(paper).values() if own.draw(nothing)}
         closed = {"bassily2021.kappa_rules", "bassily2021.vertices", "wang2017.noise_share"}
         assert drawn <= closed, "closed formulas need no measurement"
-
-
-def test_the_ledger_is_drawn_per_mechanism_with_its_kinds_in_words(inputs):
-    panels = claimed_and_real(inputs, "wang2017")
-    with style(**{"svg.fonttype": "none"}):
-        text = svg_text(compose(panels[:1]))
-    assert (
-        "claimed ε" in text
-        and "real ε / claimed ε" in text
-        and any(f">{KEY[kind][0]}<" in text for kind in panels[0].symbols)
-    )
-    assert panels[0].title.endswith("released without noise") and excess_message(inputs, "wang2017").startswith("1 of ")
-
-
-def test_sweeps_are_those_of_the_verdicts(inputs):
-    found = sweep(inputs, "wang2017.kinds", "rate-n", "paper")
-    row = next(r for r in inputs.claim("wang2017.kinds").rows if (r.part, r.calibration) == ("rate-n", "paper"))
-    assert list(found.points.x) == [256, 512, 1024] and row.part == "rate-n"
-    assert sweep(inputs, "wang2017.kinds", "nothing", "paper") is None
-    assert sweep(inputs, "wang2017.nothing", "rate-n", "paper") is None
 
 
 def test_formulas_pass_through_the_points():

@@ -10,10 +10,9 @@ import pytest
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record, record
 from dpsco_bench.analysis.rounding import outward
-from dpsco_bench.cli.verdict_table import verdict_table
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.report.scores import claim_file_table, scoreboard
-from dpsco_bench.report.tables import to_csv, to_markdown
+from dpsco_bench.report.tables import to_csv
 
 DRAW = Noise("target_law_only", math.nan, "", 1.0, epsilon_law=19.68)
 DEMOTED = Noise("target_law_only", math.nan, "", 1.0)
@@ -59,17 +58,3 @@ def test_a_record_keeps_the_privacy_of_every_row(odd, tmp_path):
         assert (kept.noise.status, kept.noise.epsilon_real_kind) == (noise.status, noise.epsilon_real_kind)
         real = outward(noise.epsilon_real, noise.epsilon_real_kind, 4)
         assert kept.noise.epsilon_real == pytest.approx(real, rel=1e-3, nan_ok=True)
-
-
-def test_no_other_number_is_shown_as_the_real_epsilon(odd):
-    """That of a target law is named as such; where no accountant covers a run nothing is shown."""
-    rows = odd.claims[0].rows
-    lines = [line.replace("\u00a0", " ") for line in to_markdown(scoreboard(odd)).splitlines() if "| wang2017" in line]
-    assert "target law only: target law ε ≤ 19.7, claimed 1" in lines[0]
-    assert "target law only: no accountant covers it" in lines[1]
-    assert "exceeds the claim: ε = ∞, claimed 1" in lines[2]
-    assert "not shown: ε ≤ 8.47, claimed 8; δ ≥ 1/n" in lines[3]
-    printed = verdict_table(rows, privacy=True).splitlines()
-    (head, _, *lines) = printed
-    at = head.index("real eps")
-    assert [line[at:].strip() for line in lines[:4]] == ["", "", "inf", "<= 8.47"]

@@ -2,33 +2,25 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
+from numbers import Number
 from urllib.parse import unquote
 
 import pytest
 
-from dpsco_bench import __version__
-from dpsco_bench.claims.tables import parse_table
-from dpsco_bench.cli.main import main
+from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
+from dpsco_bench.report.tables import at
 from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.markdown import figure
-from dpsco_bench.site.pages.claims import page_title
 from dpsco_bench.site.pages.guide import guide_pages
-from dpsco_bench.site.pages.methods import nearest_points
 from dpsco_bench.site.pages.papers import rebuilt
-from dpsco_bench.site.sphinx import THEME, SiteError, rendered
-from dpsco_bench.site.write import write_all, write_one, write_pages
+from dpsco_bench.site.sphinx import SiteError, rendered
+from dpsco_bench.site.write import all_tables, write_all, write_one
 
 pytestmark = pytest.mark.slow
 
 LOADS = {"script": "src", "img": "src", "link": "href", "source": "src", "iframe": "src"}
-LARGEST = 1_000_000
-"""Bytes of a page without its figures, which are files."""
-MAILED = 2_000_000
-"""Bytes of the one file of this small profile, mostly style and guide."""
 OUTSIDE = re.compile(r"^(https?:|mailto:|data:)")
 
 
@@ -96,12 +88,6 @@ def test_nothing_is_fetched(pages):
             assert not OUTSIDE.match(address) and (page.path.parent / path).is_file(), f"{name}: {address}"
 
 
-def test_every_section_is_there(pages):
-    sections = "index verdicts which privacy provenance benchmarks papers/index claims/index methods/index errata/index"
-    for name in [*sections.split(), "papers/wang2017", "errata/wang2017", "guide/reading", "methods/wang2017.dp_svrg"]:
-        assert f"{name}.html" in pages
-
-
 def test_every_verdict_of_every_claim_is_in_words(inputs, pages, text):
     for claim in inputs.claims:
         for row in claim.rows:
@@ -111,21 +97,6 @@ def test_every_verdict_of_every_claim_is_in_words(inputs, pages, text):
         assert score.row.part in whole
     for words in ("skipped: data absent", "not measured", "reversed", "violated", "fails (real ε 3.24×10⁵)", "shown"):
         assert words in whole
-
-
-def test_a_claim_is_found_by_paper_and_number(inputs, built):
-    """Its title begins with both, and the search puts first what names every word and number of the question."""
-    assert page_title(inputs.claim("wang2017.kinds").claim).startswith("Wang 2017, Theorem 0: ")
-    assert "Wang 2017, Theorem 0: " in (built / "site" / "searchindex.js").read_text(encoding="utf-8")
-    scorer = (built / "site" / "_static" / "language_data.js").read_text(encoding="utf-8")
-    assert (THEME / "search.js").read_text(encoding="utf-8").strip() in scorer
-
-
-def test_privacy_ledger_errata_and_provenance(text):
-    assert "exceeds the claim" in text("privacy") and "= ∞" in text("privacy")
-    assert f"dpsco_bench {__version__}" in text("provenance")
-    assert "abc123" in text("provenance") and "Root seed" in text("provenance") and "2.1 min" in text("provenance")
-    assert "Check it with dpsco claim wang2017.thm5.3" in text("errata/wang2017")
 
 
 def test_text_of_the_inputs_is_text(pages, text):
@@ -156,33 +127,6 @@ def test_the_one_file_needs_no_other(built):
     assert "wang2017.kinds" in page.text and "<script" not in page.path.read_text(encoding="utf-8")
 
 
-def test_the_one_file_can_be_mailed_and_says_what_it_has(built, text):
-    page = Page(built / "site.html")
-    assert page.path.stat().st_size < MAILED
-    assert "This one file has the findings" in page.text and "This one file" not in text("index")
-    assert "@algorithm" not in page.text and "Schedule: without noise the risk is 0.85 of it" in page.text
-
-
-def test_the_one_file_is_named_and_its_sections_lead_there(built, pages):
-    html = (built / "site.html").read_text(encoding="utf-8")
-    assert re.search(r'logo__title">dpsco_bench<', html)
-    sections = re.findall(r'nav-internal" href="([^"]*)"', html)
-    assert "#document-papers/index" in sections and "#document-guide/index" in sections and "#" not in sections
-
-
-def test_figures_of_single_claims_are_of_the_site_alone(inputs, tmp_path):
-    (tmp_path / "wang2017.kinds.svg").write_text('<svg width="100pt"></svg>')
-    shown, names = {}, {}
-    for single in (False, True):
-        folder = tmp_path / f"pages{single}"
-        names[single] = {*write_pages(inputs, tmp_path, tmp_path, folder, single)}
-        shown[single] = "wang2017.kinds.svg" in (folder / "claims" / "wang2017.kinds.md").read_text(encoding="utf-8")
-    assert shown == {False: True, True: False}
-    left_out = names[False] - names[True]
-    assert names[True] < names[False] and {"verdicts", "guide/api", "guide/own"} <= left_out
-    assert all(name == "verdicts" or name.startswith("guide/") for name in left_out)
-
-
 def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
     write_all(read_inputs(written), tmp_path, tmp_path / "figures")
     names = {str(path.relative_to(built / "site")) for path in (built / "site").rglob("*") if path.is_file()}
@@ -193,12 +137,12 @@ def test_the_same_results_give_the_same_bytes(written, built, tmp_path):
         assert (tmp_path / "site" / name).read_bytes() == (built / "site" / name).read_bytes(), name
 
 
-def test_a_profile_without_any_results_still_gives_pages(copy, tmp_path):
-    for folder in (copy.measured.store.root, copy.verdicts("x").parent):
-        folder.rename(folder.with_name(f".{folder.name}"))
-    empty = read_inputs(copy)
-    assert "claims/wang2017.kinds" in write_pages(empty, tmp_path, tmp_path, tmp_path / "pages")
-    assert "not measured" in (tmp_path / "pages" / "verdicts.md").read_text(encoding="utf-8")
+def test_the_files_of_tables_hold_plain_values(inputs, tmp_path):
+    """A column that shows an object in words has the words in its files, too."""
+    plain = str | Number | list | tuple | None
+    for table in all_tables(SiteContent(inputs, tmp_path)):
+        for name, path in table.fields.items():
+            assert all(isinstance(at(row, path), plain) for row in table.rows), (table.id, name)
 
 
 def test_a_table_that_links_nowhere_stops_the_build():
@@ -222,18 +166,3 @@ def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tm
         write_all(inputs, tmp_path, built / "figures")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"site", "tables"}
-
-
-def test_a_method_has_what_an_accountant_says_at_a_point_and_the_command_that_says_it(text, inputs, capsys):
-    page = text("methods/wang2017.dp_gd_pl")
-    command = re.search(r"dpsco (account wang2017\.dp_gd_pl problem=\S+ n=\d+ .*?delta=[\w.-]+)", page)
-    assert main(command[1].split()) == 0
-    printed = capsys.readouterr().out
-    asked = nearest_points(SiteContent(inputs, Path()), "wang2017.dp_gd_pl")[0]
-    assert f"{asked.real:.4g}" in printed and asked.calibrated.accountant in page
-
-
-@pytest.mark.parametrize(("width", "kind"), [(252, "fitting"), (280.8, "fitting"), (504, "drawn")])
-def test_only_figures_of_two_panels_scroll(tmp_path, width, kind):
-    (tmp_path / "x.svg").write_text(f'<?xml?>\n<svg height="9pt" width="{width}pt">')
-    assert figure("f/x.svg", "A [c]", tmp_path / "x.svg") == f":::{{container}} {kind}\n![A \\[c\\]](f/x.svg)\n:::\n"

@@ -7,21 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.tables import parse_table
+from dpsco_bench.claims.catalogue import parse_table
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
-from dpsco_bench.report.ledger import LAW_TITLE, Charged, LedgerRow, charged_cells, charged_on, privacy_table
-from dpsco_bench.report.numbers import NOTHING
-from dpsco_bench.report.papers import cells_table, orderings_table, parts_table, rates_table
+from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
+from dpsco_bench.report.papers import cells_table, orderings_table, rates_table
 from dpsco_bench.report.rebuilt import _stated, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
-from dpsco_bench.report.wording import privacy_text
 from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.pages.privacy import ORDER, ledger_table
 
 AWKWARD = "50 % of A_1 & B # $x$ {y} ~z ^w \\q <b> |c| *d* `e` [f](g)\nnew ε ≤ 10⁻⁵ − ∞"
 SAMPLE = ReportTable(
@@ -82,15 +78,6 @@ def every_table(inputs):
         yield orderings_table(claim)
 
 
-def test_every_format_shows_every_verdict(inputs):
-    board = scoreboard(inputs)
-    expected = sum(len(claim.rows) for claim in inputs.claims)
-    assert expected == 19
-    assert len(to_csv(board).splitlines()) == expected + 1
-    assert sum(line.startswith("| wang2017") for line in to_markdown(board).splitlines()) == expected
-    assert "not measured" in to_latex(board) and "skipped" in to_latex(board)
-
-
 def test_scoreboard_carries_the_numbers(inputs):
     rows = {(r["part"], r["calibration"]): r for r in csv.DictReader(io.StringIO(to_csv(scoreboard(inputs))))}
     rate = rows["rate-n", "paper"]
@@ -105,18 +92,6 @@ def test_scoreboard_carries_the_numbers(inputs):
     assert rows["rate-n", "accounted"]["privacy_status"] == "proven"
     assert rows["explicit", "paper"]["worst_ratio"] == "inf"
     assert rows["count-n", "paper"]["privacy_status"] == ""
-
-
-def test_rebuilt_tables_have_the_printed_entry_and_the_formula_that_judges_it(inputs, monkeypatch):
-    from dpsco_bench.report import rebuilt
-
-    entry = {"row": "[1] one", "utility": "p/(n eps)^2", "gradients": "n^2", "claims": ["wang2017.kinds"]}
-    monkeypatch.setattr(rebuilt, "table_texts", lambda: [parse_table({"id": "wang2017.table9", "rows": [entry]})])
-    (table,) = rebuilt_tables(inputs, "wang2017")
-    claimed = {row["part"]: row["claimed"] for row in csv.DictReader(io.StringIO(to_csv(table)))}
-    formula = get_bound("wang2017.thm6_2").text
-    assert claimed["kinds rate-n"] == f"p/(n eps)^2; judged against {formula}"
-    assert claimed["kinds count-n"] == f"n^2; judged against {formula}"
 
 
 def test_scoreboard_counts_intervals(inputs):
@@ -138,10 +113,6 @@ def test_ledger_separates_kinds_and_statuses(inputs):
         assert row["epsilon_real_min"] or row["why_not_shown"] == "no accountant covers it"
 
 
-def test_pages_show_every_column_of_the_ledger_so_that_rows_can_be_told_apart(inputs):
-    assert sorted(ORDER) == sorted(privacy_table(inputs).columns)
-
-
 CALIBRATED = {"privacy_status": "proven", "epsilon_real_kind": "upper", "attained": True, "dimension": 4}
 CALIBRATED |= {"epsilon_of": "release", "epsilon_output": math.nan, "epsilon_output_kind": ""}
 CALIBRATED |= {"epsilon_sequence": math.nan, "epsilon_sequence_kind": ""}
@@ -158,24 +129,6 @@ def test_ledger_says_on_what_a_row_was_charged(inputs):
     assert charged_on([*others, *cells]).replace("\u00a0", " ") == told
     rows = list(csv.DictReader(io.StringIO(to_csv(privacy_table(inputs)))))
     assert all(row["charged_on"] and row["d"] for row in rows)
-
-
-def test_the_epsilon_of_a_target_law_is_an_upper_bound_and_told(inputs):
-    def row(*laws):
-        cell = Cell("made.up", "quad", 8, 1.0, 1e-5)
-        drawn = {**CALIBRATED, "epsilon_real": math.nan, "constants": SimpleNamespace(status="global")}
-        return LedgerRow(tuple(Charged(cell, SimpleNamespace(**drawn, epsilon_law=law), "paper") for law in laws))
-
-    ledger = privacy_table(inputs)
-    shown = ledger.columns[LAW_TITLE].text
-    assert shown(row(1.6846)) == "≤ 1.69" and shown(row(1.5, math.nan)) == "≤ 1.50" and shown(row(math.nan)) == ""
-    content = SimpleNamespace(ledger=ledger, corrected={})
-    without = ledger_table(content, ledger.rows)
-    assert not any(row.laws for row in ledger.rows) and "law" not in without
-    of_a_draw = replace(ledger.rows[0].first.calibrated, epsilon_law=2.0)
-    draws = [LedgerRow((replace(ledger.rows[0].first, calibrated=of_a_draw),))]
-    above, _, below = ledger_table(content, draws).partition("\n\n")
-    assert "upper bound" in above and LAW_TITLE in below and "≤\N{NO-BREAK SPACE}2" in below
 
 
 @pytest.mark.parametrize(
@@ -205,17 +158,6 @@ def test_rates_put_claimed_beside_measured(inputs):
     )
     silent = {row["part"]: row["slope_none"] for row in rows}
     assert silent.pop("silent-n") == "-1.9" and set(silent.values()) == {""}
-
-
-def test_the_cells_of_a_signal_grid_are_charged_once(inputs):
-    assert len(charged_cells(inputs.claim("wang2017.kinds"), "silent-n", "none")) == 3
-
-
-def test_parts_say_their_signals_and_tolerances(inputs):
-    text = to_markdown(parts_table(inputs.claim("wang2017.kinds")))
-    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("|")}
-    assert "3 signals 0.5 … 2" in rows["silent-n"] and "signal\u00a0=" not in rows["silent-n"]
-    assert "cells of rate-n" in rows["look"] and "0.15" in rows["law"] and "0.15" not in rows["look"]
 
 
 def test_orderings_say_each_comparison(inputs):
@@ -258,19 +200,6 @@ def test_rebuilt_rows_show_the_gradients_of_their_cell(rebuilt, inputs):
     first, second = (float(rebuilt["kinds several", m]["gradient_evaluations"]) for m in ("one_way", "another"))
     assert second == 3 * 512 < first  # three steps on all records
     assert rebuilt["kinds count-n", ""]["gradient_evaluations"] == ""  # there they are what is measured
-
-
-def test_rebuilt_rows_say_where_their_cell_lies_and_whose_part_it_is(rebuilt, inputs, monkeypatch):
-    row = rebuilt["kinds rate-n", ""]
-    assert (row["parameter"], row["n"], row["d"], row["epsilon"]) == ("n", "512", "4", "1.0")
-    text = {
-        "id": "wang2017.table9",
-        "common_n": 512,
-        "rows": [{"row": "A", "utility": "1", "claims": ["wang2017.kinds"]}],
-    }
-    monkeypatch.setattr("dpsco_bench.report.rebuilt.table_texts", lambda: [parse_table(text)])
-    (line,) = [x for x in to_markdown(rebuilt_tables(inputs, "wang2017")[0]).splitlines() if "kinds rate-n" in x]
-    assert "n\u00a0=\u00a0512, d\u00a0=\u00a04, ε\u00a0=\u00a01" in line
 
 
 def test_rebuilt_rows_on_another_axis_show_their_own_cell(inputs, monkeypatch):
@@ -339,18 +268,6 @@ def test_rebuilt_rows_have_the_ratio_of_their_own_cells(inputs, monkeypatch):
     monkeypatch.setitem(claim.__dict__, "rows", rows)
     (table,) = rebuilt_tables(inputs, "wang2017")
     assert {row.part: row.worst for row in table.rows}["kinds rate-n"] == {"paper": pytest.approx(1.5)}
-
-
-def test_rebuilt_rows_can_be_all_cells_of_a_part(rebuilt):
-    means = [mean for part, mean in rebuilt["means"] if part == "kinds exact-n"]
-    assert means == ["0.4", "0.1", "0.02"] and [p for p, _ in rebuilt["means"]].count("kinds rate-n") == 1
-
-
-def test_rebuilt_rows_have_the_privacy_of_their_own_sweep(rebuilt, inputs):
-    scored = {(score.row.part, score.row.calibration): score for score in scores(inputs)}
-    for part in ("rate-n", "exact-n"):
-        assert rebuilt[f"kinds {part}", ""]["privacy"] == privacy_text(scored[part, "paper"].row)
-    assert rebuilt["kinds silent-n", ""]["privacy"] == rebuilt["kinds several", "one_way"]["privacy"] == NOTHING
 
 
 def test_rebuilt_rows_show_each_method_with_its_schedule(rebuilt):

@@ -2,25 +2,21 @@ import math
 
 import pytest
 
+from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
-from dpsco_bench.errors import InputError
+from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
+from dpsco_bench.report.citations import find_citation, method_name
+from dpsco_bench.report.messages import place, statement
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.wording import (
-    LABELS,
     QUALIFIED,
     SYMBOLS,
     TONES,
-    axis_labels,
-    epsilon_text,
     meanings,
-    options_text,
-    paper_name,
-    parameter_label,
-    quantity_label,
-    setting,
     symbols,
 )
 
@@ -82,17 +78,6 @@ def test_means_with_errors(mean, error, shown):
     assert numbers.with_error(mean, error).replace("0.10)", "0.1)").replace("−4.00", "−4.0") == shown
 
 
-def test_spans_counts_and_durations():
-    assert (
-        numbers.span([3.0, math.nan, 1.0]) == "1 … 3"
-        and numbers.span([2.0, 2.0]) == "2"
-        and numbers.span([0.99999, 1.0]) == "1"
-        and numbers.span([]) == "—"
-    )
-    assert numbers.count(1048576) == "1,048,576" and numbers.count(None) == "—"
-    assert [numbers.seconds(v) for v in (1.25, 150, 9000, None)] == ["1.2 s", "2.5 min", "2.5 h", "—"]
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -127,31 +112,6 @@ def test_every_word_and_status_has_a_meaning():
     assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 
 
-def test_settings_and_options():
-    shown = setting({"delta": 1e-3, "epsilon": 1.0, "n": 20000, "loss": "literal", "d": None}).replace("\u00a0", " ")
-    assert shown == "n = 20,000, ε = 1, δ = 10⁻³, loss = literal"
-    assert options_text({"step": 1 / 12, "step_rule": "bb"}) == "step 0.0833333, step rule bb"
-    assert epsilon_text(173.0, "lower") == "≥ 173" and epsilon_text(1.0, "upper") == "≤ 1"
-    assert epsilon_text(None, "exact") == "—" and epsilon_text(math.inf, "exact") == "= ∞"
-    assert paper_name("Wang, Ye, Xu 2017, Theorem 4.1", "x") == "Wang, Ye, Xu 2017" and paper_name("none", "x") == "x"
-
-
-def test_papers_say_what_their_options_and_quantities_are_called():
-    assert quantity_label("tail_ratio", "gopi2022") == "tail / bound of the tail"
-    assert parameter_label("rho", "zhang2022") == "noise parameter ρ"
-    assert quantity_label("chain_risk", "gopi2022") == "excess risk, means of chains"
-    assert parameter_label("kappa").startswith("cond")
-    assert quantity_label("of_nobody", "mine") == parameter_label("of_nobody", "mine") == "of nobody"
-    axis_labels("mine", "mine", {"of_nobody": "mine alone", "width": "width of the layer", "p": "page of the book"})
-    try:
-        assert quantity_label("of_nobody", "mine") == "mine alone"
-        with pytest.raises(InputError, match="^label name = 'zhang2022.rho'"):
-            axis_labels("mine", "zhang2022", {"rho": "another"})
-    finally:
-        for name in ("of_nobody", "width", "p"):
-            LABELS.forget(f"mine.{name}")
-
-
 @pytest.mark.parametrize(
     ("verdict", "reservations", "tone"),
     [
@@ -180,7 +140,16 @@ def test_a_span_is_one_number_only_where_its_ends_are_within_two_thousandths(val
     assert numbers.span(values, numbers.plain) == shown
 
 
-def test_infinities_are_signs_and_ids_stay():
-    assert symbols("eps = inf, for 2 <= p <= inf.") == "ε = ∞, for 2 ≤ p ≤ ∞."
-    for same in ("bassily2021.table1.inf", "linf ball", "inf{x}", "table1.inf.yaml", "linear-inf"):
-        assert symbols(same) == same
+def test_every_method_has_a_name_of_its_own():
+    """Those with a page, and the settings that a leaderboard compares."""
+    ids = {*list_algorithms(), *(f"{one.algorithm.partition('.')[0]}.{one.name}" for one in contestants())}
+    known = {id: (find_citation(id.partition(".")[0]).methods or {}).get(id.partition(".")[2]) for id in ids}
+    assert all(known.values()) and len({*known.values()}) == len(known)
+    assert all(method_name(id) == name for id, name in known.items())
+
+
+def test_a_title_tells_the_place_of_a_statement_once():
+    for claim in read_claims():
+        head, _, rest = statement(claim).partition(": ")
+        assert not rest or head not in rest, claim.id
+        assert place(claim).split(",")[0] in statement(claim) or claim.title == statement(claim)

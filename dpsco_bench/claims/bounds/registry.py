@@ -20,7 +20,7 @@ from dpsco_bench.problems.base import Constants
 from dpsco_bench.registry import Registry, attempt, modules_in, papers
 
 if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in these symbols
-    from dpsco_bench.claims.erratum import Erratum
+    from dpsco_bench.claims.catalogue import Erratum
 
 
 @dataclass(frozen=True)

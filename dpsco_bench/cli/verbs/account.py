@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.cli.options import add_algorithm, add_json, add_plugins, algorithm_keys, load_plugin_files
+from dpsco_bench.cli.options import add_algorithm, add_shared, algorithm_keys, load_plugin_files
 from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, print_json, table
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, STATUS_WORDS
 
@@ -28,8 +28,7 @@ _COLUMNS = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_algorithm(parser, "problem=... n=... and any other key")
-    add_json(parser)
-    add_plugins(parser)
+    add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import labelled, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpu", action="store_true", help="measure the card: G8, and where it overtakes one core")
     parser.add_argument("--quick", action="store_true", help="shorter samples: a look, not figures to quote")
     parser.add_argument("--out", type=Path, help="file that keeps the rows, with hardware and versions, as JSON")
-    add_json(parser)
+    add_shared(parser, "json")
 
 
 def execute(args: argparse.Namespace) -> int:

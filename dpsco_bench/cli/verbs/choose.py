@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 
 if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import BoardEntry
-    from dpsco_bench.claims.settings import Settings
+    from dpsco_bench.claims.plan import BoardEntry, Settings
     from dpsco_bench.execution.job_results import Measured
     from dpsco_bench.execution.jobs import Job
     from dpsco_bench.execution.progress import Pace
@@ -68,8 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, metavar="N", help="processes at a time (default: 2)")
     parser.add_argument("--out", metavar="FILE", help="Parquet file (default: results/choose/<digest>.parquet)")
     parser.add_argument("--twin", action="store_true", help="synthetic records of the shape of one's own data instead")
-    add_json(parser)
-    add_plugins(parser)
+    add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -198,7 +196,7 @@ def _say_what_is_clipped(point: Contest) -> None:
 
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
     """Write the rows, and a figure beside them."""
-    from dpsco_bench.cli.composing import set_damaged_aside
+    from dpsco_bench.cli.sweeps import set_damaged_aside
     from dpsco_bench.execution.results import write_table
     from dpsco_bench.leaderboard.phases import write_choice
 
@@ -216,7 +214,7 @@ def _check_files(rows: Path, figure: bool = True) -> None:
     Below ``results`` all figures are those of this program, older ones without their mark too.
     """
     from dpsco_bench.execution.results import check_writable
-    from dpsco_bench.report.marks import check_figure
+    from dpsco_bench.jsonio import check_figure
 
     if rows.suffix not in ENDINGS:
         raise InputError("--out", str(rows), f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg")

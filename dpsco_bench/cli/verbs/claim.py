@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import labelled, print_json
 
 if TYPE_CHECKING:
@@ -30,12 +30,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="claims (`_` may stand for `.`), papers, patterns ('paper.thm*'), files, and settings key=value",
     )
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile", "json", "plugin")
     parser.add_argument(
         "--figures", type=Path, metavar="FOLDER", help="draw each claim into this folder, as SVG and PDF"
     )
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -91,8 +89,7 @@ def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> 
 
 def _print(rows: list[Verdict]) -> None:
     """Print the answers of each claim, its rows, and every row's reasons."""
-    from dpsco_bench.cli.verbs.gate import recorded_rows
-    from dpsco_bench.cli.verdict_table import answers_text, verdict_table
+    from dpsco_bench.cli.verbs.gate import answers_text, recorded_rows, verdict_table
 
     (profile,) = {row.profile for row in rows}
     print(answers_text(rows, recorded_rows(profile)) + "\n")

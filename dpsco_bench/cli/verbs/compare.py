@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.record import RowDifference
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import Heading, print_json, table
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ _COLUMNS = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile", "json")
     parser.add_argument("--record", action="store_true", help="record verdicts and times of the last run")
-    add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_json
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import labelled, print_json
 
 SUMMARY = "fetch a data set, or verify the copy that is there"
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--root", type=Path, help="folder that holds data sets (default: data.root of the configuration)"
     )
     parser.add_argument("--verify", action="store_true", help="never download")
-    add_json(parser)
+    add_shared(parser, "json")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
+from dpsco_bench.cli.options import add_shared, load_plugin_files
 from dpsco_bench.cli.output import print_json
 
 SUMMARY = "figure of a claim or leaderboard, or of all audits, of the last run, as SVG and PDF"
@@ -15,10 +15,8 @@ EPILOG = "A claim with nothing to draw gets a small figure that states its verdi
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("id", help="claim or leaderboard, or audits: all of them in one")
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers
+from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of
 from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import SKIPPED
-from dpsco_bench.cli.output import Heading, labelled, table
+from dpsco_bench.claims.kinds import SKIPPED, get_kind
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
@@ -27,7 +30,7 @@ MOST_NAMES = 8
 
 
 ASKED = ("printed", "noise", "private")
-COLUMNS = (
+PAPERS = (
     Heading("paper", "paper"),
     *(Heading(key, QUESTIONS[key].lower(), numeric=True) for key in ASKED),
     Heading("others", "other claims", numeric=True),
@@ -37,7 +40,7 @@ COLUMNS = (
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="ids (default: all of the profile)")
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full")
+    add_shared(parser, "profile")
     parser.add_argument("--out", type=Path, help="file for the table, written only if nothing fails")
     parser.add_argument("--brief", action="store_true", help="how the papers stand, in a screen; exit code 0")
     parser.add_argument("--json", action="store_true", help="print the verdict rows")
@@ -160,8 +163,6 @@ def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | No
     text : str
     failed : bool, whether a verdict is not the recorded one
     """
-    from dpsco_bench.cli.verdict_table import verdict_table
-
     found = differences(files.profile, rows)
     changed = sum(difference.fails for difference in found)
     lines = [verdict_table(rows), *map(str, found)]
@@ -193,7 +194,7 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
     counts.append(_counts("all", come_to.values()))
     lines = [f"profile {files.profile}, {len(rows)} verdicts; in each column {' / '.join(WORDS)}:"]
-    lines += table(COLUMNS, counts).splitlines()
+    lines += table(PAPERS, counts).splitlines()
     bad = [id for id, one in come_to.items() if any(cell.word == NO for cell in one.cells.values())]
     names = ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")])
     lines += labelled("no:", names, 4).splitlines() if bad else []
@@ -221,3 +222,84 @@ def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:
 
 def _more(rest: Sequence[str], what: str) -> list[str]:
     return [f"and {len(rest)} more {what}".rstrip()] if rest else []
+
+
+COLUMNS = (
+    Heading("claim", "claim", shrink=32),
+    Heading("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
+    Heading("calibration", "noise"),
+    Heading("verdict", "verdict"),  # reservations stand beside the word: never cut
+    Heading("measured", "measured", numeric=True),
+    Heading("against", "against", numeric=True),
+)
+PLUS_MINUS = " +- "
+PRIVACY = Heading("privacy", "real eps", numeric=True)
+
+
+def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
+    """Lay verdict rows out and count the words; what helps skipped rows stands below, each command once.
+
+    Parameters
+    ----------
+    privacy : bool, whether the real epsilon of the noise behind each row has a column of its own
+    """
+    words = Counter(row.counted_as for row in rows)
+    counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
+    columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
+    shown = table(columns, _cells(rows))
+    said = ["+- is half of a slope's 95 % interval"] if PLUS_MINUS in shown else []
+    lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
+    remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
+    return "\n".join([*lines, *dict.fromkeys(remedies)])
+
+
+def answers_text(rows: Sequence[Verdict], beside: Sequence[Verdict] = ()) -> str:
+    """Answer each claim, a line for each question; ``beside`` as in `answers`."""
+    lines: list[str] = []
+    for id, one in answers(rows, beside).items():
+        lines += [id, *(labelled("", line, 2) for line in lines_of(one))]
+    return "\n".join(lines)
+
+
+def lines_of(found: Answer) -> list[str]:
+    """List the answers of a claim, and what stands beside them."""
+    return [*(f"{question_of(found.subject, key)}: {cell.text}" for key, cell in found.cells.items()), *found.remarks]
+
+
+def _cells(rows: Sequence[Verdict]) -> Sequence[Row]:
+    """Cells of the table; a claim's id stands on its first row only."""
+    cells, last = [], ""
+    for row in rows:
+        measured, against = _numbers(row)
+        told = {"part": row.part, "calibration": row.calibration, "verdict": row.short}
+        numbers = {"measured": measured, "against": against, "privacy": _real_epsilon(row)}
+        cells.append({"claim": row.id if row.id != last else "", **told, **numbers})
+        last = row.id
+    return cells
+
+
+def _real_epsilon(row: Verdict) -> str:
+    """Show the real epsilon of a row's noise with its sign; nothing where no accountant covers it."""
+    if row.noise is None or math.isnan(row.noise.epsilon_real):
+        return ""
+    return bounded(row.noise.epsilon_real, row.noise.epsilon_real_kind, 3)
+
+
+def _numbers(row: Verdict) -> tuple[str, str]:
+    """What was measured and what it is held against: slopes, a ratio and its limit, or the two epsilons."""
+    if get_kind(row.kind).aside and "epsilon_lower" in (row.own or {}):  # an audit's own bound
+        return bounded(float(str(row.own["epsilon_lower"])), "lower", 3), number(row.epsilon_claimed, 3)
+    if row.epsilon_real is not None and not math.isnan(row.epsilon_real):
+        return bounded(row.epsilon_real, row.epsilon_real_kind or "", 3), number(row.epsilon_claimed, 3)
+    if not math.isnan(row.slope):
+        against, (low, high) = get_kind(row.kind).compared_slope(row), row.ci
+        half = (high - low) / 2
+        told = f"{row.slope:.2f}{PLUS_MINUS}{half:.2f}" if half > 0 else f"{row.slope:.2f}"
+        return told, "" if against is None or math.isnan(against) else f"{against:.2f}"
+    if row.worst_ratio is not None:
+        return number(row.worst_ratio, 3), ""
+    if row.ratio:
+        ratios = list(row.ratio.values())
+        return "..".join(dict.fromkeys(f"{r:.2g}" for r in (min(ratios), max(ratios)))), "1"
+    own = (row.own.get(name) for name, field in get_kind(row.kind).own_fields.items() if field.is_number)
+    return next((number(value, 3) for value in own if isinstance(value, int | float)), ""), ""

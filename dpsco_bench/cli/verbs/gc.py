@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpsco_bench.claims.plan import WorkPlan, read_plan
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
@@ -27,7 +28,7 @@ FRESH_SECONDS = 3600.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full")
+    add_shared(parser, "profile")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
     parser.add_argument("--held", action="store_true", help="the caller holds the lock of the results")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.privacy.ledger import STATUS_WORDS
@@ -52,10 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board, or its file (default: all boards), and settings"
     )
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--all", action="store_true", help="every method, and what was not run with the reason")
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

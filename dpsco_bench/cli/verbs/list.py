@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
+from dpsco_bench.cli.options import add_shared, load_plugin_files
 from dpsco_bench.cli.output import Heading, labelled, number, print_json, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
@@ -45,8 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)",
     )
-    add_json(parser)
-    add_plugins(parser)
+    add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -14,9 +14,8 @@ from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, prof
 from dpsco_bench.claims.compose import claim_plan, errors_of_part, plan_settings, unmeasured
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.claims.plan import WorkPlan, restored
-from dpsco_bench.claims.settings import Settings
-from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.claims.plan import Settings, WorkPlan, restored
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
@@ -34,10 +33,8 @@ SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full")
+    add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

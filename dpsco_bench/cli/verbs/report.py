@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from dpsco_bench.cli.options import add_shared
+
 SUMMARY = "open the site of a profile in a browser"
 EPILOG = "The workflow and `dpsco site` write it."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile")
     parser.add_argument("--no-browser", action="store_true", help="say where it is, and open nothing")
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.cli.options import add_json, add_plugins
+from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import bounded, held_out_text, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
@@ -21,7 +21,7 @@ from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpsco_bench.cli.composing import Request, Requests
+    from dpsco_bench.cli.sweeps import Request, Requests
     from dpsco_bench.execution.run_config import RunConfig
     from dpsco_bench.execution.summary import Summary
 
@@ -52,14 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--info", nargs="?", const="all", metavar="WHAT", help=f"what Hydra has found: {', '.join(INFO)}"
     )
     parser.add_argument("-sc", "--shell-completion", nargs="?", const="", help=argparse.SUPPRESS)
-    add_json(parser)
-    add_plugins(parser)
+    add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Check every run, then run them: a sweep goes through Hydra's launcher."""
-    from dpsco_bench.cli.composing import requests
     from dpsco_bench.cli.overrides import extended
+    from dpsco_bench.cli.sweeps import requests
 
     for name, plain in (("cfg", CFG), ("info", "all")):
         if "=" in (getattr(args, name) or ""):  # the first key=value, and no word of this option
@@ -99,8 +98,7 @@ def _sweep(asked: Requests, as_json: bool) -> None:
     """Hand a checked sweep over to Hydra; the launcher may run it elsewhere."""
     from omegaconf import OmegaConf
 
-    from dpsco_bench.cli.composing import RUNS, request
-    from dpsco_bench.cli.sweeps import NOTES, Failures, check_sweep_files, end_sweep, running
+    from dpsco_bench.cli.sweeps import NOTES, RUNS, Failures, check_sweep_files, end_sweep, request, running
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.plugins import load_plugins
 
@@ -179,8 +177,7 @@ def _hydra(arguments: list[str], task: Callable[[Any], None]) -> None:
 
 def _run(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
     """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
-    from dpsco_bench.cli.composing import set_damaged_aside
-    from dpsco_bench.cli.sweeps import run_table
+    from dpsco_bench.cli.sweeps import run_table, set_damaged_aside
     from dpsco_bench.errors import DpscoError
     from dpsco_bench.execution.cell import located
     from dpsco_bench.execution.results import check_writable, write_table
@@ -207,7 +204,7 @@ def _run(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> No
 
 
 def _with_config(table: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
-    from dpsco_bench.cli.composing import PLACES
+    from dpsco_bench.cli.sweeps import PLACES
     from dpsco_bench.execution.cell import placeless
     from dpsco_bench.jsonio import dumps_canonical
 

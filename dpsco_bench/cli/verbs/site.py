@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_json, add_plugins, load_plugin_files
+from dpsco_bench.cli.options import add_shared, load_plugin_files
 from dpsco_bench.cli.output import print_json
 from dpsco_bench.errors import checked_count
 
@@ -15,13 +15,11 @@ EPILOG = "Verdicts and results of the last run are read; what is missing is show
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--profile", default="ci", help="smoke, ci or full (default: ci)")
+    add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
     parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="processes that write pages (default: 1)")
     parser.add_argument("--single", action="store_true", help="in place of the site one file to mail, site.html")
-    add_json(parser)
-    add_plugins(parser)
 
 
 def execute(args: argparse.Namespace) -> int:

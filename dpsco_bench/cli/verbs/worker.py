@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.grids import PROFILES
-from dpsco_bench.cli.options import add_plugins, load_plugin_files
+from dpsco_bench.cli.options import add_shared, load_plugin_files
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name, text in words.items():
         kind = kinds.add_parser(name, help=text, description=text, allow_abbrev=False)
         kind.add_argument("--profile", default="ci", choices=PROFILES, help="default: ci")
-        add_plugins(kind)
+        add_shared(kind, "plugin")
         if name in OF_ONE:
             kind.add_argument("id", help="claim or leaderboard")
         if name == "part":

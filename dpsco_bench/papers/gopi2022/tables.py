@@ -10,7 +10,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.cells import ratios_to
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.tables import TableRow, TableText
+from dpsco_bench.claims.catalogue import TableRow, TableText
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.report.inputs import Inputs

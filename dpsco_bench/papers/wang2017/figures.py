@@ -18,9 +18,8 @@ from dpsco_bench.report.axes import tick_text
 from dpsco_bench.report.drawing import FAINT, INK, Panel
 from dpsco_bench.report.elements import Sizes, sweep
 from dpsco_bench.report.inputs import Inputs
-from dpsco_bench.report.method_styles import MethodStyle, method_styles
 from dpsco_bench.report.numbers import number
-from dpsco_bench.report.own_figures import paper_figure
+from dpsco_bench.report.own_figures import MethodStyle, method_styles, paper_figure
 from dpsco_bench.report.wording import symbols
 
 EPSILON, DELTA = 1.0, 1e-5

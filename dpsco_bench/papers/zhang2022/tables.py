@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import log, log2, sqrt
 
-from dpsco_bench.claims.tables import TableText
+from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu

@@ -10,13 +10,13 @@ from dpsco_bench.analysis.answer import question_of
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.claims.model import Claim
-from dpsco_bench.report.address import address
 from dpsco_bench.report.inputs import ClaimResults
+from dpsco_bench.report.messages import statement
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import ClaimLine, claims_table
 from dpsco_bench.report.papers import number_tables, orderings_table, parts_table
 from dpsco_bench.report.scores import Score, claim_table, scoreboard
-from dpsco_bench.report.tables import Column, ReportTable
+from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import (
@@ -51,7 +51,10 @@ def claim_pages(content: SiteContent) -> Pages:
 
 def _index(content: SiteContent) -> str:
     papers = {content.names[paper]: content.inputs.of_paper(paper) for paper in content.inputs.papers}
-    pages = [toctree([claim.id for claim in claims], caption=name) for name, claims in papers.items()]
+    pages = [
+        toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
+        for name, claims in papers.items()
+    ]
     return "\n".join(
         [
             heading("Claims", target="claims"),
@@ -78,7 +81,7 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
     figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
     pieces = [
-        heading(page_title(claim), target=address(claim.id)),
+        heading(page_title(claim, content.names[claim.paper]), target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(line),
         quote(" ".join(claim.statement.split())),
@@ -115,13 +118,9 @@ def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
     ]
 
 
-def page_title(claim: Claim) -> str:
-    """Put paper and number before a claim's title, as people look for it: ``Wang 2017, Theorem 4.2: ...``.
-
-    A source that is no place in a paper stands on the page alone.
-    """
-    place = re.match(r"(\w+)(?: et al\.|(?:, \w+)*) (\d{4}.*)", claim.source)
-    return f"{place[1]} {place[2]}: {claim.title}" if place else f"{claim.paper}: {claim.title}"
+def page_title(claim: Claim, paper: str) -> str:
+    """Put paper and place before a claim's title, as people look for it: ``Wang 2017, Theorem 4.2: ...``."""
+    return f"{re.sub(', .* ', ' ', paper)}, {statement(claim)}"
 
 
 def _verdict_table(results: ClaimResults) -> ReportTable:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dpsco_bench
 from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
-from dpsco_bench.claims.erratum import CHANGES
+from dpsco_bench.claims.catalogue import CHANGES
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.paths import documents
 from dpsco_bench.report.opening import MARKS
@@ -18,15 +18,15 @@ from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, heading, text, toctree
 
-ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims", "benchmarks": "benchmarks"}
+ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims"}
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
 PARTS = {
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "others", "api"),
-    "How it is built": ("design", "fused", "scaling", "gpu", "mutants"),
+    "How it is built": ("design", "benchmarks", "fused", "scaling", "gpu", "mutants"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
-MAILED = (*PARTS["Reading"], "choosing", "accounting")
+MAILED = (*PARTS["Reading"], "choosing", "accounting", "benchmarks")
 """Pages of the documentation that the one file to mail has."""
 Show = Callable[[str, str], str]
 """A word and its tone -> Markdown."""
@@ -75,19 +75,10 @@ def guide_pages(content: SiteContent) -> Pages:
     found |= {} if content.short else {"guide/api": api_page()}
     for name, path in docs.items():
         found[f"guide/{name}"] = _linked(path.read_text(encoding="utf-8"), docs)
-    return {**found, **benchmark_page()}
+    return found
 
 
-def benchmark_page() -> Pages:
-    """Show the measured speed, as the documentation has it."""
-    file = documents().get("benchmarks")
-    if file is None:
-        absent = "They stand in the documentation of the repository.\n"
-        return {"benchmarks": "\n".join([heading("Benchmarks", target="benchmarks"), absent])}
-    return {"benchmarks": "(benchmarks)=\n" + _linked(file.read_text(encoding="utf-8"), {}, "files/docs/")}
-
-
-def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") -> str:
+def _linked(page: str, docs: Mapping[str, Path]) -> str:
     """Lead the links of a page of the documentation to pages of the site, or nowhere."""
 
     def led(found: re.Match[str]) -> str:
@@ -97,7 +88,7 @@ def _linked(page: str, docs: Mapping[str, Path], files: str = "../files/docs/") 
             if stem in ELSEWHERE:
                 return f"](#{ELSEWHERE[stem]})"
             return f"]({stem}.md)" if "/" not in name and stem in docs else "](#guide)"
-        return f"]({files}{name})" if (name.endswith((".svg", ".png")) and "/" not in name) else "](#guide)"
+        return f"](../files/docs/{name})" if (name.endswith((".svg", ".png")) and "/" not in name) else "](#guide)"
 
     return _LINK.sub(led, page)
 

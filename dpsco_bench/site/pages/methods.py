@@ -16,14 +16,14 @@ from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.address import address
+from dpsco_bench.report.citations import method_name
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
-from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
+from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
-from dpsco_bench.site.pages.privacy import ledger_table, with_erratum
+from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
 """The point of the page's command where no claim has charged the method."""
@@ -45,7 +45,8 @@ def method_pages(content: SiteContent) -> Pages:
     """Write a page per method, and the list of them."""
     pages = [*map(describe, content.algorithms)]
     columns = {
-        "Method": Column("id", kind="code", link=leads_to("id", kind="method")),
+        "Method": Column(lambda page: method_name(page["id"]), link=leads_to("id", kind="method")),
+        "Id": Column("id", kind="code"),
         "What it is": Column("summary", kind="prose"),
         "Source": Column("source"),
         "Claims": Column(lambda page: len(_claims(content, page)), numeric=True),
@@ -76,7 +77,8 @@ def _method(content: SiteContent, page: Plain) -> str:
         if (entry.paper, entry.id) in known
     ]
     pieces = [
-        heading(page["id"], target=address("method", page["id"])),
+        heading(method_name(page["id"]), target=address("method", page["id"])),
+        code(page["id"]) + "\n",
         prose(page["summary"].replace("``", "`")) + f" {text(page['source'])}.\n",
         bullets([f"needs {text(needs)}", *variants]),
         f"Measured by {claims}.\n" if claims else "",
@@ -112,13 +114,14 @@ def _account(content: SiteContent, page: Plain) -> list[str]:
     found = nearest_points(content, page["id"])
     private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
     if found:
-        title, command = f"What it costs at a point: {place(found[0])}", command_of(found[0].cell, _named(found[0]))
+        point, command = f"At {place(found[0])}:\n", command_of(found[0].cell, _named(found[0]))
     elif private and (problem := _problem(content, page)):
-        title, command = "What it costs at a point", f"dpsco account {page['id']} problem={problem} {STANDARD}"
+        point, command = "", f"dpsco account {page['id']} problem={problem} {STANDARD}"
     else:
         return []
     return [
-        heading(title, 2),
+        heading("What it costs at a point", 2),
+        text(point) + "\n" * bool(point),
         table(account_table(content, page["id"], found)),
         "Schedule, noise and queries of this or another point, without running it:\n",
         fenced(command, "console"),

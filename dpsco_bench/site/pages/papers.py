@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
+from dpsco_bench.analysis.answer import QUESTIONS
 from dpsco_bench.analysis.judge import FROM_MEMORY
-from dpsco_bench.claims.catalogue import conf_files, naming
-from dpsco_bench.claims.entries import build_checked
-from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.report.address import address
+from dpsco_bench.report.citations import Citation, find_citation
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
@@ -19,11 +15,11 @@ from dpsco_bench.report.own_figures import FIGURES
 from dpsco_bench.report.papers import rates_table
 from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
 from dpsco_bench.report.scores import Score
-from dpsco_bench.report.tables import ReportTable
+from dpsco_bench.report.tables import ReportTable, address
 from dpsco_bench.report.wording import parameter_symbol, symbols
 from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
-from dpsco_bench.site.pages.privacy import ledger_table
+from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")
 """Calibrations, the one whose exponents a paper's table shows first."""
@@ -47,10 +43,11 @@ def _paper(content: SiteContent, line: PaperLine) -> str:
     rates = rates_table(content.inputs, paper, line.name)
     files = f"[CSV](../tables/{rates.id}.csv), [Parquet](../tables/{rates.id}.parquet)"
     errata = (f"{link(entry.id, address(paper, entry.id))} {text(entry.title)}" for entry in content.errata[paper])
+    unasked = [title for key, title in QUESTIONS.items() if not any(claim.cell(key) for claim in line.rows)]
     pieces = [
         heading(line.name, target=address("paper", paper)),
         *((cited(known), abstract_of(known)) if known else ()),
-        table(answers_table(line)),
+        table(answers_table(line), unasked),
         f"{text(headline([line]))}\n",
         table(counts_table(line)) if line.of("count", "law") else "",
         *_rebuilt(content, paper),
@@ -90,11 +87,6 @@ def _ledgers(content: SiteContent, paper: str) -> list[str]:
     return pieces
 
 
-def worst_excess(row: LedgerRow) -> float:
-    """Find the largest bound over claim among a row's cells."""
-    return max(cell.noise.excess for cell in row.cells)
-
-
 def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
     """Pick the row of largest real over claimed epsilon of every mechanism, variant and status of the paper's noise."""
     groups: dict[tuple[str, str, str], list[LedgerRow]] = {}
@@ -102,7 +94,7 @@ def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
         cell = row.first
         if cell.calibration == "paper" and cell.cell.algorithm.startswith(f"{paper}."):
             groups.setdefault((cell.cell.algorithm, cell.calibrated.variant, cell.noise.status), []).append(row)
-    return [max(rows, key=worst_excess) for rows in groups.values()]
+    return [max(rows, key=lambda row: max(cell.noise.excess for cell in row.cells)) for rows in groups.values()]
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
@@ -171,45 +163,6 @@ def _exponents(scores: Sequence[Score]) -> list[str]:
         f"({span([one.row.bound_slope for one in own], slope)})"
         for name, own in found.items()
     ]
-
-
-@dataclass(frozen=True)
-class Citation:
-    """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``.
-
-    Attributes
-    ----------
-    published : str, where; empty if no text says it
-    known_from : str, what says so, where the paper's own text does not
-    arxiv, doi : str, identifiers; empty where they are not known
-    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
-    abstract : str, what of it was tested
-    sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
-    """
-
-    title: str
-    authors: list[str]
-    published: str = ""
-    known_from: str = ""
-    arxiv: str = ""
-    doi: str = ""
-    by_hand: bool = False
-    abstract: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)
-
-
-def find_citation(paper: str) -> Citation | None:
-    """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
-    for path in conf_files(f"paper/{paper}.yaml")[-1:]:
-        with naming(path):
-            return read_citation(path)
-    return None
-
-
-def read_citation(path: Path) -> Citation:
-    """Read a file's citation. Raises InputError for a wrong key."""
-    made: Citation = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
-    return made
 
 
 def arxiv_link(number: str, words: str = "") -> str:

@@ -1,4 +1,5 @@
 // What the search puts first: pages whose title or name holds every word and number of the question, "4.2" as one number.
+// Of others first the guide, which says what words mean.
 // Sphinx splits "4.2", asks for no word below three letters, and gives all titles with "Theorem" the same score.
 const SPELLED = { thm: "theorem", theorems: "theorem", prop: "proposition", propositions: "proposition",
     cor: "corollary", lem: "lemma", fig: "figure", alg: "algorithm", tab: "table" };
@@ -17,7 +18,8 @@ var Scorer = {
         const asked = tokens(question);
         const head = tokens(title.split(": ")[0]);
         const known = new Set([...head, ...tokens(title), ...tokens(docname)]);
-        if (!asked.length || !asked.every((word) => known.has(word))) return score;
+        const guide = { "guide/start": 40, "guide/glossary": 30, "guide/reading": 25 }[docname] ?? (docname.startsWith("guide/") ? 20 : 0);
+        if (!asked.length || !asked.every((word) => known.has(word))) return score + guide;
         const told = asked.filter((word) => head.includes(word));
         const together = told.length && ` ${head.join(" ")} `.includes(` ${told.join(" ")} `);
         const named = docname.split("/").pop() === question;

@@ -17,7 +17,11 @@ function improve(table, DataTable) {
         paging: false,
         order: [],
         autoWidth: false,
-        language: { search: "", searchPlaceholder: "Filter rows" },
+        layout: { topStart: "search", topEnd: "info", bottomStart: null, bottomEnd: null },
+        language: {
+            search: "", searchPlaceholder: "Filter rows",
+            info: "_TOTAL_ rows", infoEmpty: "no row", infoFiltered: "of _MAX_",
+        },
         columnDefs: [{
             targets: numeric,
             type: "num",
@@ -26,7 +30,23 @@ function improve(table, DataTable) {
     });
 }
 
+// How much of a wide table lies out of sight, above it.
+function tell(box) {
+    const said = Object.assign(document.createElement("p"), { className: "note" });
+    box.before(said);
+    const look = () => {
+        const edge = box.getBoundingClientRect().right + 1;
+        const heads = [...box.querySelectorAll("thead th")].map((head) => head.getBoundingClientRect().right > edge);
+        const hidden = heads.filter(Boolean).length;
+        said.textContent = hidden ? `${hidden} of ${heads.length} columns lie to the right: scroll the table sideways →` : "";
+        said.hidden = box.scrollWidth <= box.clientWidth + 1;
+    };
+    box.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(box.querySelector("table"));
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".pst-scrollable-table-container").forEach(tell);
     const tables = document.querySelectorAll("table.sortable");
     const own = document.querySelector('script[src*="tables.js"]');
     if (!tables.length || !own) return;

@@ -1,4 +1,4 @@
-"""Where the numbers come from: commit, versions, lock, seeds, digests, machines, and what each job cost."""
+"""The privacy ledger: whose noise, what is claimed, what is real, and why; and all audits on one axis."""
 
 from __future__ import annotations
 
@@ -7,22 +7,144 @@ import os
 import platform
 import re
 import subprocess
+from collections import Counter
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench import __version__
+from dpsco_bench.analysis.answer import audits_text
 from dpsco_bench.analysis.record import read_record
+from dpsco_bench.claims.catalogue import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.times import Machine
 from dpsco_bench.execution.timing import machine
-from dpsco_bench.paths import shared_dir
+from dpsco_bench.paths import documents, shared_dir
+from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, LedgerRow
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
-from dpsco_bench.report.tables import Column, Columns, ReportTable
+from dpsco_bench.report.papers import errata_note
+from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.site.content import Pages, SiteContent
-from dpsco_bench.site.markdown import heading, text
+from dpsco_bench.site.markdown import NO_SEARCH, bullets, code, fenced, figure, heading, link, table, text, toctree
+
+VARIANT = "Variant, options"
+ORDER = (
+    *("Algorithm", VARIANT, "Calibration", "ε claimed", "ε real", "It is", "Status", "Charged on", "n", "d", "δ"),
+    *("Kind", "ε of all answers", "Why not shown", "δ ≥ 1/n", LAW_TITLE, "Accountant"),
+)
+SELDOM = (LAW_TITLE, "ε of all answers", "Why not shown", "δ ≥ 1/n")
+"""Titles of columns that are left out where no row has anything to say there."""
+
+
+def privacy_page(content: SiteContent) -> Pages:
+    """Write the ledger of all papers."""
+    counts = Counter(row.first.noise.status for row in content.ledger.rows)
+    said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
+    intro = (
+        "What an accountant of the actual sampling scheme says about the noise that was used, beside what is claimed "
+        f"for it. Of {len(content.ledger.rows)} rows: {said}."
+    )
+    more = ", and [accounting](guide/accounting.md)" if "accounting" in documents() else ""
+    page = [
+        NO_SEARCH,
+        heading("Privacy ledger", target="privacy"),
+        text(intro) + "\n",
+        f"How a mechanism is charged: {code('dpsco account METHOD')}{more}.\n",
+        *_audits(content),
+        heading("Every mechanism", 2),
+        "What exceeds its claim stands first, by how far it does.\n",
+        ledger_table(content, sorted(content.ledger.rows, key=lambda row: row.rank), note=content.ledger.note),
+        "[CSV](tables/privacy.csv), [Parquet](tables/privacy.parquet).\n",
+    ]
+    return {"privacy": "\n".join(page)}
+
+
+def _audits(content: SiteContent) -> list[str]:
+    if not content.audits:
+        return []
+    found = audits_text([score.row for score in content.audits])
+    intro = (
+        f"Runs on neighbouring data sets bound ε from below. {found} All bounds hold together at 99.9 %. An audit can "
+        "refute a claim; it never proves privacy."
+    )
+    more = " [How they are made](guide/audits.md)." if "audits" in documents() else ""
+    drawn = figure("figures/site/audits.svg", "Audits", content.own / "audits.svg")
+    return [heading("Audits", 2), text(intro) + more + "\n", drawn]
+
+
+def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
+    """Show rows of the ledger, the algorithm first; ``hidden`` are titles of columns that the page has no need of.
+
+    The column for draws is there, and explained, where there is one.
+    """
+    empty = [title for title in SELDOM if not any(COLUMNS[title].text(row) for row in rows)]
+    columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
+    columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
+    shown = table(ReportTable("privacy", "Privacy ledger", columns, rows, note))
+    return f"{text(LAW_MEANING)}\n\n{shown}" if any(row.laws for row in rows) else shown
+
+
+def with_erratum(content: SiteContent, charged: Charged, variant: str) -> str:
+    """Add to a variant of the paper's noise the erratum that corrects it."""
+    erratum = content.corrected.get((charged.cell.algorithm, charged.calibrated.variant))
+    if not erratum or charged.calibration != "paper":
+        return variant
+    return f"{variant} by {erratum}" if variant == "corrected" else f"{variant} (corrected by {erratum})"
+
+
+ENTRY = "An entry is a place where a text used here, as printed, needs a correction or a remark."
+
+
+def errata_pages(content: SiteContent) -> Pages:
+    """Write the list of all entries, and a page per paper."""
+    papers = [paper for paper in content.inputs.papers if content.errata[paper]]
+    entries = [entry for paper in papers for entry in content.errata[paper]]
+    columns = {
+        "Entry": Column(lambda entry: f"{entry.paper} {entry.id}", link=leads_to("paper", "id")),
+        "What": Column("title"),
+        "Changes": Column("changes", kind="code"),
+        "What follows": Column("consequence", lambda words: words.split(". ")[0].rstrip(".") + "."),
+    }
+    index = [
+        heading("Errata", target="errata"),
+        text(f"{counted_changes(entries)} {ENTRY} {errata_note([])}") + "\n",
+        legend(),
+        table(ReportTable("errata.list", "Errata", columns, entries)),
+        toctree(papers),
+    ]
+    return {"errata/index": "\n".join(index), **{f"errata/{paper}": _paper(content, paper) for paper in papers}}
+
+
+def legend() -> str:
+    """Say what the words for changes mean."""
+    return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
+
+
+def _paper(content: SiteContent, paper: str) -> str:
+    entries = content.errata[paper]
+    title = heading(f"Errata: {content.names[paper]}", target=address("errata", paper))
+    told = f"{text(counted_changes(entries))} {link('What the words mean', 'errata')}. {text(errata_note(entries))}\n"
+    return "\n".join([title, told, *(_entry(content, entry) for entry in entries)])
+
+
+def _entry(content: SiteContent, entry: Erratum) -> str:
+    touched = [c.id for c in content.inputs.of_paper(entry.paper) if entry.id in c.claim.errata]
+    claims = ", ".join(link(code(id), address(id)) for id in touched)
+    pieces = [
+        heading(f"{entry.id}. {entry.title}", 2, address(entry.paper, entry.id)),
+        f"**Printed.** {text(entry.printed)}\n",
+        f"**Calculation.** {text(entry.calculation)}\n",
+        f"**What follows.** {text(entry.consequence)}\n",
+        f"**Changes.** {code(entry.changes)}\n",
+        (f"Touches {claims}. " if claims else "") + ("Check it with\n" if entry.command else f"Check it {BY_HAND}.\n"),
+        *([fenced(entry.command, "console")] if entry.command else []),
+    ]
+    return "\n".join(pieces)
+
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
 SHOWN = 3

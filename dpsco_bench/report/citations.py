@@ -1,0 +1,55 @@
+"""What is known of the papers: where they were published, what was tested, and what their methods are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from dpsco_bench.claims.catalogue import conf_files, naming
+from dpsco_bench.claims.files import build_checked, read_shipped
+from dpsco_bench.registry import papers
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``.
+
+    Attributes
+    ----------
+    published : str, where; empty if no text says it
+    known_from : str, what says so, where the paper's own text does not
+    arxiv, doi : str, identifiers; empty where they are not known
+    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
+    abstract : str, what of it was tested
+    sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
+    methods : mapping, methods and labels of leaderboards -> their names in figures
+    """
+
+    title: str
+    authors: list[str]
+    published: str = ""
+    known_from: str = ""
+    arxiv: str = ""
+    doi: str = ""
+    by_hand: bool = False
+    abstract: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def find_citation(paper: str) -> Citation | None:
+    """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
+    for path in conf_files(f"paper/{paper}.yaml")[-1:]:
+        with naming(path):
+            made: Citation = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
+            return made
+    return None
+
+
+def method_name(label: str) -> str:
+    """Name a method, by its id or the label of a leaderboard, as people do: ``DP-SVRG++`` for ``dp_svrg_pp``."""
+    paper, _, short = label.rpartition(".")
+    found = (one.methods for name in ([paper] if paper else papers()) if (one := find_citation(name)))
+    return next((names[short] for names in found if short in names), short.replace("_", " "))
