@@ -27,7 +27,7 @@ PartsFunction = Callable[[Options], Iterable[str]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is made for: all that its schedule may depend on, apart from its options.
+    """Input of a plan: everything that its schedule may depend on, apart from its options.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Setting:
 
     @property
     def epsilon(self) -> float:
-        """Of the target."""
+        """Target epsilon."""
         return self.privacy.epsilon
 
     @property
     def delta(self) -> float:
-        """Of the target."""
+        """Target delta."""
         return self.privacy.delta
 
     @property
@@ -191,7 +191,7 @@ class Algorithm:
         return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Options) -> Options:
-        """The options, integers made floats where those are wanted.
+        """Check the options, and turn integers into floats where those are wanted.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Algorithm:
         return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
-        """What an algorithm may see of the constants.
+        """Keep the constants that an algorithm may see.
 
         The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden
         from an algorithm that would take it for strong convexity.
@@ -328,6 +328,6 @@ def list_algorithms() -> list[str]:
 
 @cache
 def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
-    """Its keyword-only parameters; reading a signature's annotations is slow."""
+    """List its keyword-only parameters; reading a signature's annotations is slow."""
     parameters = inspect.signature(plan_function, eval_str=True).parameters
     return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}

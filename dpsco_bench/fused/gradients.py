@@ -24,7 +24,7 @@ NUMBERS = 1 << 12
 
 
 def one_pass(objective: Any, *run: Any) -> bool:
-    """Whether `mean_gradient` makes one pass: of records on the host that all replicates share, which have a slope."""
+    """Check that `mean_gradient` makes one pass: host records with a slope, shared by all replicates."""
     form, data, rows = form_of(objective.problem), objective.data, objective.replicates
     if form is None or form.slope == NO_SLOPE or form.hessian.size or not isinstance(data, Data):
         return False

@@ -69,13 +69,13 @@ def fused_module(id: str) -> str:
 
 
 def has_steps(id: str) -> bool:
-    """Whether an algorithm has compiled steps: not the mean gradient alone (`fused.gradients`), and not none."""
+    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients`)."""
     module = fused_module(id)
     return bool(module) and "dpsco_bench.fused.gradients" not in source(module)
 
 
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
-    """What runs: the fused run where it can, else the listing.
+    """Choose the fused run if it can run here, else the listing.
 
     It can in float64, where no transcript is wanted and no observer of rounds looks but one that it serves: on NumPy
     arrays where Numba is, on CuPy's where its loops have kernels.

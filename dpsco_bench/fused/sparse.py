@@ -53,7 +53,7 @@ class Entries:
 
 @dataclass
 class LookedAt:
-    """What was looked at of an objective.
+    """Record entries of an objective that a run has looked at.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ _KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
 
 
 def entries_of(objective: Any) -> Entries | None:
-    """The entries of an objective's records, where they are few, its losses logistic and its arrays NumPy's."""
+    """Take the entries of an objective's records if they are few, its losses logistic and its arrays NumPy's."""
     return _known(objective).entries
 
 
@@ -107,7 +107,7 @@ def _entries(objective: Any, data: Any) -> Entries | None:
 def _by_column(
     records: np.ndarray, columns: np.ndarray, values: np.ndarray, n: int, d: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same entries by block of records and column: where they begin, their records in the block, and values."""
+    """Sort the entries by block of records and column: where they begin, their records in the block, and values."""
     place = records // BLOCK * d + columns
     order = np.argsort(place, kind="stable")
     ends = np.cumsum(np.bincount(place, minlength=-(-n // BLOCK) * d)).reshape(-1, d)
@@ -133,7 +133,7 @@ def mean_of_records(objective: Any, x: Array) -> Array:
 
 
 def excess_risk(objective: Any, x: Array) -> np.ndarray:
-    """As `Objective.excess_risk`, by the entries of its records where there are any."""
+    """Compute `Objective.excess_risk` from the entries of its records where there are any."""
     problem = type(objective.problem)
     listed = problem.risk is GeneralisedLinear.risk and problem.loss is Logistic.loss
     if not listed or entries_of(objective) is None:
@@ -144,7 +144,7 @@ def excess_risk(objective: Any, x: Array) -> np.ndarray:
 
 
 def _risk(objective: Any, x: Array) -> np.ndarray:
-    """The risk; where steps ask for the mean gradient at the same points next, that is evaluated beside it."""
+    """Compute the risk, and beside it the mean gradient if steps ask for it at the same points next."""
     known = _known(objective)
     known.followed &= known.gradient is None  # else the last one was not taken
     risk, gradient = _evaluated(objective, known, x, known.followed)

@@ -45,12 +45,12 @@ class Calibration:
 
     @property
     def real(self) -> Charge:
-        """The value that decides: of the output where it is known."""
+        """Value that decides: of the output where it is known."""
         return self.output or self.charge
 
     @property
     def epsilons(self) -> dict[str, Any]:
-        """The fields of `execution.calibrated.EPSILONS`."""
+        """Fields of `execution.calibrated.EPSILONS`."""
         unknown = Charge(math.nan, "", "")
         output = self.real if self.of == OUTPUT else unknown
         sequence = self.charge if self.output or self.of != OUTPUT else unknown
@@ -116,7 +116,7 @@ def calibrate(
 
 
 def released(plan: Plan) -> str:
-    """What the real epsilon of a plan is of: see `Calibration`."""
+    """Decide what the plan's real epsilon is of: see `Calibration`."""
     if plan.unprotected or _module(OUTPUT).covers(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE

@@ -17,7 +17,7 @@ _ROUNDING = 1.0 + 1e-12
 
 @dataclass(frozen=True)
 class LastIterate:
-    """Of a plan with one query, normal noise Z on the mean gradient of all records: its T releases stay unseen.
+    """Declaration that the T releases of one query, with normal noise Z on the mean gradient, stay unseen.
 
     The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
     x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See

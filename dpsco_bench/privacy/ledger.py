@@ -1,4 +1,4 @@
-"""What may be said about the privacy of a run: the status rules of the ledger, and their words, in one place."""
+"""Status rules of the privacy ledger, and their words, in one place."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def draw_statement(
     nominal: bool = False,
     kind: str = "upper",
 ) -> str:
-    """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
+    """Describe the privacy of a drawn output; a draw without a proof never gets a bare (epsilon, delta).
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 @dataclass(frozen=True)
 class Rule:
-    """How one kind of query is charged and calibrated; all of them bound epsilon from above.
+    """Charge and calibration of one kind of query; every rule bounds epsilon from above.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class Certified:
 
 
 def planned_steps(smoothness: float, convexity: float, headroom: float) -> int:
-    """Steps of `minimise` after which the certificate has shrunk by a factor ``headroom``.
+    """Count the steps of `minimise` after which the certificate has shrunk by a factor ``headroom``.
 
     The accelerated method contracts the gap by ``1 - sqrt(m/S)`` a step, and the certificate of a point is at most
     ``S/m`` times its gap.

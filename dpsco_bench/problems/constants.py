@@ -151,7 +151,7 @@ class Constants:
 
     @property
     def distance(self) -> float:
-        """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
+        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``.
 
         Raises InputError without declared distance and strong convexity.
         """
@@ -174,7 +174,7 @@ class Constants:
 
     @property
     def ball(self) -> FeasibleSet | None:
-        """The feasible set that domain and diameter describe.
+        """Feasible set that domain and diameter describe.
 
         None for the whole space, and for a polytope given by its vertices: only the problem knows those.
         """

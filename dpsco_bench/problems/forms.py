@@ -1,4 +1,4 @@
-"""How a record's gradient depends on the point, as data: what compiled steps need to know of a problem."""
+"""Forms of a record's gradient as data: the part of a problem that compiled steps need to know."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ LISTS = ("gather", "form_records", "form_range")
 
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
-    """What a problem says of its records for batches (``drawn``) or for consecutive ones; None where it says nothing.
+    """Ask a problem for its records in batches (``drawn``) or consecutive ones; None if it describes neither.
 
     And where a subclass has changed the records since.
     """
@@ -101,7 +101,7 @@ def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
 
 
 def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
-    """What `Levels` are given, as kinds where a byte has room for all signs of a record."""
+    """Turn the arguments of `Levels` into kinds where a byte has room for all signs of a record."""
     d = levels.shape[-1]
     if d > 8:
         return Levels(levels, ranks, scale)
@@ -127,7 +127,7 @@ def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labe
 
 
 def form_of(problem: Any) -> RecordForm | None:
-    """The form that a problem declares; None without one, and where a subclass has changed the gradients since."""
+    """Find the form that a problem declares; None without one, or if a subclass has changed the gradients since."""
     mro = type(problem).__mro__
     declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
     changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))

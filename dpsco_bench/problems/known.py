@@ -1,4 +1,4 @@
-"""What a problem may know beside its objective: expectations in closed form, and records that audits ask for."""
+"""Knowledge beside a problem's objective: expectations in closed form, and records that audits ask for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Known:
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
+        """Compute other exact expectations of an algorithm's output, by name: extras of the rows of `expected_gap`."""
         return {}
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
@@ -49,12 +49,12 @@ class Known:
         return None
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Records of the domain that react strongly at ``points (m, d)``, for that search; None: no others than above.
+        """Return records of the domain that react strongly at ``points (m, d)``, for that search; None: no others.
 
         They may not be found among those that look at no point: in many dimensions few are close to a given direction.
         """
         return None
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""
+        """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
         raise InputError("problem", self.name, "a problem with domain_records")

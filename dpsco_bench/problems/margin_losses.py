@@ -32,7 +32,7 @@ class MarginLoss(Protocol):
 
     @property
     def form(self) -> RecordForm | None:
-        """What compiled steps know of it."""
+        """Form of the loss for compiled steps."""
 
     def value(self, margins: Array, labels: Array) -> Array: ...
 
@@ -186,7 +186,7 @@ class LinearLoss:
 
 
 def margin_loss(name: str, width: float) -> MarginLoss:
-    """The loss of a name of `LOSSES`; ``width`` of the quadratic part is read where there is one."""
+    """Find a loss of `LOSSES` by name; ``width`` of the quadratic part is read where there is one."""
     return LOSSES[name](width) if name in WITH_WIDTH else LOSSES[name]()
 
 

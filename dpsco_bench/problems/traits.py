@@ -48,7 +48,7 @@ def need_text(need: Need) -> str:
 
 
 def declared_class(traits: Collection[Trait]) -> str:
-    """The class of losses that traits declare: see `constants.LOSS_CLASSES`."""
+    """Find the class of losses that traits declare: see `constants.LOSS_CLASSES`."""
     if Trait.LINEAR_LOSS in traits or Trait.COMMON_HESSIAN in traits:
         return "linear"
     return "glm" if Trait.GENERALISED_LINEAR in traits else "any"
@@ -71,7 +71,7 @@ DOMAIN_TRAITS = {
 
 
 def domain_traits(domain: str) -> frozenset[Trait]:
-    """What the name of a domain says. Raises InputError for an unknown name.
+    """Find the traits that a domain's name implies. Raises InputError for an unknown name.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 
 
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
-    """The ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
+    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
 
     Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
@@ -70,7 +70,7 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 
 
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
-    """The ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
+    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
 
     Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """
@@ -79,7 +79,7 @@ def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
 
 
 def chi_tail(delta: float, dimension: int) -> float:
-    """The ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
+    """Compute the ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
     require_delta(delta)
     require_count("dimension", dimension)
     return math.sqrt(float(chdtri(dimension, delta)))
@@ -93,7 +93,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 
 
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
-    """The ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
+    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
 
     Raises Refusal where the Jacobian alone uses up ``epsilon``.
     """

@@ -30,7 +30,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound, since what is released is a function of the noisy mean, not the mean itself."""
+    """Charge an upper bound: the release is a function of the noisy mean, not the mean itself."""
     linear, cover = _split(plan)
     k, ratio = linear.releases, linear.sensitivity / scales[linear.name]
     covering = cover.sensitivity * math.sqrt(cover.releases) / scales[cover.name] if cover else 0.0
