@@ -259,7 +259,7 @@ class Steps:
 
 
 def _own(index: np.ndarray) -> np.ndarray:
-    """Copy a read-only array, for which a loop would be compiled once more."""
+    """Copy a read-only array: it would have loops compiled once more."""
     return np.require(index, np.int64, ["C", "W"])
 
 

@@ -35,8 +35,7 @@ class CanaryHeavy(LinearInBall):
 
     @property
     def own_constants(self) -> Constants:
-        """Constants with the declared sigma, and a small smoothness for schedules that divide by one; losses are
-        linear."""
+        """Constants with the declared sigma; a small smoothness serves schedules that divide by it."""
         return linear_constants(ball_name(self.p), self.p, 0.01, gradient_deviation=self.sigma)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

@@ -91,7 +91,7 @@ class Covertype(CovertypeLogistic):
             raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Sample:
-        """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that fetches the set."""
+        """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
         return data_set.covertype(n, root=Path(self.root))
 
 

@@ -191,7 +191,7 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        """Return the twin's options; the bound of the rows must be known without the data, and of numeric labels too."""
+        """Return the twin's options; bounds of rows and of numeric labels must be known without the data."""
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
             if value is None and (key == "clip" or self.labels_count):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
@@ -222,8 +222,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return float(self.risk(self.minimiser(data)[None], data)[0])
 
     def minimiser(self, data: Data) -> np.ndarray:
-        """Find a minimiser ``(d,)`` of the risk over the domain: Newton's method, or accelerated steps to a
-        certificate."""
+        """Find a minimiser ``(d,)`` over the domain: by Newton's method, or accelerated steps to a certificate."""
         round_domain = self.domain in ("none", "l2_ball") or self._domain_name == "l2_ball"
         if round_domain and (self.ridge > 0 or (self.margin.twice and self.margin.smooth)):
             return minimise_glm_in_ball(self, data, self.reach or math.inf).point

@@ -92,7 +92,7 @@ LISTS = ("gather", "form_records", "form_range")
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
     """Ask a problem for its records in batches (``drawn``) or consecutive ones; None if it describes neither.
 
-    And where a subclass has changed the records since.
+    None also if a subclass has changed the records since.
     """
     mro = type(problem).__mro__
     declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))

@@ -80,7 +80,7 @@ class GeneralisedLinear(Problem):
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Return unit rows in the directions of the points, with the domain's first two labels, if rows fill the ball."""
+        """Return unit rows in the points' directions, with the domain's first two labels, if rows fill the ball."""
         points = points[points.any(axis=1)]
         if not self.rows_fill_the_ball or not len(points):
             return None

@@ -191,7 +191,7 @@ def signed(pluses: np.ndarray, scale: float = 1.0) -> np.ndarray:
 
 
 def ranks(strengths: np.ndarray) -> np.ndarray:
-    """Number the signals from the strongest to the weakest, uint8."""
+    """Rank the signals from the strongest to the weakest, uint8."""
     found = np.empty(len(strengths), dtype=np.uint8)
     found[np.argsort(-strengths, kind="stable")] = np.arange(len(strengths))
     return found
@@ -222,6 +222,6 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
 
 
 def as_sample(data: Any) -> LinearSample:
-    """Check that this is a sample as these problems draw it."""
+    """Narrow the type to a sample as these problems draw it."""
     assert isinstance(data, LinearSample)
     return data

@@ -25,7 +25,7 @@ P = 1.5
 
 @goal("gibbs", "Gibbs chains of all replicates at once against one at a time")
 def cases() -> Iterator[BenchCase]:
-    """A law on the l_p ball, p = 1.5, tilted along the first axis."""
+    """List the cases: a law on the l_p ball, p = 1.5, tilted along the first axis."""
     for d in DIMENSIONS:
         yield BenchCase(
             id="gibbs",
@@ -68,7 +68,7 @@ def _pair(d: int) -> Pair:
 
 
 def one_chain(tilt: list[float], c: float, p: float, sweeps: int, generator: random.Random) -> list[float]:
-    """A chain for ``exp(<tilt, x> - c ||x||_p^2)`` on the unit l_p ball as a careful script runs it."""
+    """Run a chain for ``exp(<tilt, x> - c ||x||_p^2)`` on the unit l_p ball as a careful script does."""
     x = [0.0] * len(tilt)
     for _ in range(sweeps):
         total = sum(abs(value) ** p for value in x)
@@ -87,7 +87,7 @@ def one_chain(tilt: list[float], c: float, p: float, sweeps: int, generator: ran
 
 
 def _scale(x: list[float], tilt: list[float], c: float, p: float, generator: random.Random) -> None:
-    """The move along the ray, in place, by slice sampling with shrinkage."""
+    """Move along the ray, in place, by slice sampling with shrinkage."""
     along = sum(a * b for a, b in zip(tilt, x, strict=True))
     length = sum(abs(value) ** p for value in x) ** (1.0 / p)
     level = along - c * length**2 + math.log(1.0 - generator.random())

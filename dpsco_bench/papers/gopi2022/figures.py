@@ -129,7 +129,7 @@ def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
 
 
 def _crossing(factor: float, delta: float) -> float:
-    """The claimed epsilon above which the law's exceeds it."""
+    """Find the claimed epsilon above which the law's exceeds it."""
     return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
 
 

@@ -93,7 +93,7 @@ class Rounds(RoundObserver):
 
     @staticmethod
     def stops(n: int, ends: int) -> list[int]:
-        """Rounds up to the last one, ``ends``, whose states are to be shown (`summed`)."""
+        """List the rounds, up to the last one, ``ends``, whose states are to be shown (`summed`)."""
         moments = (n - 1 if part == 1 else n // part for part in MOMENTS.values())
         return sorted({ends, *(t for t in moments if 1 <= t < ends)})
 
@@ -113,7 +113,7 @@ class Rounds(RoundObserver):
         return {**found, **self._sides(objective, to_numpy(output).astype(np.float64))}
 
     def _add_up(self, objective: Objective) -> None:
-        """Sums over the kept rounds: blocks of rounds cost far less than rounds one by one."""
+        """Add up the kept rounds: blocks of rounds cost far less than rounds one by one."""
         if not self._rounds:
             return
         betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
@@ -122,7 +122,7 @@ class Rounds(RoundObserver):
         self._add_block(objective, betas, w, x, released, loss)
 
     def _add_block(self, objective: Objective, betas: Array, w: Array, x: Array, released: Array, loss: Array) -> None:
-        """Sums over rounds whose states are stacked, ``(k, R, d)``."""
+        """Add up rounds whose states are stacked, ``(k, R, d)``."""
         away = w - self._best
         plain = _inner(released, away)
         error = betas * _population_gradient(objective, x) - released

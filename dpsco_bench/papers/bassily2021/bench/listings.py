@@ -24,7 +24,7 @@ EPSILON, DELTA = 8.0, 1e-6
 
 @goal("poly_sfw", "one-pass private Frank-Wolfe against a naive loop")
 def cases() -> Iterator[BenchCase]:
-    """Records, gradients, noise and steps of whole runs on ``needle_l1``; a unit is a score of a vertex."""
+    """List records, gradients, noise and steps of whole runs on ``needle_l1``; a unit is a score of a vertex."""
     for replicates, d in SIZES:
         yield BenchCase(
             id="poly_sfw",
@@ -55,7 +55,7 @@ def _cell(n: int, d: int) -> Cell:
 
 
 def naive_run(cell: Cell, generator: np.random.Generator) -> np.ndarray:
-    """One run as the listing reads, step by step with the plainest NumPy calls."""
+    """Run once as the listing reads, step by step with the plainest NumPy calls."""
     problem, plan = cell.problem_entry, cell.plan("paper", 0)[1]
     (query,) = plan.queries
     d, N, eta = problem.dimension, plan.steps, plan.step

@@ -32,7 +32,7 @@ SOURCE = Path(__file__).with_name("noisy_sgd.c")
 
 @dataclass(frozen=True)
 class SampledSgdTask:
-    """What all of them run.
+    """Task that all of them run.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class SampledSgdTask:
 
     @cached_property
     def radius(self) -> float:
-        """Of the ball."""
+        """Radius of the ball."""
         return float(self.cell.problem_entry.feasible_set.radius)
 
     @cached_property
@@ -72,7 +72,7 @@ class SampledSgdTask:
 def c_run(
     task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
 ) -> Callable[[], np.ndarray]:
-    """The loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own."""
+    """Run the loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own."""
     run, (features, labels) = c_peer.library(SOURCE).noisy_sgd, task.records
     out, work = np.empty((task.replicates, task.d)), np.empty(2 * task.d)
     shape = (task.n, task.d, task.replicates, task.steps)
@@ -94,7 +94,7 @@ def c_run(
 
 
 def script_run(task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None) -> np.ndarray:
-    """One replicate in NumPy, with the cheapest calls; noise ``(T, d)``."""
+    """Run one replicate in NumPy, with the cheapest calls; noise ``(T, d)``."""
     generator, (features, labels) = np.random.default_rng(0), task.records
     chosen = generator.integers(task.n, size=task.steps) if indices is None else indices
     x, total = np.zeros(task.d), np.zeros(task.d)
@@ -189,7 +189,7 @@ PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = 
 
 @goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")
 def cases() -> Iterator[BenchCase]:
-    """The goal is against JAX in float64; ours is float64 everywhere."""
+    """List the cases; the goal is against JAX in float64, as ours is float64 everywhere."""
     for replicates, d in SIZES:
         steps = max(64, min(4096, MOST_VALUES // (replicates * d)))
         common = dict(

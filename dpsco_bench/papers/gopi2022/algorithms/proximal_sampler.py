@@ -116,7 +116,7 @@ def plan(
 
 
 def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
-    """The chains at the law that leaves half of delta to tau."""
+    """Run the chains at the law that leaves half of delta to tau."""
     t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
     k, mu = temperature.at(s.loss_range / (G * t))
     return ProximalRate(k, mu, euclidean_lipschitz(G, s.constants.norm, s.d), k * G * s.constants.diameter)
@@ -138,7 +138,7 @@ def proximal_sampler(
     corner: bool = False,
     chains: Any = ProximalSampler,
 ) -> np.ndarray:
-    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
+    """Run the alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
 
     ``chains`` makes what runs, of `ProximalSampler`'s arguments.
     """

@@ -43,7 +43,7 @@ class Target:
     # --- what the private query asks for ---------------------------------------------------------------------
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
-        """One point per row; notes what the sampler spent, and what quadrature says of the risk."""
+        """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
         points = self._sampler(self, k, mu, draws)
         self.info.extras["value_queries"] = self.queries
         self._compare(self.mean_excess(k, mu))
@@ -78,7 +78,7 @@ class Target:
             extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
 
     def minimiser(self, mu: float) -> Array:
-        """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
+        """Compute the limit of infinite temperature in closed form: ``argmin F_D + mu r`` over the domain.
 
         Raises Refusal where none is known.
         """

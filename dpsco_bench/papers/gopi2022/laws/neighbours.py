@@ -78,7 +78,7 @@ class AxisNeighbours:
         return known, at
 
     def centre_epsilon(self, delta: float) -> float:
-        """The same for the pair about the centre of the ball alone, hence a lower bound; without a table."""
+        """Compute it for the pair about the centre of the ball alone, hence a lower bound; without a table."""
         low, high = self.tilts(np.zeros(1))
         first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
         return pair_epsilon(first, second, delta)

@@ -13,7 +13,7 @@ SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Theorem 4; the noise for l_p 
 
 @reduction("zhang2022.dp_otb_lp", SOURCE, Trait.LP_BALL, learner="lp_ftrl", least_norm=1.0)
 def plan(given: Setting, options: Reduction) -> Plan:
-    """The reduction with noise ``N(0, d^(1 - 2/q) I)`` on nodes whose sensitivity is in l_q, 1/p + 1/q = 1.
+    """Online-to-batch with noise ``N(0, d^(1 - 2/q) I)`` on nodes whose sensitivity is in l_q, 1/p + 1/q = 1.
 
     A vector of l_q norm 1 has an l2 norm of at most ``d^(1/2 - 1/q)``.
 
