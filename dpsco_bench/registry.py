@@ -75,7 +75,7 @@ class Registry(Generic[T]):
             self._modules.pop(name, None)
 
     def find(self, name: str) -> T | None:
-        """The entry of a name, or None; loads no more than it must, what belongs to no paper first.
+        """Find the entry of a name, or None; loads no more than it must, core entries before those of papers.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
         return self._entries.get(name)
 
     def get(self, name: str) -> T:
-        """The entry of a name.
+        """Get the entry of a name.
 
         Raises
         ------
@@ -105,12 +105,12 @@ class Registry(Generic[T]):
         return found
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """List all names, sorted."""
         self.load()
         return sorted(self._entries)
 
     def of(self, paper: str) -> dict[str, T]:
-        """The entries whose names begin with a paper's, in the order in which they were registered."""
+        """List the entries whose names begin with a paper's, in the order in which they were registered."""
         self.load()
         return {name: entry for name, entry in self._entries.items() if name.startswith(f"{paper}.")}
 
@@ -181,7 +181,7 @@ def say_once(error: DpscoError) -> None:
 
 
 def _distribution(package: str) -> str:
-    """The distribution that declares a package as a paper, in brackets; empty where none does."""
+    """Name the distribution that declares a package as a paper, in brackets; empty where none does."""
     found = (entry.dist for entry in entry_points(group=GROUP) if entry.value == package)
     return next((f" (distribution {dist.name} {dist.version})" for dist in found if dist), "")
 
@@ -197,7 +197,7 @@ def absent_papers() -> set[str]:
 
 
 def absent_paper(*names: object, of: Registry[Any] | None = None, left_out: str = "") -> str:
-    """The first absent paper that some names belong to, as ``paper.name`` or ``paper/name``; empty if none is absent.
+    """Find the first absent paper among some names, as ``paper.name`` or ``paper/name``; empty if none is absent.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
 NO_VARIANT = "no variant defines it"
-"""Why an algorithm is refused under a calibration that none of its variants has."""
+"""Reason to refuse an algorithm under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
 PartsFunction = Callable[[Options], Iterable[str]]

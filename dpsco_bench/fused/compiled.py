@@ -22,7 +22,7 @@ except ImportError:  # then the listings run
 
 OPTIONS: Options = {"nogil": True, "error_model": "numpy"}
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
-"""What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
+"""Freedoms of pieces: sums in another order, fused products. Infinities and NaN keep their meaning."""
 
 
 def available() -> bool:

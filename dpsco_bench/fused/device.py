@@ -19,7 +19,7 @@ WIDTHS = {128: (32, 1), 256: (32, 2), 1024: (128, 2), 4096: (256, 4)}
 Twice the threads with half the blocks would have half the registers each, and spill for sm_100.
 """
 SHARE = 1 / 4
-"""Of the free memory of the card, what the records of a tile may take."""
+"""Share of the free memory of the card that the records of a tile may take."""
 NUMBERS = 1 << 24
 """Most indices of a tile: those of Poisson batches are drawn on the host."""
 NO_NOISE = (np.uint32(0), np.uint32(0), 0, 0)

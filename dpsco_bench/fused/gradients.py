@@ -18,9 +18,9 @@ Array = Any
 MOST_ROWS, LEAST_BYTES = 8, 1 << 24
 """With more rows products are as fast, and so they are where caches hold the records: they are slow to fetch them."""
 FEW_MARGINS = 1 << 10
-"""Of so few both take the same."""
+"""Number of margins up to which both take the same."""
 NUMBERS = 1 << 12
-"""Of a block of records, and of its margins, about."""
+"""Numbers in a block of records, and in its margins, about."""
 
 
 def one_pass(objective: Any, *run: Any) -> bool:

@@ -19,7 +19,7 @@ from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE
 TOGETHER = 24
 """Most rows that make their steps in turn."""
 NUMBERS = 3072
-"""Of their iterates at most, and as many of the sums: more of them leave the nearest cache."""
+"""Most numbers of their iterates, and of the sums: more of them leave the nearest cache."""
 
 
 @piece

@@ -24,7 +24,7 @@ Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
 """In place of a mean gradient where steps look at batches."""
 BELOW = 1.0 - 1e-9
-"""By which a sum is below a level for certain, however its terms are added up."""
+"""Factor by which a sum is below a level for certain, however its terms are added up."""
 Geometry = tuple[tuple[float, float, float], tuple[float, float]]
 """Exponent s, ``r = s/(s - 1)`` and kappa of ``Phi = (kappa/2) ||.||_s^2``; p and radius of the ball."""
 

@@ -72,7 +72,7 @@ class LookedAt:
 
 
 _KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
-"""By objective."""
+"""Entries by objective."""
 
 
 def entries_of(objective: Any) -> Entries | None:

@@ -25,7 +25,7 @@ LONGEST = 1 << 18
 """Most steps of a stretch: its step sizes and weights are arrays."""
 DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
 LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""By compiled loop: what launches the kernel that stands for it."""
+"""Launcher of the kernel that stands for a compiled loop."""
 
 
 def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -23,13 +23,13 @@ STATUS_CLAUSES = {
 """The same said of noise."""
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
-"""What an accountant's epsilon is to the true one."""
+"""Relation of an accountant's epsilon to the true one."""
 OUTPUT, RELEASE, SEQUENCE = "output", "release", "sequence"
-"""What an epsilon is of: all that is released, the one answer that the output is made of, or all answers."""
+"""Subjects of an epsilon: all that is released, the one answer that the output is made of, or all answers."""
 OF = {OUTPUT: "of the output", RELEASE: "of its one release", SEQUENCE: "of the query sequence", "": ""}
 """The same in words."""
 SOME_RECORDS = "for some records that the theorem admits"
-"""Where a lower bound holds that no records of the instance are known to attain."""
+"""Condition of a lower bound that no records of the instance are known to attain."""
 ROUNDING = 1e-9
 
 

@@ -317,4 +317,4 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }
-"""Of `Query`: whether a value fits, and what does."""
+"""Fields of `Query`: a test of their values, and the values that pass it."""

@@ -16,7 +16,7 @@ from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.constants import LOSS_CLASSES
 
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
-"""What is known of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
+"""Knowledge of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
 
 @dataclass(frozen=True, kw_only=True)

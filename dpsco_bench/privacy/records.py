@@ -116,4 +116,4 @@ class Nodes:
 
 
 Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | RandomAllocation | Nodes
-"""How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
+"""Ways in which a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""

@@ -96,4 +96,4 @@ RULES = {
     ObjectiveQuery: Rule(objective.accountant_name, _objective_epsilon, _objective_scale),
     GammaObjectiveQuery: Rule(objective.accountant_name, _gamma_epsilon, _gamma_scale),
 }
-"""By the query's class."""
+"""Rules by the query's class."""

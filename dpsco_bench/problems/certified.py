@@ -16,7 +16,7 @@ from dpsco_bench.problems.objective import Objective
 Array = Any
 Map = Callable[[Array], Array]
 MOST_EXTENSIONS = 20
-"""How many times the planned number of steps is made before a solver gives up."""
+"""Times that the planned number of steps is made before a solver gives up."""
 ROUNDING = 64.0 * 2.0**-52
 """A gradient mapping below this share of the terms that balance in it is rounding."""
 

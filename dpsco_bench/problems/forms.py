@@ -14,7 +14,7 @@ READS = (
     *("slope", "gather", "batch_gradient", "mean_gradient"),
     *("range_gradient", "range_gradient_pair", "record_gradients"),
 )
-"""What decides the gradients of a problem: a class that changes one of these has another form, or none."""
+"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ Listed = Kinds | Levels | Signs
 """Records that compiled steps look up."""
 
 LISTS = ("gather", "form_records", "form_range")
-"""What decides the records of a problem: a class that changes one of these lists its own."""
+"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
 
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:

@@ -13,7 +13,7 @@ from dpsco_bench.problems.data import Data
 
 
 class Known:
-    """By default nothing is known.
+    """Mixin of known facts; by default nothing is known.
 
     Attributes
     ----------

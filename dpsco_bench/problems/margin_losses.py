@@ -198,5 +198,5 @@ LOSSES: dict[str, Any] = {
     "smoothed_hinge": SmoothedHingeLoss,
     "linear": LinearLoss,
 }
-"""By name; ``squared`` is also called ``least_squares``."""
+"""Losses by name; ``squared`` is also called ``least_squares``."""
 WITH_WIDTH = ("huber", "smoothed_hinge")

@@ -34,7 +34,7 @@ class Trait(Enum):
 
 
 Need = Trait | tuple[Trait, ...]
-"""What an algorithm asks for: a trait, or a tuple of which one will do."""
+"""Need of an algorithm: a trait, or a tuple of which one will do."""
 
 
 def alternatives(need: Need) -> tuple[Trait, ...]:
@@ -67,7 +67,7 @@ DOMAIN_TRAITS = {
     "schatten_ball": _SYMMETRIC,
     "polytope": frozenset({Trait.POLYTOPE}),
 }
-"""What a domain is, by its name without the parameter."""
+"""Traits of a domain, by its name without the parameter."""
 
 
 def domain_traits(domain: str) -> frozenset[Trait]:

@@ -20,7 +20,7 @@ _MAX_GRID = 1 << 16
 _ROW = 32
 MINIMA = Path(__file__).with_name("minima.cu")
 MOST_SCORES, _MINIMUM_THREADS = 65536, 128
-"""Of a noisy minimum; both stand in its CUDA text too."""
+"""Limits of a noisy minimum; both stand in its CUDA text too."""
 
 
 def key_words(key: Key) -> tuple[np.uint32, np.uint32]:

@@ -15,7 +15,7 @@ MOST_KEPT = 4096
 LEAST_KEPT = 8
 LARGEST_RHAT, LEAST_ESS = 1.01, 400.0
 NOT_CERTIFIED = "chains not certified"
-"""How every sentence begins that says so."""
+"""Beginning of every sentence that says so."""
 
 
 class ChainTrace:

@@ -36,7 +36,7 @@ axis_labels(
 
 BLACK = "#1a1a1a"
 LABEL_HEIGHT = 0.16
-"""Of half the height of an axis."""
+"""Share of half the height of an axis."""
 LEFTMOST = 1.0015
 """R-hat below which a label to the left would cross the axis."""
 SHIFTED = 0.03

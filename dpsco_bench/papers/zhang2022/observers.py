@@ -15,11 +15,14 @@ from dpsco_bench.problems.objective import Objective
 Array = np.ndarray
 BLOCK_ROUNDS = 64
 ROUNDING = 1e-14
-"""What rounding may cause in a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
+"""Largest rounding error of a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
 SUMS = ("regret", "_left", "_size", "_linear", "_squares", "_penalty_sum", "_penalty_difference", "largest_loss")
-"""What `Rounds` adds up: ``<g + gamma, w - x*>``; ``<beta grad L(x) - g - gamma, w - x*>``; the absolute values of both
-together; ``<loss, w - x*>``; ``beta ||w - x*||^2``; and for regularisers with a value its sum and difference between w
-and x*, and the largest loss over its bound, which is no sum."""
+"""Sums that `Rounds` keeps.
+
+``<g + gamma, w - x*>``; ``<beta grad L(x) - g - gamma, w - x*>``; the absolute values of both together;
+``<loss, w - x*>``; ``beta ||w - x*||^2``; for regularisers with a value its sum and its difference between w and x*;
+and the largest loss over its bound, which is no sum.
+"""
 MOMENTS = {"quarter": 4, "half": 2, "last": 1}
 """Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
 

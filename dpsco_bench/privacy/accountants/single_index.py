@@ -78,7 +78,7 @@ _CHERNOFF_ORDERS = 24
 
 
 REVERSED, VANISHING = "two opposed records", "a record with a contribution and one without"
-"""What the two pairs of neighbours differ in."""
+"""Differences within the two pairs of neighbours."""
 
 
 def accountant_name() -> str:

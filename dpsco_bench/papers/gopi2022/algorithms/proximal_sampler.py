@@ -43,7 +43,7 @@ from dpsco_bench.samplers.keyed import KeyedDraws
 SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")
 MOST_ATTEMPTS = 1000
-"""Of a Gaussian on a ball; a draw that needs more is capped."""
+"""Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
 
 
 @algorithm(

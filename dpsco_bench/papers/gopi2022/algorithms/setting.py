@@ -31,7 +31,7 @@ EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
 ACCOUNTANTS = ("theorem", "pairs")
-"""What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
+"""Accountants of a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")

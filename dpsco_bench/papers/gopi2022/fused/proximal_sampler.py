@@ -35,7 +35,7 @@ FEW = 16
 """Rounds and attempts whose streams are known at first."""
 WIDTH = MOST_TERMS * (MOST_TERMS + 1) // 2
 CUBE, BALL, CUT = range(3)
-"""How a Gaussian on the ball is drawn: inverted, rejected, or cut to a half-space and rejected."""
+"""Ways to draw a Gaussian on the ball: inverted, rejected, or cut to a half-space and rejected."""
 DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 
 

@@ -25,7 +25,7 @@ LARGE = 2.0**-10
 """Cells of more than this times the mass of the law are split first; that falls by `FINER` until enough is accepted."""
 FINER = 0.25
 MOST_PASSES, MOST_HALVINGS, MOST_CELLS = 10, 64, 2**19
-"""Where splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
+"""Limits at which splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
 MOST_ROUNDS = 1000
 """A round accepts about `ACCEPTED` or more of the rows; so many failures are an error of the envelope, not chance."""
 

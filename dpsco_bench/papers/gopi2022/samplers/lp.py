@@ -28,7 +28,7 @@ Array = np.ndarray
 ROWS, VALUES = 1024, 1 << 17
 """Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
 MOST_PROPOSALS = 1 << 15
-"""Of a row. One in fifty or more is accepted, so that a row without any is an error of the bound, not chance."""
+"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
 @dataclass(frozen=True)

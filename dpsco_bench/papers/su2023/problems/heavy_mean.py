@@ -15,7 +15,7 @@ from dpsco_bench.problems.registry import problem
 
 Array = Any
 DISTANCE = 0.6
-"""Of the optimum from the origin, in l_p; the radius is 1."""
+"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 class SortedRecords:

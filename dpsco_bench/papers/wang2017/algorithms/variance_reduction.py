@@ -21,7 +21,7 @@ ANCHOR_SHARE = 0.3
 VARIANTS = {"poisson": ("accounted", "none"), "literal": ("paper", "none")}
 LEAK = "the exact full gradient enters every query without noise of its own"
 CHARGES = ("query", "parts", "output")
-"""What the literal variant releases: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
+"""Releases of the literal variant: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
 PART = 2.0 / 3.0
 """Share of a step's variance that hides the difference d in `CHARGES` ``parts``; the rest hides v."""
 

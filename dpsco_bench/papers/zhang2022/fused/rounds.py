@@ -17,7 +17,7 @@ from dpsco_bench.problems.forms import NO_SLOPE
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)
-"""How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
+"""Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
 KERNELS = Path(__file__).with_name("rounds.cu")
 RATE = 2.0 / (2.0 - math.log(3.0))
