@@ -63,7 +63,7 @@ class Time:
 
 
 def measured(profile: str, base: Path, data_root: str) -> list[Time]:
-    """What the cells of the board took."""
+    """Collect the seconds of the board's cells."""
     files, found = Layout(profile, base), []
     for job in read_plan(files.plan, [BOARD]).boards[0].jobs:
         rows = job.replicates * job.data_sets
@@ -135,7 +135,7 @@ def near(times: Iterable[Time], costs: Costs) -> tuple[float, float]:
 
 
 def text(costs: Costs) -> str:
-    """The file."""
+    """Write the file's text."""
 
     def line(terms: dict[str, float]) -> str:
         return "{" + ", ".join(f"{name}: {seconds:.2e}" for name, seconds in terms.items()) + "}"

@@ -34,7 +34,7 @@ BEGIN, END = "<!-- findings -->\n", "<!-- end of findings -->\n"
 
 
 def page(found: Mapping[str, Sequence[Supported]]) -> str:
-    """The whole page, Markdown, of findings by profile."""
+    """Write the whole page, Markdown, of findings by profile."""
     by_id = {profile: {one.id: one for one in said} for profile, said in found.items()}
     lines = [
         "# What was found",
@@ -57,12 +57,12 @@ def page(found: Mapping[str, Sequence[Supported]]) -> str:
 
 
 def said_of(one: Supported, first: Supported) -> str:
-    """Its sentence, after its title where that is not the heading."""
+    """Return its sentence, after its title where that is not the heading."""
     return one.said.sentence if one.said.title == first.said.title else f"{one.said.title}. {one.said.sentence}"
 
 
 def behind(one: Supported) -> list[str]:
-    """Links to its claims, and names of the pages behind it."""
+    """List links to its claims, and names of the pages behind it."""
     claims = [f"[`{id}`](../conf/claim/{'/'.join(id.split('.', 1))}.yaml)" for id in one.claims]
     papers = [page.partition("/")[2] for page in one.finding.pages if page not in BEHIND]
     errata = [f"[the errata of {paper}](../conf/errata/{paper}.yaml)" for paper in papers]
@@ -70,14 +70,14 @@ def behind(one: Supported) -> list[str]:
 
 
 def readme_lines(found: Sequence[Supported]) -> str:
-    """The five, a line of a list each: what the page says of them first."""
+    """Write the README's five, a line of a list each: their titles and first sentences."""
     by_id = {one.id: one for one in found}
     lines = (f"**{by_id[id].said.title}.** {first_sentence(by_id[id].said.sentence)}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop before a capital letter or a number."""
+    """Cut after the first full stop before a capital letter or a number."""
     return re.split(r"(?<=[.])\s(?=[A-Z0-9])", text)[0]
 
 

@@ -24,14 +24,14 @@ ROOM, WING, LINE, INK = "#eef3f8", "#fdf1e3", "#9fb3c8", "#1a1a1a"
 
 
 def rooms() -> list[list[str]]:
-    """The core's folders and modules by layer, from the lowest up, without the papers."""
+    """List the core's folders and modules by layer, from the lowest up, without the papers."""
     layers = runpy.run_path(str(ROOT / "tests" / "test_layers.py"))["LAYERS"]
     kept = [[name for name in layer if name not in (*HIDDEN, "papers")] for layer in layers]
     return [layer for layer in kept if layer]
 
 
 def wings() -> list[str]:
-    """The papers."""
+    """List the papers."""
     return sorted(path.parent.name for path in (PACKAGE / "papers").glob("*/__init__.py"))
 
 

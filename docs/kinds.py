@@ -146,7 +146,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def kept() -> dict[str, object]:
-    """What `main` wrote."""
+    """Read the file that `main` wrote."""
     return loads(KEPT.read_text(encoding="utf-8"))
 
 

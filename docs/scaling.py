@@ -72,7 +72,7 @@ RUNS = {False: ("listing", "#D55E00", "s"), True: ("fused", "#0072B2", "o")}
 
 # --- measuring ---------------------------------------------------------------------------------------
 def sizes() -> Iterator[Size]:
-    """The centre, and from there along each axis."""
+    """List the centre, and points from there along each axis."""
     yield CENTRE
     for key, values in GRID.items():
         yield from (CENTRE | {key: value} for value in values if value != CENTRE[key])
@@ -89,7 +89,7 @@ class Point:
         self.data = self.cell.draw_data(0, 0)
 
     def model(self, fused: bool) -> float:
-        """What the model of its steps says, seconds."""
+        """Predict the seconds by the model of its steps."""
         return predicted_seconds(self.cell, self.plan, self.size["R"], fused)
 
     def run(self, fused: bool, replicates: int) -> None:
@@ -123,7 +123,7 @@ def memory(key: str) -> float:
 
 
 def apart(task: Callable[[], Any]) -> Any:
-    """The result of a task in a process of its own, forked from this one: what is compiled is at hand there."""
+    """Run a task in a process of its own, forked from this one: what is compiled is at hand there."""
     here, there = multiprocessing.get_context("fork").Pipe()
     process = multiprocessing.get_context("fork").Process(target=lambda: there.send(task()))
     process.start()
@@ -147,7 +147,7 @@ def measure() -> Iterator[Row]:
 
 # --- page and figures --------------------------------------------------------------------------------
 def kept() -> tuple[Row, list[Row]]:
-    """The machine, and the rows that were measured."""
+    """Read the machine, and the rows that were measured."""
     found = loads(KEPT.read_text(encoding="utf-8"))
     return found["machine"], found["rows"]
 
@@ -169,13 +169,13 @@ def ratios(rows: list[Row], where: Callable[[Row], bool] = lambda row: True) -> 
 
 
 def pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Listing and fused run of each method and size."""
+    """Pair listing and fused run of each method and size."""
     listings = {tuple(row[key] for key in ("method", *CENTRE)): row for row in rows if not row["fused"]}
     return [(listings[tuple(row[key] for key in ("method", *CENTRE))], row) for row in rows if row["fused"]]
 
 
 def slower(rows: list[Row]) -> list[str]:
-    """A sentence on the points where a fused run took longer, with the methods and by how much at most."""
+    """Write a sentence on the points where a fused run took longer, with the methods and by how much at most."""
     found = [(b["seconds"] / a["seconds"] - 1, a["method"]) for a, b in pairs(rows) if a["seconds"] < b["seconds"]]
     if not found:
         return ["No fused run takes longer than its listing."]
@@ -201,7 +201,7 @@ def told(shares: list[float]) -> str:
 
 
 def page(about: Row, rows: list[Row]) -> str:
-    """The whole page, Markdown."""
+    """Write the whole page, Markdown."""
     fused = [row for row in rows if row["fused"]]
     errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
     within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
@@ -281,7 +281,7 @@ def memory_table(rows: list[Row]) -> list[str]:
 
 
 def figure(rows: list[Row], value: Callable[[Row], float], unit: str, model: bool) -> Figure:
-    """A panel for each method and axis: listing and fused run, and the model of each dashed."""
+    """Draw a panel for each method and axis: listing and fused run, and the model of each dashed."""
     fig = Figure(figsize=(8.2, 10.4 if model else 8.0), layout="constrained")
     axes = fig.subplots(len(METHODS), len(GRID), sharey="row" if model else "all", sharex="col")
     for line, method in zip(axes, METHODS, strict=True):

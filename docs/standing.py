@@ -124,12 +124,12 @@ def left_open(profile: str) -> list[str]:
 
 
 def _takes(row: Verdict) -> str:
-    """The last clause of a row's sentence."""
+    """Return the last clause of a row's sentence."""
     return row.sentence.rpartition("; ")[2].removeprefix("it takes ")
 
 
 def _note(row: Verdict) -> str:
-    """What its claim's file says of the part."""
+    """Read the note of the part in its claim's file."""
     return _cell(" ".join(_part(row).note.split()))
 
 
@@ -138,7 +138,7 @@ def _part(row: Verdict) -> Part:
 
 
 def _costs(row: Verdict, profile: str) -> str:
-    """What so many times the replicates take, by the record of the run that the row is read from."""
+    """Estimate the time of so many times the replicates from the recorded run behind the row."""
     times = re.search(r"about ([\d,]+) times the replicates", row.sentence)
     if not times:
         return "-"
@@ -148,7 +148,7 @@ def _costs(row: Verdict, profile: str) -> str:
 
 
 def unexpected(profile: str) -> list[str]:
-    """The rows that say something else than their claim's file expects."""
+    """List the rows whose word differs from the one that their claim's file expects."""
     rows = [row for row in recorded(profile) if row.expected]
     named = [
         row

@@ -97,7 +97,7 @@ def started(folder: Path, profile: str) -> tuple[subprocess.Popen[bytes], Path]:
 
 
 def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
-    """What both took, in their order. Raises SystemExit where one fails."""
+    """Time both, in their order. Raises SystemExit where one fails."""
     begun = time.monotonic()
     running = {process.pid: (folder, out) for folder in folders for process, out in [started(folder, profile)]}
     found: dict[Path, Whole] = {}
