@@ -61,9 +61,9 @@ def privacy_as_printed(results: Results) -> Said:
     return Said(
         title=f"Of {stated} theorems and table rows that state private noise, {proven} are private as printed and "
         f"{refuted} are not",
-        sentence=f"{larger} more are private with a larger constant than the printed text fixes. For {sequence} the "
-        f"query sequence exceeds the claim and the output is open, and {rest} are open for other reasons. "
-        "Algorithm 3 of wang2017 draws noise and never uses it: its eps is infinite.",
+        sentence=f"Of the other {larger + sequence + rest}, {larger} are private with a larger constant than the "
+        f"printed text fixes, and {sequence + rest} are open. For {sequence} of these the query sequence exceeds "
+        "the claim. Algorithm 3 of wang2017 draws noise and never uses it: its eps is infinite.",
         means="Do not take a theorem's noise on trust. The privacy ledger has the real eps of every mechanism, and "
         "`dpsco account` computes it for your own point.",
         label="theorems and rows that state private noise",
@@ -85,22 +85,24 @@ def svrg_rate(results: Results) -> Said:
     noise, word = printed.noise, printed.word
     real, kind, claimed = noise.epsilon_real, noise.epsilon_real_kind, noise.epsilon_claimed
     ours = results.row("wang2017.thm4.2", "batch_rule-n", "accounted").noise.epsilon_real
-    worst = results.worst("wang2017.thm4.2", "ridge_logistic-n")
-    steps = worst.calibrated.schedule["epochs"] * worst.calibrated.schedule["inner_steps"]
-    c1 = claimed * worst.cell.n**2 / steps
-    need(word == "match", real > 1000, kind == "lower", claimed <= 1, ours <= 1, c1 > 1000)
+    cells = {cell.cell.n: cell for cell in results.charged("wang2017.thm4.2", "ridge_logistic-n")}
+    here = cells.get(16384, cells[max(cells)])
+    steps = here.calibrated.schedule["epochs"] * here.calibrated.schedule["inner_steps"]
+    c1 = claimed * here.cell.n**2 / steps
+    largest = "" if here.real == real else f"The largest is {lower(real)}, at {noise.place}. "
+    need(word == "match", real >= here.real > 1000, kind == here.kind == "lower", claimed <= 1, ours <= 1, c1 > 1000)
     return Said(
-        title=f"DP-SVRG with noise as printed has slope {slope(printed.slope)} in n, where the bound has "
-        f"{slope(printed.bound_slope)}, and a real eps of at least {lower(real)} for a claim of {number(claimed)}",
-        sentence="The eps is of the query sequence as charged, for some records, with the noise of equation (3) and "
-        f"its open constant c as 1. The output alone may reveal less. The worst cell is {noise.place}; there the "
-        f"theorem's range of eps would need a c1 of {number(c1)} (erratum E1). Accounted noise keeps it at most "
-        f"{ours:.2f}.",
+        title=f"With the printed noise DP-SVRG keeps its rate (slope {slope(printed.slope)} in n, bound "
+        f"{slope(printed.bound_slope)}), but its query sequence has a real eps of at least {lower(here.real)} "
+        f"(claimed {number(claimed)})",
+        sentence=f"That eps is at {here.noise.place}, for some records, with the open constant c of equation (3) as 1. "
+        f"{largest}The output alone may reveal less. The theorem's range of eps includes this point only for c1 of at "
+        f"least {number(c1)} (erratum E1). With accounted noise eps is at most {ours:.2f}.",
         means="A slope that matches says nothing about privacy. Ask for the real eps of the noise that was plotted.",
         label="real eps, for a claim of 1",
         reference=1,
         points=[
-            Point("noise as printed (at least)", real, "printed", "lower"),
+            Point("noise as printed (at least)", here.real, "printed", "lower"),
             Point("accounted noise (at most)", ours, "private", "upper"),
         ],
     )
@@ -175,8 +177,8 @@ def mirror_descent(results: Results) -> Said:
     need(word == "holds", real > 100, kind == "lower", claimed <= 1, corrected <= 1, words == "holds")
     need(largest > 1, largest_kind == "upper", status == "unproven")
     return Said(
-        title="The variance of noisy mirror descent lacks a factor T: as printed, its queries have a real eps of at "
-        f"least {lower(real)} (claimed {number(claimed)}), and with the factor at most {upper(largest)}",
+        title="Noisy mirror descent's printed variance lacks a factor T: its queries have a real eps of at least "
+        f"{lower(real)} (claimed {number(claimed)}), with the factor at most {upper(largest)}",
         sentence=f"The first value is at p = 2, {printed.noise.place}. The second is the largest upper bound, at "
         f"{noise.place}, one of the sizes of the risk, and does not prove the claim. In three sweeps of privacy "
         f"alone (p = 2 or 1.5, d <= 32) the bound is at most {upper(corrected)}, which proves it.",

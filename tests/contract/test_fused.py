@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from dpsco_bench.execution.signals import SharedNoise
 from dpsco_bench.fused import compiled, tiles
 from dpsco_bench.fused.registry import FUSED, run_of
 from dpsco_bench.privacy.transcript import Recorder
-from dpsco_bench.problems.forms import form_of
 
 from .cases import CASES
 
@@ -101,19 +99,6 @@ def test_every_signal_is_run(fused_case):
 
 def test_every_fused_run_is_covered():
     assert {case.algorithm.id for case in FUSES} == {id for id, *_ in LONG} == set(IDS)
-
-
-def test_the_page_says_how_many_cases_run_fused():
-    """And why the others do not."""
-    said = " ".join((Path(__file__).parents[2] / "docs" / "fused.md").read_text().split())
-    able = [case for case in CASES if case.algorithm.id in IDS]
-    rest = [case for case in able if case not in FUSES]
-    formless = [case for case in rest if FUSED.get(case.algorithm.id).form and form_of(case.problem) is None]
-    assert f"{len(able)} cases of methods with fused runs, and {len(FUSES)} of them run fused." in said
-    assert f"{len(formless)} are of problems without a known form of records." in said
-    assert f"The remaining {len(rest) - len(formless)} have domains, mirror maps or losses" in said
-    assert f"A further {len(CASES) - len(able)} cases are of methods without one" in said
-    assert f"{ {2: 'Two'}[len(SHORTER)] } methods make fewer steps there" in said
 
 
 OTB = ("ogd_fixed", "ogd_adagrad", "osd", "ftrl_adagrad", "optimistic_ftrl", "optimistic_omd")

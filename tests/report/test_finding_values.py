@@ -102,8 +102,8 @@ def charged(*shares, calibration="paper", id="c", part="p"):
 def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
     scores = [charged(0.2, math.nan, 0.4), charged(0.9, calibration="accounted"), charged(0.8, id="other")]
     assert of_scores(*scores).spent("c") == 0.4 and of_scores(*scores).spent("c", "other") == 0.8
-    assert of_scores(*scores).worst("c", "p", "accounted").real == 1.8
-    for read in (lambda: of_scores(*scores).spent("gone"), lambda: of_scores(charged()).worst("c", "p")):
+    assert of_scores(*scores).charged("c", "p", "accounted")[0].real == 1.8
+    for read in (lambda: of_scores(*scores).spent("gone"), lambda: of_scores(charged()).charged("c", "p")):
         with pytest.raises(NotMeasured, match="no noise in profile ci"):
             read()
 
