@@ -47,7 +47,7 @@ HEAD = """# CPU seconds of a unit of what a cell does (claims/costs.py: amounts)
 
 @dataclass(frozen=True)
 class Time:
-    """What a cell took."""
+    """Measured time of a cell."""
 
     cell: Cell
     family: str
@@ -58,7 +58,7 @@ class Time:
 
     @property
     def fused(self) -> bool:
-        """Whether its method has a fused run."""
+        """True if its method has a compiled run."""
         return has_steps(self.cell.algorithm)
 
 
@@ -104,7 +104,7 @@ def _said(terms: dict[str, float], time: Time) -> float:
 
 
 def fitted(times: Sequence[Time]) -> Costs:
-    """Of methods and families."""
+    """Fit the costs of methods and families."""
     by_kind, by_method, by_family = defaultdict(list), defaultdict(list), defaultdict(list)
     for one in times:
         by_kind[one.fused].append(one)

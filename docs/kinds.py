@@ -38,7 +38,7 @@ TAKES_FEWER = {"su2023.nrmd"}
 
 
 class Time(NamedTuple):
-    """What a cell took."""
+    """Measured time of a cell."""
 
     algorithm: str
     kind: tuple[bool, str]

@@ -1,4 +1,4 @@
-"""What a run costs against n, d and R: six methods, by their listings and fused, beside the model of their steps.
+"""Measure what a run costs against n, d and R: six methods, reference and compiled, beside the model of their steps.
 
 `python docs/scaling.py measure` writes docs/scaling.json, about five minutes on one core, and then, as
 `python docs/scaling.py` does from that file alone, docs/scaling.md and docs/scaling.svg.
@@ -32,7 +32,7 @@ Size = dict[str, int]
 
 
 class Method(NamedTuple):
-    """What is run, and what a reader calls it."""
+    """A method to run, with the name that readers see."""
 
     title: str
     algorithm: str

@@ -34,7 +34,7 @@ KINDS = frozenset(
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Query)
 )
-"""What accountants know."""
+"""Kinds of queries that accountants know."""
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
 """Kinds that are charged as such, whatever factors a query of one's own class has."""
 SHAPES: dict[str, Callable[..., tuple[float, int]]] = {

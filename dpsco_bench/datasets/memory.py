@@ -11,7 +11,7 @@ from dpsco_bench.errors import InputError
 COPIES = 3
 """Dense tables that are in memory at once while a file is read and run."""
 COLUMN_BYTES = 10_000.0
-"""What a column takes beside its numbers while a file is read, however few records there are."""
+"""Bytes of a column beside its numbers while a file is read."""
 CHUNK_BYTES = 8.0
 """The same of a number: a file is read in blocks of some records, and each column of a block is an array."""
 SQUARES = 8

@@ -202,6 +202,6 @@ class RunConfig:
 
 
 def _check_keys(group: str, config: Options, known: Sequence[str]) -> None:
-    """A group has its name, and no key that nothing reads."""
+    """Check that a group has its name, and no unknown key."""
     for key in set(config) - set(known) or {known[0]} - set(config):
         raise InputError(f"{group}.{key}", config.get(key, "missing"), "one of the keys " + ", ".join(known))
