@@ -539,8 +539,8 @@ def frontier(results: Results) -> Said:
     first = won(rows, TRIVIAL)
     need(30 < highest < 300, last <= highest, near <= highest, first >= 1, linear_from < 23, last > 0, near > 0)
     return Said(
-        title="On ridge logistic losses and least squares (d = 8) the starting point shares the first place up to n "
-        f"eps/sqrt(d) = {last:.1f}, and private methods beat it from {after:.0f}",
+        title="On ridge logistic losses and least squares (d = 8) the starting point ties with the best private method "
+        f"up to n eps/sqrt(d) = {last:.1f}, and loses from {after:.0f}",
         sentence=f"On Covertype (d = 54) these two values are {near:.1f} and {far:.0f}, with no decided point "
         f"between. On linear losses (d = 8) a method beats the start from {linear_from:.1f} on, the least that "
         f"was tried. Of {len(rows)} decided points the start has the least mean risk at {first}, and has or "
