@@ -39,9 +39,9 @@ def page(found: Mapping[str, Sequence[Supported]]) -> str:
     lines = [
         "# What was found",
         "",
-        "The findings of the complete replication (profile `full`) and of the reduced one (`ci`), with the numbers of "
-        "the recorded runs. A heading is of `full` wherever that has the finding. In front of a paragraph stands the "
-        "profile whose run it speaks of. The sites of both have their figures.",
+        "The numbers are those of the recorded runs: the complete replication (profile `full`) and the reduced one "
+        "(`ci`). Each paragraph begins with its profile, and a heading has the numbers of `full` if that has the finding. "
+        "The site has a figure for each.",
     ]
     said = [one.id for one in all_findings() if any(one.id in ours for ours in by_id.values())]
     for id in said:
