@@ -1,4 +1,4 @@
-"""Things by name. Papers and one's own files register them by the same decorators; a name is found without loading all.
+"""A registry. Papers and plug-ins use the same decorators; entries are imported on first use.
 
 A paper is a package. Those that are installed name themselves under the entry-point group ``dpsco_bench.papers``; a
 folder joins for one process by `add_paper`. A paper's ``__init__`` may import whatever registers something. What it
@@ -22,7 +22,7 @@ from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 
 GROUP = "dpsco_bench.papers"
 PLUGIN = "dpsco_plugin_"
-"""Names of the modules of one's own files begin so."""
+"""Prefix of the names of plug-ins' modules."""
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
 _SAID: set[str] = set()

@@ -65,7 +65,7 @@ class RunConfig:
     n, d : int or None, None for all records of a file, and for the problem's own dimension
     record : float or None, spacing of risk checkpoints in units of n gradient evaluations
     out : str or None, file for the rows
-    plugins : tuple of str, files of one's own methods and problems
+    plugins : tuple of str, files of the user's methods and problems
     data_root : str, folder of the data sets
     """
 

@@ -59,7 +59,7 @@ def fused(
 def fused_module(id: str) -> str:
     """Name of the module with the fused run of an algorithm, which is not loaded for it; empty where there is none.
 
-    A paper has them in its module or package ``fused``, with the id in quotes; one's own files register them.
+    A paper has them in its module or package ``fused``, with the id in quotes; plug-ins register theirs.
     """
     if id in FUSED.registered():
         return FUSED.registered()[id]

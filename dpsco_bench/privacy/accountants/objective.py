@@ -63,7 +63,7 @@ def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
 
 
 def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
-    """Upper bound ``t r + r^2/2 + log_jacobian`` with a tail bound ``t`` of one's own, such as `chi_tail`."""
+    """Upper bound ``t r + r^2/2 + log_jacobian`` with your own tail bound ``t``, such as `chi_tail`."""
     require_nonnegative("ratio", ratio)
     require_nonnegative("log_jacobian", log_jacobian)
     return tail * ratio + 0.5 * ratio * ratio + log_jacobian

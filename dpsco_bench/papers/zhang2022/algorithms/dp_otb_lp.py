@@ -22,7 +22,7 @@ def plan(given: Setting, options: Reduction) -> Plan:
     given : Setting
         G and H in l_p, on an l_p ball with 1 < p <= 2; n at least 2.
     variant, learner, k, and the other options
-        As for ``zhang2022.dp_otb``; a learner for l_p, ``lp_ftrl`` or one's own.
+        As for ``zhang2022.dp_otb``; a learner for l_p, ``lp_ftrl`` or your own.
     """
     check_norm(given.constants, SOURCE)
     return tree_plan(given, options, SOURCE)
