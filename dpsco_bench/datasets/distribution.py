@@ -60,7 +60,7 @@ class Distribution:
         return f"python -m dpsco_bench data {self.name}"
 
     def find(self, root: Path) -> list[Path]:
-        """Find the files under `root`. Raises DataAbsent where one is missing."""
+        """Find the files under `root`. Raises DataAbsent if one is missing."""
         found = [store.find_file(root, self.folders, [name]) for name, _ in self.texts]
         if None in found:
             raise DataAbsent(self.name, root, self.command)

@@ -26,7 +26,7 @@ class FusedRun:
     form : bool, whether it needs the form of the problem's records
     rounds : type or None, the observer of rounds that it serves (`execution.rounds`), by sums that both know
     device : callable or None
-        Of the same: whether kernels know a run as well, so that it runs on a GPU; None where its loops have none.
+        Of the same: whether kernels know a run as well, so that it runs on a GPU; None if its loops have none.
     """
 
     run: RunFunction
@@ -57,7 +57,7 @@ def fused(
 
 
 def fused_module(id: str) -> str:
-    """Name of the module with the fused run of an algorithm, which is not loaded for it; empty where there is none.
+    """Name of the module with the fused run of an algorithm, which is not loaded for it; empty if there is none.
 
     A paper has them in its module or package ``fused``, with the id in quotes; plug-ins register theirs.
     """

@@ -58,7 +58,7 @@ class LookedAt:
     Attributes
     ----------
     data : the data then
-    entries : their entries, None where they are not few
+    entries : their entries, None if they are not few
     at, gradient : array (R, d)
         The points whose risk was evaluated last, and the mean gradients there; None once they were taken.
     followed : bool, whether the last risk was followed by a mean gradient at the same points
@@ -128,12 +128,12 @@ def mean_gradient(objective: Any, x: Array) -> Array:
 
 
 def mean_of_records(objective: Any, x: Array) -> Array:
-    """`Objective.mean_gradient`, by the entries of its records where there are any."""
+    """`Objective.mean_gradient`, by the entries of its records if there are any."""
     return objective.mean_gradient(x) if entries_of(objective) is None else mean_gradient(objective, x)
 
 
 def excess_risk(objective: Any, x: Array) -> np.ndarray:
-    """Compute `Objective.excess_risk` from the entries of its records where there are any."""
+    """Compute `Objective.excess_risk` from the entries of its records if there are any."""
     problem = type(objective.problem)
     listed = problem.risk is GeneralisedLinear.risk and problem.loss is Logistic.loss
     if not listed or entries_of(objective) is None:

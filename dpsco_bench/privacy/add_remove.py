@@ -25,7 +25,7 @@ class AddRemove:
 
     Attributes
     ----------
-    epsilon : float, at the target delta; NaN where there is none
+    epsilon : float, at the target delta; NaN if there is none
     kind : str, ``exact`` or ``upper``
     reason : str, why there is none; else empty
     """

@@ -31,7 +31,7 @@ class Calibration:
     calibration : str, ``paper``, ``accounted`` or ``none``
     scales : dict, noise scale per query; of a normal its standard deviation
     charge : Charge, the accountant's value for all that is answered with these scales
-    output : Charge or None, that of what is released, where it is known apart
+    output : Charge or None, that of what is released, if it is known apart
     privacy_status : str, see `ledger.privacy_status`
     of : str, what the real epsilon is of: ``output``, one ``release``, or the ``sequence`` of several
     """
@@ -45,7 +45,7 @@ class Calibration:
 
     @property
     def real(self) -> Charge:
-        """Value that decides: of the output where it is known."""
+        """Value that decides: of the output if it is known."""
         return self.output or self.charge
 
     @property
@@ -158,7 +158,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
-    """Names of the modules that charge a plan, and that are found by their names; all of them where it is not known."""
+    """Names of the modules that charge a plan, and that are found by their names; all of them if it is not known."""
     if calibration == "none":
         return []
     names = [*COMPOSITIONS, REFUTATION, OUTPUT]

@@ -25,7 +25,7 @@ class Compared(NamedTuple):
 
     Attributes
     ----------
-    records : str, such as ``one record opposed to all others``; empty where no pair is known
+    records : str, such as ``one record opposed to all others``; empty if no pair is known
     effect : str, how they move what is released
     """
 

@@ -71,7 +71,7 @@ class LastIterate:
 
 
 def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
-    """Declare the last iterate of steps on the whole space; None where the objective is not known to be convex.
+    """Declare the last iterate of steps on the whole space; None if the objective is not known to be convex.
 
     Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective is not known to be
     strongly convex, so that the output is charged what the sequence is.

@@ -13,7 +13,7 @@ STATUS_WORDS = {
     "exceeds_claim": "exceeds the claim",
 }
 SEQUENCE_WORDS = "not shown, the query sequence exceeds the claim"
-"""The same of a sequence above the claim, where nothing is known of the output."""
+"""The same of a sequence above the claim, if nothing is known of the output."""
 STATUS_CLAUSES = {
     "proven": "private",
     "target_law_only": "proven of the target law only",
@@ -48,7 +48,7 @@ def privacy_status(
     Parameters
     ----------
     kind : str, ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon
-    epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
+    epsilon_real, epsilon_claimed : float, accountant's value (NaN if none covers the run) and the claim
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
     of : str, what `epsilon_real` is of; a ``sequence`` above the claim leaves the output open

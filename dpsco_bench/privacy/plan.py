@@ -30,7 +30,7 @@ class Query:
     sensitivity : float
         Largest change of the exposed value between replace-one neighbours in the kind's norm, given that the record was
         looked at. One record's own contribution to a sampled sum is half of it.
-    paper_scale : float or None, noise scale as the theorem states it; None where the theorem has no such query
+    paper_scale : float or None, noise scale as the theorem states it; None if the theorem has no such query
     share : float or None
         Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
         None takes what is left.

@@ -69,7 +69,7 @@ class Problem(Known):
     population : bool, true where risks are those of the population and not of the sample
     has_loss_values : bool, true where `batch_losses` and the empirical `risk` can be evaluated
     signal_option : str
-        Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
+        Constructor option, a float, that sets a free signal strength; empty if there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
@@ -185,7 +185,7 @@ class Problem(Known):
     def isotropic_curvature(self) -> float | None:
         """Number ``a`` if every record's Hessian is ``a I`` everywhere: minimisers then have closed forms.
 
-        The regulariser is not counted; None where the Hessians are others.
+        The regulariser is not counted; None if the Hessians are others.
         """
         return 0.0 if Trait.LINEAR_LOSS in self.traits else None
 
@@ -203,7 +203,7 @@ class Problem(Known):
         return self
 
     def with_signals(self, values: np.ndarray) -> Problem | None:
-        """Return the same problem at several signals at once, or None where they have to be run one by one.
+        """Return the same problem at several signals at once, or None if they have to be run one by one.
 
         Rows are then signal-major: of ``x (S R, d)``, row i has signal ``i // R`` and replicate ``i % R``, and all that
         is computed for ``x`` is computed row by row.
@@ -382,7 +382,7 @@ class Problem(Known):
         raise InputError("problem", self.name, "a problem with a minimiser")
 
     def excess_risk(self, x: Array, data: Any) -> Array | None:
-        """`risk` less `optimal_risk`, shape ``(R,)``, where it is known without a subtraction; None elsewhere."""
+        """`risk` less `optimal_risk`, shape ``(R,)``, if it is known without a subtraction; None elsewhere."""
         return None
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:

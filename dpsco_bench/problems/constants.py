@@ -61,7 +61,7 @@ class Constants:
         `gradient_difference`).
     hessian_rank : float
         Largest rank, an integer, of the part of a record's Hessian that depends on the data: 0 for quadratics with a
-        common Hessian, 1 for generalised linear losses; infinite where nothing is known. It bounds determinants and
+        common Hessian, 1 for generalised linear losses; infinite if nothing is known. It bounds determinants and
         says nothing about the class of the loss.
     loss_range : float
         S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see

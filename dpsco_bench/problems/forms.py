@@ -25,7 +25,7 @@ class RecordForm:
     ----------
     slope : int, one of the slopes above
     parameters : tuple, its a and b
-    hessian, centre : array (d,), h and c; empty where h = 0
+    hessian, centre : array (d,), h and c; empty if h = 0
     """
 
     slope: int = NO_SLOPE
@@ -111,7 +111,7 @@ def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | L
 
 
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
-    """Kinds of records of one coordinate each and two values; None where a byte has no room for them.
+    """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
 
     Parameters
     ----------

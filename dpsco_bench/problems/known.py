@@ -26,7 +26,7 @@ class Known:
     closed_form_remark: ClassVar[str] = ""
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
+        """Exact expected excess risk of a schedule and its noise. Raises InputError if no closed form is known."""
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:

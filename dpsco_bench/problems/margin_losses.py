@@ -18,7 +18,7 @@ class MarginLoss(Protocol):
     ----------
     classes : bool, whether labels are +1 and -1
     smooth, twice : bool, whether the slope is Lipschitz and the curvature continuous
-    steepest : float or None, sup of ``|l'|``; None where there is none: then ``|l'| <= |m| + |y|``
+    steepest : float or None, sup of ``|l'|``; None if there is none: then ``|l'| <= |m| + |y|``
     curvature_bound : float, Lipschitz constant of the slope
     """
 
@@ -186,7 +186,7 @@ class LinearLoss:
 
 
 def margin_loss(name: str, width: float) -> MarginLoss:
-    """Find a loss of `LOSSES` by name; ``width`` of the quadratic part is read where there is one."""
+    """Find a loss of `LOSSES` by name; ``width`` of the quadratic part is read if there is one."""
     return LOSSES[name](width) if name in WITH_WIDTH else LOSSES[name]()
 
 

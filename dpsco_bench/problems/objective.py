@@ -134,7 +134,7 @@ class Objective:
         return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
-        """``lambda x``. Raises InputError where an l1 term has no gradient."""
+        """``lambda x``. Raises InputError if an l1 term has no gradient."""
         if self.problem.l1:
             raise InputError("l1", self.problem.l1, "0 where the regulariser's gradient is asked for")
         return self._regularisation * x

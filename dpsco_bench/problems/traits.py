@@ -34,11 +34,11 @@ class Trait(Enum):
 
 
 Need = Trait | tuple[Trait, ...]
-"""Need of an algorithm: a trait, or a tuple of which one will do."""
+"""Need of an algorithm: a trait, or a tuple of which one is enough."""
 
 
 def alternatives(need: Need) -> tuple[Trait, ...]:
-    """List the traits of which one will do."""
+    """List the traits of which one is enough."""
     return (need,) if isinstance(need, Trait) else tuple(need)
 
 

@@ -90,7 +90,7 @@ def split_rhat_and_ess(values: Array) -> tuple[float, float]:
 
     Returns
     -------
-    rhat, ess : float, NaN where nothing varies
+    rhat, ess : float, NaN if nothing varies
     """
     half = len(values) // 2
     chains = np.concatenate([values[:half], values[len(values) - half :]], axis=1)

@@ -42,7 +42,7 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
     """Find the epsilon that each record may spend for (epsilon, delta) after shuffling.
 
-    Raises Refusal where the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
+    Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
     ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
     """
     require_target(epsilon, delta)

@@ -82,7 +82,7 @@ class Rounds(RoundObserver):
             self._add_up(objective)
 
     def reference(self, objective: Objective) -> tuple[Array, Array, Array] | None:
-        """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None where nothing is observed.
+        """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None if nothing is observed.
 
         For the loops that compute `SUMS` as they go.
         """

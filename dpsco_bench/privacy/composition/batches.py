@@ -37,7 +37,7 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> tuple[float, float] | None:
     """Compute the generic zCDP bound for batches without replacement, for comparison.
 
-    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None where the
+    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None if the
     noise is normal, not zCDP, or on no drawn batches.
     """
     if len(plan.queries) != 1:

@@ -45,7 +45,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Least noise of the linear term beside covering noise that takes `COVER` of the budget.
 
-    Raises Refusal where Jacobian and covering noise use up epsilon.
+    Raises Refusal if Jacobian and covering noise use up epsilon.
     """
     linear, cover = _split(plan)
     k, epsilon, delta = linear.releases, privacy.epsilon, privacy.delta

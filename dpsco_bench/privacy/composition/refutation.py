@@ -31,7 +31,7 @@ def covers(plan: Plan) -> bool:
 
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
-    """Best lower bound from tests of one query of the plan; None where there is no test for any.
+    """Best lower bound from tests of one query of the plan; None if there is no test for any.
 
     Of a draw it may be the exact value.
 
@@ -91,7 +91,7 @@ def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: floa
 
 
 def chance(records: Records) -> float | None:
-    """Probability that a release looks at the record at all, where batches are drawn; None where they are not."""
+    """Probability that a release looks at the record at all, where batches are drawn; None if they are not."""
     if isinstance(records, SingleIndex):
         return 1.0 / records.population
     if isinstance(records, WithoutReplacement):
@@ -102,7 +102,7 @@ def chance(records: Records) -> float | None:
 
 
 def _counts(records: Records) -> list[float] | None:
-    """Probabilities that a release looks at the record 0, 1, 2, ... times; None where nothing is known of them."""
+    """Probabilities that a release looks at the record 0, 1, 2, ... times; None if nothing is known of them."""
     if isinstance(records, Full | Disjoint):
         return [0.0, 1.0]
     if isinstance(records, WithoutReplacement):

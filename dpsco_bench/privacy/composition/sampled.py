@@ -57,7 +57,7 @@ def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones take the rest.
 
-    Several of these have one noise multiplier. Raises InputError where it is not the sampled queries alone that have no
+    Several of these have one noise multiplier. Raises InputError if it is not the sampled queries alone that have no
     share.
     """
     sampled, others = _split(plan)

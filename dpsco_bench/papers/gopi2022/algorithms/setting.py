@@ -120,7 +120,7 @@ def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Tempera
 def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> str:
     """Find the status that a sampler proves on every data set of the problem's domain.
 
-    Raises Refusal where it does not sample the law at all.
+    Raises Refusal if it does not sample the law at all.
     """
     losses, domain, p = s.constants.losses, s.constants.domain, s.constants.norm
     lp_ball = not isinstance(s.constants.ball, SchattenBall)
@@ -144,7 +144,7 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
 
 
 def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
-    """Find the sampler that is exact on every data set. Raises Refusal where there is none."""
+    """Find the sampler that is exact on every data set. Raises Refusal if there is none."""
     for sampler in EXACT:
         try:
             if sampler_status(sampler, s, regularised) == "exact":

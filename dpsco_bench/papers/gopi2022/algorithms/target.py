@@ -80,7 +80,7 @@ class Target:
     def minimiser(self, mu: float) -> Array:
         """Compute the limit of infinite temperature in closed form: ``argmin F_D + mu r`` over the domain.
 
-        Raises Refusal where none is known.
+        Raises Refusal if none is known.
         """
         c, losses = self.own, self.losses
         weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
@@ -185,7 +185,7 @@ class Target:
 
 
 def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
-    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None where no closed form is known."""
+    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None if no closed form is known."""
     if weight == 0.0:
         return np.asarray(ball.minimise_linear(-slope))
     if not isinstance(ball, Ball | LpBall):

@@ -71,7 +71,7 @@ class SchattenLinear(SharedLinear):
         return -1.0
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``E[1 - x_11]``. Raises InputError where its relative standard error is above `closed_form_error`."""
+        """``E[1 - x_11]``. Raises InputError if its relative standard error is above `closed_form_error`."""
         r = self.regulariser
         if math.isinf(k):
             return max(0.0, 1.0 - 0.5 / (mu * r.coefficient)) if mu > 0 else 0.0

@@ -96,7 +96,7 @@ class Learner:
         """Hear a guess of the next loss, ``h (R, d)``; there is none before the first."""
 
     def regret_bound(self) -> Array | None:
-        """Bound on the regret so far against every point of the set, ``(R, 1)``; None where none is declared."""
+        """Bound on the regret so far against every point of the set, ``(R, 1)``; None if none is declared."""
         return None
 
 
