@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 def kept() -> list[Row]:
-    """List the measured rows, and one for each case of the suite that was not measured."""
+    """The rows that were measured, and one for each case of the suite that was not."""
     rows = loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
     there, about = {(row["id"], row["case"], row["peer"]) for row in rows}, rows[0]["machine"]
     for case in (case for id in GOALS.names() for case in GOALS.get(id).cases()):
@@ -46,17 +46,17 @@ def kept() -> list[Row]:
 
 
 def is_met(row: Row, ratio: float) -> bool:
-    """Check whether a ratio would meet the goal of a row."""
+    """Whether a ratio would meet the goal of a row."""
     return ratio <= row["goal"] if row["sense"] == AT_MOST else ratio >= row["goal"]
 
 
 def doubted(row: Row) -> bool:
-    """Check whether the median of the rounds' ratios contradicts the least times on the goal."""
+    """Whether the median of the rounds' ratios says otherwise of the goal than the least times do."""
     return None not in (row["met"], row["ratio_median"]) and is_met(row, row["ratio_median"]) != row["met"]
 
 
 def digits(row: Row, ratio: float) -> str:
-    """Format a ratio with three digits, or with as many as show on which side of the goal it is."""
+    """A ratio with three digits, or with as many as show on which side of the goal it is."""
     told = [f"{ratio:.{places}g}" for places in range(3, 8)]
     if row["goal"] is None:
         return told[0]
@@ -69,7 +69,7 @@ def headroom(row: Row) -> float:
 
 
 def page(rows: list[Row]) -> str:
-    """Write the whole page, Markdown."""
+    """The whole page, Markdown."""
     about, judged = rows[0]["machine"], [row for row in rows if row["met"] is not None]
     wanted = [row for row in rows if row["goal"] is not None]
     told = goals_of_runs()
@@ -122,7 +122,7 @@ def _days(days: list[str]) -> str:
 
 
 def _of_p1(rows: list[Row]) -> list[str]:
-    """List the methods with and without rows for P1."""
+    """Which methods have rows for what P1 asks, and which have none."""
     against = {"its listing": "", "drawing all of its noise": "", "JAX vmap + scan, float64": ""}
     named = {
         peer: {
@@ -151,7 +151,7 @@ def _of_p1(rows: list[Row]) -> list[str]:
 
 
 def _of_p8(own: list[Row]) -> list[str]:
-    """Say what its rows do not measure."""
+    """What its rows are not."""
     (equal,) = [row for row in own if "steps of" not in row["peer"]]
     return [
         "Cells are not stacked: a step of more replicates is one of a single cell that has so many. "
@@ -160,7 +160,7 @@ def _of_p8(own: list[Row]) -> list[str]:
 
 
 def whole() -> list[str]:
-    """Write the section on whole runs, from the last records."""
+    """What whole runs take and what they leave open, from the last records."""
     kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
     pairs = {profile: kept[profile] for profile in ("smoke", "ci")}
     full = kept["full"]
@@ -206,7 +206,7 @@ def whole() -> list[str]:
 
 
 def goals_of_runs() -> list[str]:
-    """Write a row for each goal of whole runs."""
+    """A row for each goal of whole runs."""
     kept = loads((HERE / "whole.json").read_text(encoding="utf-8"))
     kept["reasons"] = {why: reason.format(**_figures(kept)) for why, reason in kept["reasons"].items()}
     return [*_ratios_of_runs(kept), *_states_of_boards(kept), *_estimates(kept), *_commands(kept)]
@@ -255,7 +255,7 @@ def _ratio(pair: Row) -> float:
 
 
 def _states_of_boards(kept: Row) -> list[str]:
-    """Write what the leaderboards leave open, and the predicted times of their cells: P7 and P9."""
+    """What the leaderboards leave open, and what their cells were expected to take: P7 and P9."""
     cells = len(loads(TIMES.read_text(encoding="utf-8")))
     far = f"share of {cells} recorded cells that took over {NEAR} times or under 1/{NEAR} of what was predicted"
     return [
@@ -268,7 +268,7 @@ def _states_of_boards(kept: Row) -> list[str]:
 
 
 def _estimates(kept: Row) -> list[str]:
-    """Compare the times of whole runs with the recorded times of their jobs."""
+    """What whole runs took beside what is on record of their calibrations and runs, of which estimates are made."""
     smoke, ci, full = kept["smoke"], kept["ci"], kept["full"]
     took = {
         ("smoke", ", first run"): (smoke["first"]["after"], "estimate.first"),
@@ -285,7 +285,7 @@ def _estimates(kept: Row) -> list[str]:
 
 
 def _commands(kept: Row) -> list[str]:
-    """Write the times of tests, continuous integration and the site."""
+    """The tests, continuous integration and the site."""
     commands = kept["commands"]
     stages = ", ".join(f"{stage} {lasted:.0f} s" for stage, lasted in commands["ci_run"]["stages"].items())
     made = {"test": "", "ci_run": f" ({stages}; at {commands['ci_run']['commit']})"}
@@ -326,7 +326,7 @@ def _told(id: str, what: str, value: float | None, most: float, kept: dict[str, 
 
 
 def _recorded(profile: str, begins: str = "") -> float:
-    """Sum the recorded processor time of a profile's claims and leaderboards whose ids begin so."""
+    """Recorded processor time of calibrations and runs of a profile's claims and leaderboards whose ids begin so."""
     recorded = read_seconds(recorded_seconds_path(profile))
     boards = [jobs for id, jobs in recorded.items() if id.startswith(begins)]
     return sum(calibrate + run for jobs in boards for calibrate, run, _ in jobs.values())
@@ -350,7 +350,7 @@ def _expected() -> float:
 
 
 def line(row: Row) -> str:
-    """Write a row of a table; times are nanoseconds per unit of work."""
+    """A row of a table; times are nanoseconds per unit of work."""
     goal = "" if row["goal"] is None else f"{row['sense']} {row['goal']:g}"
     if row["reason"]:
         told = "not measured" if row["met"] is None else WORDS[row["met"]]
