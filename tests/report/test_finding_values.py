@@ -175,7 +175,7 @@ def test_the_finding_on_real_data_is_said_of_points_that_support_it():
     """Per cent are rounded outwards."""
     said = families(of_board(*real_data(low=0.90446, high=0.55454)))
     assert said.title == (
-        "With 1,024 real records the least private risk is at most 9.56 % below the starting point's up to eps = 1, "
+        "On 1,024 real records the least private risk is at most 9.56 % below the starting point's up to eps = 1, "
         "and 44.5 to 44.6 % below it at eps = 4"
     )
     assert "at all 6 points, 0 of them ties" in said.sentence and "at all 3, 0 of them ties" in said.sentence
