@@ -44,7 +44,7 @@ help:
 	@echo 'make gpu-pack    plans and scales for a machine with a GPU, in results/gpu'
 	@echo 'make gpu-check   there, with that folder and its own PYTHON: a card against a core, in results/gpu/report.md'
 	@echo '                 (EMULATED=1: without a card, which the report then says)'
-	@echo 'make mutants     try every seeded defect (tests/mutants) and write docs/mutants.md; ARGS="NAME ..." tries some'
+	@echo 'make mutants     try every seeded defect (tests/mutants); ARGS="NAME ..." tries some'
 	@echo 'make lint        formatting, ruff and mypy; make format applies the formatting'
 	@echo 'make peers       JAX and PyTorch, which `dpsco bench` compares with where they are'
 	@echo 'make cluster     what docs/cluster.md needs: an executor for SLURM, launchers for Hydra'

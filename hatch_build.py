@@ -11,7 +11,7 @@ class ShareHook(BuildHookInterface):
     """Add the files beside the package to a wheel; an editable install finds them where they are."""
 
     def initialize(self, version, build_data):
-        """Called by hatchling; `version` is "editable" or "standard"."""
+        """Add the shared folders, as hatchling asks; `version` is "editable" or "standard"."""
         if version != "editable":
             for name in SHARED:
                 build_data["force_include"][str(Path(self.root, name))] = f"dpsco_bench/_share/{name}"

@@ -38,7 +38,7 @@ def half(shift: float, batches: int) -> float:
 
 
 def row(shift: float, batches: int) -> Row:
-    """Of one of `PLACES`, to four decimals."""
+    """Compute the bound at one of `PLACES`, to four decimals."""
     return shift, batches, round(epsilon_range(shift, batches, DELTA)[0], 4), round(half(shift, batches), 4)
 
 

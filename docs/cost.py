@@ -47,7 +47,7 @@ HEAD = """# CPU seconds of a unit of what a cell does (claims/costs.py: amounts)
 
 @dataclass(frozen=True)
 class Time:
-    """What a cell took."""
+    """Measured time of a cell."""
 
     cell: Cell
     family: str
@@ -58,12 +58,12 @@ class Time:
 
     @property
     def fused(self) -> bool:
-        """Whether its method has a fused run."""
+        """True if its method has a compiled run."""
         return has_steps(self.cell.algorithm)
 
 
 def measured(profile: str, base: Path, data_root: str) -> list[Time]:
-    """What the cells of the board took."""
+    """Collect the seconds of the board's cells."""
     files, found = Layout(profile, base), []
     for job in read_plan(files.plan, [BOARD]).boards[0].jobs:
         rows = job.replicates * job.data_sets
@@ -104,7 +104,7 @@ def _said(terms: dict[str, float], time: Time) -> float:
 
 
 def fitted(times: Sequence[Time]) -> Costs:
-    """Of methods and families."""
+    """Fit the costs of methods and families."""
     by_kind, by_method, by_family = defaultdict(list), defaultdict(list), defaultdict(list)
     for one in times:
         by_kind[one.fused].append(one)
@@ -135,7 +135,7 @@ def near(times: Iterable[Time], costs: Costs) -> tuple[float, float]:
 
 
 def text(costs: Costs) -> str:
-    """The file."""
+    """Write the file's text."""
 
     def line(terms: dict[str, float]) -> str:
         return "{" + ", ".join(f"{name}: {seconds:.2e}" for name, seconds in terms.items()) + "}"

@@ -34,14 +34,14 @@ BEGIN, END = "<!-- findings -->\n", "<!-- end of findings -->\n"
 
 
 def page(found: Mapping[str, Sequence[Supported]]) -> str:
-    """The whole page, Markdown, of findings by profile."""
+    """Write the whole page, Markdown, of findings by profile."""
     by_id = {profile: {one.id: one for one in said} for profile, said in found.items()}
     lines = [
         "# What was found",
         "",
-        "The findings of the complete replication (profile `full`) and of the reduced one (`ci`), with the numbers of "
-        "the recorded runs. A heading is of `full` wherever that has the finding. In front of a paragraph stands the "
-        "profile whose run it speaks of. The sites of both have their figures.",
+        "The numbers are those of the recorded runs: the complete replication (profile `full`) and the reduced one "
+        "(`ci`). Each paragraph begins with its profile, and a heading has the numbers of `full` if that has the "
+        "finding. The site has a figure for each.",
     ]
     said = [one.id for one in all_findings() if any(one.id in ours for ours in by_id.values())]
     for id in said:
@@ -57,12 +57,12 @@ def page(found: Mapping[str, Sequence[Supported]]) -> str:
 
 
 def said_of(one: Supported, first: Supported) -> str:
-    """Its sentence, after its title where that is not the heading."""
+    """Return its sentence, after its title where that is not the heading."""
     return one.said.sentence if one.said.title == first.said.title else f"{one.said.title}. {one.said.sentence}"
 
 
 def behind(one: Supported) -> list[str]:
-    """Links to its claims, and names of the pages behind it."""
+    """List links to its claims, and names of the pages behind it."""
     claims = [f"[`{id}`](../conf/claim/{'/'.join(id.split('.', 1))}.yaml)" for id in one.claims]
     papers = [page.partition("/")[2] for page in one.finding.pages if page not in BEHIND]
     errata = [f"[the errata of {paper}](../conf/errata/{paper}.yaml)" for paper in papers]
@@ -70,14 +70,14 @@ def behind(one: Supported) -> list[str]:
 
 
 def readme_lines(found: Sequence[Supported]) -> str:
-    """The five, a line of a list each: what the page says of them first."""
+    """Write the README's five, a line of a list each: their titles and first sentences."""
     by_id = {one.id: one for one in found}
     lines = (f"**{by_id[id].said.title}.** {first_sentence(by_id[id].said.sentence)}" for id in FIRST)
     return "".join("\n".join(textwrap.wrap(f"* {line}", 140, subsequent_indent="  ")) + "\n" for line in lines)
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop before a capital letter or a number."""
+    """Cut after the first full stop before a capital letter or a number."""
     return re.split(r"(?<=[.])\s(?=[A-Z0-9])", text)[0]
 
 

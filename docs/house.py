@@ -1,7 +1,7 @@
-"""Draw the house from its imports: `python docs/house.py` writes docs/house.svg.
+"""Draw the package from its imports: `python docs/house.py` writes docs/house.svg.
 
-Rooms are the folders of the core in the order that tests/test_layers.py enforces, wings are the papers. A line says
-that the upper room imports something of the lower one; what follows from other lines is left out.
+Rooms are the folders of the package, in the order that tests/test_layers.py enforces; wings are the papers. A line says
+that the upper room imports the lower one; lines that follow from others are left out. Numbers are the way of a claim.
 """
 
 from __future__ import annotations
@@ -20,23 +20,34 @@ from matplotlib.patches import FancyBboxPatch
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dpsco_bench"
 HIDDEN = ("__init__", "__main__")
-ROOM, WING, LINE, INK = "#eef3f8", "#fdf1e3", "#9fb3c8", "#1a1a1a"
+ROOM, WING, STEP, LINE, INK = "#f4f6f8", "#fdf1e3", "#cfe3f5", "#b4c3d2", "#1a1a1a"
+STEPS = {
+    "claims": "1 plan: a claim's file becomes jobs with keys",
+    "privacy": "2 calibrate: an accountant charges the plan's queries",
+    "execution": "3 run: a worker draws noise and records, and stores risks",
+    "kinds": "4 judge: rows become a word and a sentence",
+    "report": "5 report: words become answers, tables and figures",
+    "site": "6 show: terminal and site print the answers",
+}
+"""Room on the way of a claim -> what happens there."""
+RIGHT = 7.9
+"""Where the steps are written."""
 
 
 def rooms() -> list[list[str]]:
-    """The core's folders and modules by layer, from the lowest up, without the papers."""
+    """List the core's folders and modules by layer, from the lowest up, without the papers."""
     layers = runpy.run_path(str(ROOT / "tests" / "test_layers.py"))["LAYERS"]
     kept = [[name for name in layer if name not in (*HIDDEN, "papers")] for layer in layers]
     return [layer for layer in kept if layer]
 
 
 def wings() -> list[str]:
-    """The papers."""
+    """List the papers."""
     return sorted(path.parent.name for path in (PACKAGE / "papers").glob("*/__init__.py"))
 
 
 def imports() -> set[tuple[str, str]]:
-    """Pairs (room, room that it imports from); a paper is called ``papers``."""
+    """Find pairs (room, room that it imports from); a paper is called ``papers``."""
     pairs = set()
     for path in PACKAGE.rglob("*.py"):
         room = path.relative_to(PACKAGE).with_suffix("").parts[0]
@@ -56,7 +67,7 @@ def imports() -> set[tuple[str, str]]:
 
 
 def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Without the pairs that a longer path implies."""
+    """Leave out the pairs that a longer path implies."""
 
     def reachable(start: str, without: tuple[str, str]) -> set[str]:
         seen, todo = set(), [start]
@@ -73,36 +84,34 @@ def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 def draw(target: Path) -> None:
     """Write the picture."""
-    layers, papers = rooms(), wings()
+    layers = rooms()
     shown = {name for layer in layers for name in layer}
     pairs = reduced({pair for pair in imports() if set(pair) <= shown})
+    layers.insert(len(layers) - 1, wings())
     places = {
-        name: (7.2 * (i + 0.5) / len(layer), float(level))
+        name: (7.4 * (i + 0.5) / len(layer), float(level))
         for level, layer in enumerate(layers)
         for i, name in enumerate(layer)
     }
     plt.rcParams.update({"svg.hashsalt": "house", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"})
-    figure, axes = plt.subplots(figsize=(8.4, 0.82 * len(layers) + 0.6))
+    figure, axes = plt.subplots(figsize=(10.4, 0.62 * len(layers) + 0.5))
     for upper, lower in sorted(pairs):
         (x0, y0), (x1, y1) = places[upper], places[lower]
-        axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=0.8, zorder=1)
+        axes.plot([x0, x1], [y0, y1], color=LINE, linewidth=0.7, zorder=1)
     for name, (x, y) in places.items():
-        box(axes, x, y, name, 1.18, ROOM)
-    height = len(layers) - 1
-    for i, paper in enumerate(papers):
-        box(axes, 8.9, height * (i + 0.5) / len(papers), paper, 1.3, WING)
-    axes.text(8.9, height + 0.05, "wings: papers", ha="center", va="center", color=INK)
-    axes.annotate("", (7.35, height / 2), (8.15, height / 2), arrowprops={"arrowstyle": "->", "color": LINE})
-    axes.text(7.75, height / 2 + 0.18, "import", ha="center", color=INK, fontsize=8)
-    axes.set_xlim(-0.1, 9.7)
-    axes.set_ylim(-0.6, height + 0.6)
+        box(axes, x, y, name, 1.2, STEP if name in STEPS else ROOM if name in shown else WING)
+        if name in STEPS:
+            axes.text(RIGHT, y, STEPS[name], ha="left", va="center", color=INK)
+            axes.plot([x + 0.62, RIGHT - 0.1], [y, y], color=LINE, linewidth=0.7, linestyle=":", zorder=0)
+    axes.set_xlim(-0.1, RIGHT + 4.6)
+    axes.set_ylim(-0.5, len(layers) - 0.5)
     axes.axis("off")
     figure.savefig(target, bbox_inches="tight", metadata={"Date": None, "Creator": None})
     plt.close(figure)
 
 
 def box(axes: plt.Axes, x: float, y: float, name: str, width: float, colour: str) -> None:
-    """One room."""
+    """Draw one room."""
     shape = FancyBboxPatch(
         (x - width / 2, y - 0.2), width, 0.4, boxstyle="round,pad=0.02", facecolor=colour, edgecolor=LINE, zorder=2
     )

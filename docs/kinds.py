@@ -38,7 +38,7 @@ TAKES_FEWER = {"su2023.nrmd"}
 
 
 class Time(NamedTuple):
-    """What a cell took."""
+    """Measured time of a cell."""
 
     algorithm: str
     kind: tuple[bool, str]
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def kept() -> dict[str, object]:
-    """What `main` wrote."""
+    """Read the file that `main` wrote."""
     return loads(KEPT.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""What a run costs against n, d and R: six methods, by their listings and fused, beside the model of their steps.
+"""Measure what a run costs against n, d and R: six methods, reference and compiled, beside the model of their steps.
 
 `python docs/scaling.py measure` writes docs/scaling.json, about five minutes on one core, and then, as
 `python docs/scaling.py` does from that file alone, docs/scaling.md and docs/scaling.svg.
@@ -32,7 +32,7 @@ Size = dict[str, int]
 
 
 class Method(NamedTuple):
-    """What is run, and what a reader calls it."""
+    """A method to run, with the name that readers see."""
 
     title: str
     algorithm: str
@@ -67,19 +67,19 @@ COLUMNS = {
     "R = 1": {"R": 1},
     "R = 1,000": {"R": 1000},
 }
-RUNS = {False: ("listing", "#D55E00", "s"), True: ("fused", "#0072B2", "o")}
+RUNS = {False: ("reference", "#D55E00", "s"), True: ("compiled", "#0072B2", "o")}
 
 
 # --- measuring ---------------------------------------------------------------------------------------
 def sizes() -> Iterator[Size]:
-    """The centre, and from there along each axis."""
+    """List the centre, and points from there along each axis."""
     yield CENTRE
     for key, values in GRID.items():
         yield from (CENTRE | {key: value} for value in values if value != CENTRE[key])
 
 
 class Point:
-    """The runs of a method at one size, with listing or fused."""
+    """The runs of a method at one size, by the reference or compiled."""
 
     def __init__(self, method: Method, size: Size, reuse: Reuse) -> None:
         self.size, self.reuse = size, reuse
@@ -89,7 +89,7 @@ class Point:
         self.data = self.cell.draw_data(0, 0)
 
     def model(self, fused: bool) -> float:
-        """What the model of its steps says, seconds."""
+        """Predict the seconds by the model of its steps."""
         return predicted_seconds(self.cell, self.plan, self.size["R"], fused)
 
     def run(self, fused: bool, replicates: int) -> None:
@@ -123,7 +123,7 @@ def memory(key: str) -> float:
 
 
 def apart(task: Callable[[], Any]) -> Any:
-    """The result of a task in a process of its own, forked from this one: what is compiled is at hand there."""
+    """Run a task in a process of its own, forked from this one: what is compiled is at hand there."""
     here, there = multiprocessing.get_context("fork").Pipe()
     process = multiprocessing.get_context("fork").Process(target=lambda: there.send(task()))
     process.start()
@@ -147,7 +147,7 @@ def measure() -> Iterator[Row]:
 
 # --- page and figures --------------------------------------------------------------------------------
 def kept() -> tuple[Row, list[Row]]:
-    """The machine, and the rows that were measured."""
+    """Read the machine, and the rows that were measured."""
     found = loads(KEPT.read_text(encoding="utf-8"))
     return found["machine"], found["rows"]
 
@@ -158,27 +158,27 @@ def ns(row: Row, key: str = "seconds") -> float:
 
 
 def at(rows: list[Row], **size: int) -> dict[str, tuple[Row, Row]]:
-    """By method, its listing's row and its fused run's at the centre but for what is given."""
+    """Find by method the rows of its reference and its compiled run, at the centre but for what is given."""
     here = [row for row in rows if all(row[key] == value for key, value in (CENTRE | size).items())]
     return {m.title: tuple(row for row in here if row["method"] == m.title) for m in METHODS}  # type: ignore[misc]
 
 
 def ratios(rows: list[Row], where: Callable[[Row], bool] = lambda row: True) -> list[float]:
-    """How many times as fast fused runs are, a number for each method and size."""
+    """Compute how many times as fast compiled runs are, a number for each method and size."""
     return [a["seconds"] / b["seconds"] for a, b in pairs(rows) if where(a)]
 
 
 def pairs(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Listing and fused run of each method and size."""
+    """Pair reference and compiled run of each method and size."""
     listings = {tuple(row[key] for key in ("method", *CENTRE)): row for row in rows if not row["fused"]}
     return [(listings[tuple(row[key] for key in ("method", *CENTRE))], row) for row in rows if row["fused"]]
 
 
 def slower(rows: list[Row]) -> list[str]:
-    """A sentence on the points where a fused run took longer, with the methods and by how much at most."""
+    """Write a sentence on the points where a compiled run took longer, with the methods and by how much at most."""
     found = [(b["seconds"] / a["seconds"] - 1, a["method"]) for a, b in pairs(rows) if a["seconds"] < b["seconds"]]
     if not found:
-        return ["No fused run takes longer than its listing."]
+        return ["No compiled run takes longer than its reference implementation."]
     names = " and ".join(sorted({name for _, name in found}))
     points = "one point" if len(found) == 1 else f"{len(found)} points"
     return [f"It takes longer at {points}, by at most {max(found)[0]:.0%} ({names})."]
@@ -201,7 +201,7 @@ def told(shares: list[float]) -> str:
 
 
 def page(about: Row, rows: list[Row]) -> str:
-    """The whole page, Markdown."""
+    """Write the whole page, Markdown."""
     fused = [row for row in rows if row["fused"]]
     errors = {m.title: [r["model_s"] / r["seconds"] for r in fused if r["method"] == m.title] for m in METHODS}
     within = [sum(1 / most <= e <= most for own in errors.values() for e in own) / len(fused) for most in FACTORS]
@@ -209,33 +209,33 @@ def page(about: Row, rows: list[Row]) -> str:
     lines = [
         "# What runs cost against n, d and R",
         "",
-        f"On {len(fused)} points, drawn below, fused runs are {between(ratios(rows))} times as fast as listings:",
+        f"On {len(fused)} points, drawn below, compiled runs are {between(ratios(rows))} times as fast as "
+        "reference implementations:",
         f"{between(ratios(rows, lambda r: r['R'] == 1))} times with one replicate, "
         f"{between(ratios(rows, lambda r: r['R'] == CENTRE['R']))} times with {CENTRE['R']}, whatever n and d, and "
         f"{between(ratios(rows, lambda r: r['R'] == 1000))} times with 1,000.",
         *slower(rows),
-        "A listing pays for its calls in every step, whatever the size; a fused run pays for numbers.",
-        "So their lines meet where R d is large, and where a method spends its time on samples or on matrix products.",
+        "A reference implementation pays for calls in every step, whatever the size; a compiled run pays for numbers.",
+        "So their lines meet when R d is large, or when a method spends its time on samples or matrix products.",
         "",
         *table(rows),
         "",
         f"At the centre n is {CENTRE['n']:,}, d is {CENTRE['d']} and R is {CENTRE['R']}; a column changes one of them.",
-        "A gradient is one record's for one replicate. Its time has the noise, the steps and the risk of the output.",
+        "A gradient is of one record for one replicate. Its time includes noise, steps and the risk of the output.",
         "",
         "![Nanoseconds of a gradient against n, d and R](scaling.svg)",
         "",
         "## The model",
         "",
-        "Dashed lines are the model by which jobs are packed that no recorded run knows (`execution/predict.py`).",
-        "It knows steps, gradients, n, d and R, whether the run is fused, and what a step looks at.",
-        "That is one record, a batch, all records, or their mean where that is affine.",
-        "It knows no method, so it serves your own.",
+        "Dashed lines are the model that predicts jobs without a recorded time (`execution/predict.py`).",
+        "It uses steps, gradients, n, d and R, whether the run is compiled, and what a step looks at.",
+        "That is one record, a batch, all records, or their mean if it is affine.",
+        "It does not use the method, so it serves your own.",
         f"Of {known['cells']:,} recorded cells of profiles `ci` and `full` it predicts {told(known['within'])}.",
-        f"Where other methods alone are fitted, it is {told(known['held_out'])}.",
-        "Such a model does not reach 90% within a factor 1.5, the goal P9 that this project set itself.",
+        f"For a method that was left out of the fit it is {told(known['held_out'])}.",
         "[Benchmarks](benchmarks.md) has the share of cells whose method is known by name.",
         "`python docs/kinds.py` fits the model to whole cells, which draw their data and find their minimum too.",
-        f"Of the {len(fused)} fused runs drawn here, which do not, it predicts {told(within)}.",
+        f"Of the {len(fused)} compiled runs drawn here, which do not, it predicts {told(within)}.",
         "By the median it says of",
         "",
         *(f"* {name}: {median(own):.2g} times what was measured" for name, own in errors.items()),
@@ -243,7 +243,7 @@ def page(about: Row, rows: list[Row]) -> str:
         "## Memory",
         "",
         "Megabytes that a run holds at most, beyond the data that replicates share.",
-        "Differences of less than ten tell little.",
+        "Differences of less than ten mean little.",
         "",
         *memory_table(rows),
         "",
@@ -251,17 +251,17 @@ def page(about: Row, rows: list[Row]) -> str:
         "",
         "## How it was measured",
         "",
-        f"{about['processor']}, one core, which other work shared, on {about['date']}: not what was written since.",
+        f"{about['processor']}, one core, shared with other work, on {about['date']}.",
         f"NumPy {about['numpy']}{core and f' with OpenBLAS kernels of {core}'}, Python {about['python']}.",
         f"Each point has a process of its own. Times are processor times, the least of up to {REPEATS} runs.",
-        "What is compiled and the data are made before, and so is the minimum that a risk is measured from.",
+        "Compiling, data and the minimum that a risk is measured from are not counted.",
         "`python docs/scaling.py measure` measures, and `python docs/scaling.py` writes this page from what it kept.",
     ]
     return "\n".join(lines) + "\n"
 
 
 def table(rows: list[Row]) -> list[str]:
-    """Nanoseconds of listings and fused runs, and how many times as fast these are."""
+    """Tabulate nanoseconds of reference and compiled runs, and their ratio."""
     lines = ["| ns of a gradient | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
     for method in METHODS:
         pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
@@ -271,8 +271,8 @@ def table(rows: list[Row]) -> list[str]:
 
 
 def memory_table(rows: list[Row]) -> list[str]:
-    """Megabytes of listings and fused runs."""
-    lines = ["| MB, listing / fused | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
+    """Tabulate megabytes of reference and compiled runs."""
+    lines = ["| MB, reference / compiled | " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
     for method in METHODS:
         pairs = [at(rows, **size)[method.title] for size in COLUMNS.values()]
         cells = [f"{a['peak_mb']:.0f} / {b['peak_mb']:.0f}" for a, b in pairs]
@@ -281,7 +281,7 @@ def memory_table(rows: list[Row]) -> list[str]:
 
 
 def figure(rows: list[Row], value: Callable[[Row], float], unit: str, model: bool) -> Figure:
-    """A panel for each method and axis: listing and fused run, and the model of each dashed."""
+    """Draw a panel for each method and axis: reference and compiled run, and the model of each dashed."""
     fig = Figure(figsize=(8.2, 10.4 if model else 8.0), layout="constrained")
     axes = fig.subplots(len(METHODS), len(GRID), sharey="row" if model else "all", sharex="col")
     for line, method in zip(axes, METHODS, strict=True):

@@ -10,7 +10,7 @@ PAGE = Path(__file__).with_suffix(".md")
 
 
 def page(text: str) -> str:
-    """The page with its tables made anew."""
+    """Make the page's tables anew."""
     return filled(text, lambda word, _: f"`{word}`")
 
 

@@ -24,7 +24,7 @@ KEPT = Path(__file__).resolve().parent / "whole.json"
 
 @dataclass(frozen=True)
 class Whole:
-    """What a whole run took.
+    """Times of a whole run.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ STAGES = {
     "judging": ("judge", "verdict"),
     "figures and site": ("figure", "board_figure", "draw", "report", "write_site", "site"),
 }
-"""What each is called whose rules in a Snakefile have these names, or begin with them and an underscore."""
+"""Stages of a workflow, with the prefixes of their rules' names."""
 BESIDE = "plan and all else"
 
 
 def stage_of(rule: str) -> str:
-    """Which of `STAGES` a job belongs to."""
+    """Find the stage of `STAGES` that a job belongs to."""
     named = {name: stage for stage, names in STAGES.items() for name in names}
     return named.get(rule) or named.get(rule.partition("_")[0]) or BESIDE
 
@@ -97,7 +97,7 @@ def started(folder: Path, profile: str) -> tuple[subprocess.Popen[bytes], Path]:
 
 
 def side_by_side(folders: list[Path], profile: str) -> list[Whole]:
-    """What both took, in their order. Raises SystemExit where one fails."""
+    """Time both, in their order. Raises SystemExit where one fails."""
     begun = time.monotonic()
     running = {process.pid: (folder, out) for folder in folders for process, out in [started(folder, profile)]}
     found: dict[Path, Whole] = {}

@@ -100,7 +100,7 @@ def failing_as(what: str) -> Iterator[None]:
 
 
 def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "one") -> str:
-    """What is allowed in place of an unknown name: all that is known where it is little, else the nearest.
+    """List the names allowed in place of an unknown one: all if they are few, else the nearest.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def nearest(name: object, known: Iterable[str], listing: str = "", what: str = "
 
 
 def integral(value: Any) -> Any:
-    """A float without a fraction as an int, so that ``1e4`` counts; anything else as it is."""
+    """Turn a float without a fraction into an int, so that ``1e4`` counts; leave anything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

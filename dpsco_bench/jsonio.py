@@ -88,7 +88,7 @@ def _mapping(value: Mapping[Any, Any]) -> Plain:
 
 
 def dumps_canonical(value: Any) -> str:
-    """One text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``.
+    """Write one text per value: sorted keys, no spaces, ASCII, floats by their shortest ``repr``.
 
     Digests and stream keys are taken over this text, so ``1`` and ``1.0`` differ: callers fix the types. The JSON
     has no trailing newline.
@@ -117,7 +117,7 @@ def _refuse(token: str) -> Any:
 
 
 def restore(value: Any) -> Any:
-    """What `loads` makes of plain JSON values: the strings ``"inf"`` and ``"-inf"`` become floats."""
+    """Restore what `loads` makes of plain JSON values: the strings ``"inf"`` and ``"-inf"`` become floats."""
     if isinstance(value, str):
         return _INFINITIES.get(value, value)
     if isinstance(value, list):
@@ -149,7 +149,7 @@ def naming(path: object, draft: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A file to fill under another name; it takes the place of ``path`` at once when the block ends without an error.
+    """Fill a file under another name; it takes the place of ``path`` at once when the block ends without an error.
 
     It lies beside ``path``, since a rename is atomic only within one file system, and ends like it. Missing parent
     directories are made. Where there is no place the error names ``path``. Nothing of it is left after an error; what a
@@ -169,12 +169,12 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def is_draft(path: Path) -> bool:
-    """Whether a file is, or was, being filled under another name (`whole`)."""
+    """Check that a file is, or was, being filled under another name (`whole`)."""
     return _DRAFT.match(path.name) is not None
 
 
 def is_abandoned(draft: Path, seconds: float) -> bool:
-    """Whether no living process can own a draft.
+    """Check that no living process can own a draft.
 
     Its name has the number of the process that writes it, and a write takes moments: it is abandoned if nothing was
     written to it for so many ``seconds`` and no process of this machine has that number. The first holds for processes
@@ -201,7 +201,7 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def sealed(text: str) -> str:
-    """A JSON object as text with the digest of this text as its first entry; see `unsealed`.
+    """Write a JSON object as text with the digest of this text as its first entry; see `unsealed`.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def sealed(text: str) -> str:
 
 
 def unsealed(content: bytes) -> Plain:
-    """The object of a sealed text, infinities still strings (see `restore`).
+    """Read the object of a sealed text, with infinities still strings (see `restore`).
 
     Raises ValueError if a single byte is not as it was written.
     """
@@ -229,7 +229,7 @@ def digest(value: Any) -> str:
 
 
 def kept_beside(path: Path, ending: str, make: Callable[[bytes], Any], salt: str = "") -> Any:
-    """What a function makes of a file, made once for each content; kept in the ``__pycache__`` beside the file.
+    """Apply a function to a file, once for each content; the result is kept in the ``__pycache__`` beside the file.
 
     Parameters
     ----------

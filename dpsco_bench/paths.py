@@ -1,4 +1,4 @@
-"""Where the package finds its configuration tree: beside a checkout, or inside an installed package."""
+"""Location of the configuration tree: beside a checkout, or inside an installed package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def shared_dir(name: str) -> Path:
-    """A folder that ships with the project (``conf``, ``workflows``). Raises InputError if neither place has it."""
+    """Find a folder that ships with the project (``conf``, ``workflows``). Raises InputError if neither has it."""
     for folder in (_PACKAGE.parent / name, _PACKAGE / "_share" / name):
         if folder.is_dir():
             return folder
@@ -27,5 +27,5 @@ def documents() -> dict[str, Path]:
 
 
 def conf_dir() -> Path:
-    """The Hydra configuration tree."""
+    """Find the Hydra configuration tree."""
     return shared_dir("conf")

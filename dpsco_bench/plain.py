@@ -35,7 +35,7 @@ class Record:
     """
 
     def to_json(self) -> Plain:
-        """Its fields by name, in their order; what they hold is left to `jsonio.to_jsonable`."""
+        """Return its fields by name, in their order; `jsonio.to_jsonable` converts what they hold."""
         found = {name: getattr(self, name) for name in _form(type(self)).names}
         for name, usual in _form(type(self)).usual:
             if found[name] == usual:
@@ -44,7 +44,7 @@ class Record:
 
     @classmethod
     def from_json(cls, entry: Plain) -> Self:
-        """The record of decoded JSON, infinities restored. Raises InputError for keys that are missing or unknown."""
+        """Build the record from decoded JSON, infinities restored. Raises InputError for missing or unknown keys."""
         made: Self = _form(cls).made(entry)
         return made
 
@@ -87,7 +87,7 @@ def unboxed(values: Options) -> dict[str, Any]:
 
 
 class _Form:
-    """How a dataclass is written and read.
+    """Readers and writers of a dataclass's fields.
 
     Attributes
     ----------
@@ -106,11 +106,11 @@ class _Form:
         self.decoders = {name: decode for name in self.names if (decode := _decoder(hints[name]))}
 
     def fits(self, entry: Plain) -> bool:
-        """Whether no key is missing or unknown."""
+        """Check that no key is missing or unknown."""
         return self.due <= entry.keys() <= self.names.keys()
 
     def made(self, entry: Plain) -> Any:
-        """The object of decoded JSON."""
+        """Build the object from decoded JSON."""
         if not self.fits(entry):
             wrong = sorted((entry.keys() - self.names.keys()) | (self.due - entry.keys()))
             raise InputError(f"keys of {self.cls.__name__}", wrong, "exactly " + ", ".join(self.names))
@@ -123,7 +123,7 @@ _form: Callable[[Any], _Form] = cache(_Form)
 
 @cache
 def _decoder(hint: Any) -> Decode | None:
-    """How a value of a declared type is read from JSON; None where it is taken as it is."""
+    """Build the reader of a declared type's JSON values; None if they are taken as they are."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return _of_union([option for option in inner if option is not NoneType])
@@ -156,7 +156,7 @@ def _of_tuple(inner: Sequence[Any]) -> Decode:
 
 
 def _of_union(options: Sequence[Any]) -> Decode | None:
-    """By what JSON has: a list is read as the option that is one, an object as the first whose keys it has."""
+    """Choose by the JSON: a list is read as the option that is one, an object as the first whose keys it has."""
     of_list = next((_decoder(one) for one in options if get_origin(one) in (list, tuple)), None)
     mapping = next((_decoder(one) for one in options if get_origin(one) in (dict, Mapping)), None)
     records: list[Any] = [one for one in options if is_dataclass(one)]

@@ -1,4 +1,4 @@
-"""Things by name. Papers and one's own files register them by the same decorators; a name is found without loading all.
+"""A registry. Papers and plug-ins use the same decorators; entries are imported on first use.
 
 A paper is a package. Those that are installed name themselves under the entry-point group ``dpsco_bench.papers``; a
 folder joins for one process by `add_paper`. A paper's ``__init__`` may import whatever registers something. What it
@@ -22,7 +22,7 @@ from dpsco_bench.errors import BrokenPaper, DpscoError, InputError, nearest
 
 GROUP = "dpsco_bench.papers"
 PLUGIN = "dpsco_plugin_"
-"""Names of the modules of one's own files begin so."""
+"""Prefix of the names of plug-ins' modules."""
 T = TypeVar("T")
 _ADDED: dict[str, str] = {}
 _SAID: set[str] = set()
@@ -75,7 +75,7 @@ class Registry(Generic[T]):
             self._modules.pop(name, None)
 
     def find(self, name: str) -> T | None:
-        """The entry of a name, or None; loads no more than it must, what belongs to no paper first.
+        """Find the entry of a name, or None; loads no more than it must, core entries before those of papers.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
         return self._entries.get(name)
 
     def get(self, name: str) -> T:
-        """The entry of a name.
+        """Get the entry of a name.
 
         Raises
         ------
@@ -105,12 +105,12 @@ class Registry(Generic[T]):
         return found
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """List all names, sorted."""
         self.load()
         return sorted(self._entries)
 
     def of(self, paper: str) -> dict[str, T]:
-        """The entries whose names begin with a paper's, in the order in which they were registered."""
+        """List the entries whose names begin with a paper's, in the order in which they were registered."""
         self.load()
         return {name: entry for name, entry in self._entries.items() if name.startswith(f"{paper}.")}
 
@@ -181,7 +181,7 @@ def say_once(error: DpscoError) -> None:
 
 
 def _distribution(package: str) -> str:
-    """The distribution that declares a package as a paper, in brackets; empty where none does."""
+    """Name the distribution that declares a package as a paper, in brackets; empty where none does."""
     found = (entry.dist for entry in entry_points(group=GROUP) if entry.value == package)
     return next((f" (distribution {dist.name} {dist.version})" for dist in found if dist), "")
 
@@ -197,7 +197,7 @@ def absent_papers() -> set[str]:
 
 
 def absent_paper(*names: object, of: Registry[Any] | None = None, left_out: str = "") -> str:
-    """The first absent paper that some names belong to, as ``paper.name`` or ``paper/name``; empty if none is absent.
+    """Find the first absent paper among some names, as ``paper.name`` or ``paper/name``; empty if none is absent.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One's own method on batches: DP-SGD whose every step looks at each record with probability ``rate``."""
+"""Your own method on batches: DP-SGD whose every step looks at each record with probability ``rate``."""
 
 from dpsco_bench import GaussianQuery, Poisson, Trait, algorithm, make_plan
 

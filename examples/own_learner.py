@@ -1,4 +1,4 @@
-"""One's own online learner for the private online-to-batch reduction: steps along the direction of the loss alone."""
+"""Your own online learner for the private online-to-batch reduction: steps along the direction of the loss alone."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""One's own algorithm, problem and bound: noisy gradient descent, and logistic regression with flipped labels."""
+"""Your own algorithm, problem and bound: noisy gradient descent, and logistic regression with flipped labels."""
 
 from math import ceil, log, sqrt
 

@@ -28,7 +28,8 @@ def test_every_room_is_described():
 
 
 def test_every_decorator_that_is_named_exists():
-    text = "".join((ROOT / "docs" / name).read_text() for name in ("design.md", "fused.md"))
+    pages = ("design.md", "internals/workflow.md", "internals/fused.md")
+    text = "".join((ROOT / "docs" / name).read_text() for name in pages)
     sources = (ROOT / "dpsco_bench").rglob("*.py")
     defined = set(re.findall(r"^def (\w+)\(", "\n".join(path.read_text() for path in sources), re.M))
     assert set(re.findall(r"`@(\w+)`", text)) <= defined
@@ -50,9 +51,6 @@ def files(folder, suffix):
     return (ROOT / folder).rglob(f"*.{suffix}")
 
 
-AIM = "38,000 to 40,000 lines in about 330 files, is not met"
-
-
 def test_its_size_is_what_the_page_says():
     """To 5 %, so that the page need not change with every commit."""
     sources = {path: path.read_text() for path in (ROOT / "dpsco_bench").rglob("*.py") if "_share" not in path.parts}
@@ -64,16 +62,15 @@ def test_its_size_is_what_the_page_says():
     figures = [lines, len(sources), lines - docstrings - blank, docstrings, papers, fused, kernels]
     figures += [len(list(files("conf", "yaml")))]
     text = (ROOT / "docs" / "design.md").read_text()
-    section = text[text.index("## How large it is") :].replace(AIM, "")
+    section = text[text.index("## How large it is") :]
     said = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", section)]
     assert said == pytest.approx(figures, rel=0.05)
-    assert AIM in text
 
 
 def test_every_place_of_seconds_is_named():
     """What is fitted to recorded times, and where recorded times lie."""
-    text = (ROOT / "docs" / "design.md").read_text()
-    section = text[text.index("Seconds stand in five places") : text.index("## Fused runs")]
+    text = (ROOT / "docs" / "internals" / "workflow.md").read_text()
+    section = text[text.index("Seconds stand in five places") : text.index("## What one paper")]
     named = re.findall(r"`([\w/]+[/.][\w.]+)`", section)
     assert {"workflows/seconds", "execution/predict.py", "conf/cost.yaml", "docs/kinds.py", "docs/cost.py"} <= set(
         named

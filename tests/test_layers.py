@@ -157,12 +157,17 @@ def test_an_account_loads_little_of_the_package():
 
 
 def test_what_one_paper_alone_uses_is_its_own_or_stays_for_a_reason():
-    """docs/design.md has the exceptions, each with its reason, and no others."""
+    """docs/internals/workflow.md has the exceptions, each with its reason, and no others."""
     core = {module for module in MODULES if not paper_of(module)}
     unused, one = {module for module in core if not GRAPH.find_modules_that_directly_import(module)}, set()
     for module in core:
         users = GRAPH.find_downstream_modules(module)
         if not users & unused and len({paper_of(user) for user in users} - {""}) == 1:
             one.add(module.removeprefix(f"{NAME}."))
-    text = (ROOT.parent / "docs" / "design.md").read_text().split("## What one paper alone uses")[1].split("\n## ")[0]
+    text = (
+        (ROOT.parent / "docs" / "internals" / "workflow.md")
+        .read_text()
+        .split("## What one paper alone uses")[1]
+        .split("\n## ")[0]
+    )
     assert one == set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))

@@ -1,4 +1,4 @@
-"""Every seeded defect of tests/mutants still applies, the test that catches it exists, and the page lists it."""
+"""Every seeded defect of tests/mutants still applies, and the test that catches it exists."""
 
 import subprocess
 import sys
@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tests.mutants import bench, page
-from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
+from tests.mutants import bench
+from tests.mutants.catalogue import LAYERS, ROOT, Mutant, complaint, read
 
 MUTANTS = read()
 LEAST, LEAST_OF_A_LAYER = 80, 5
@@ -27,14 +27,6 @@ def test_there_are_enough_and_no_two_are_one():
         assert len(mutant.old.splitlines()) <= 8 and not mutant.why.endswith(".")
 
 
-def test_the_page_is_that_of_the_files():
-    """And every defect has been tried: `python -m tests.mutants NAME` puts one in."""
-    shown = page.PAGE.read_text(encoding="utf-8")
-    times = page.told_times(shown)
-    assert page.text_of(MUTANTS, times) == shown
-    assert times.keys() == {mutant.id for mutant in MUTANTS} and page.NOT_TRIED not in times.values()
-
-
 BROKEN = Mutant("a", "dpsco_bench/errors.py", "no such text", "x", "w", "tests/test_mutants.py::test_no", "privacy")
 
 
@@ -49,30 +41,6 @@ def test_files_with_wrong_keys_are_refused(tmp_path):
     (tmp_path / "own.toml").write_text('[[mutant]]\nid = "a"\nfile = "b"\n')
     with pytest.raises(ValueError, match="^own.toml, a: its keys must be file, id, new, old, test, why"):
         read(["own"], tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "before", "told"),
-    [
-        (3.0, "", "< 5 s"),
-        (9.0, "", "< 15 s"),
-        (9.0, "< 5 s", "< 5 s"),
-        (11.0, "< 5 s", "< 15 s"),
-        (3.0, "< 15 s", "< 15 s"),
-        (2.0, "< 15 s", "< 5 s"),
-        (99.0, "", "> 60 s"),
-    ],
-)
-def test_times_are_told_coarsely_and_stay(seconds, before, told):
-    assert page.time_text(seconds, before) == told
-
-
-def test_the_page_is_the_same_for_times_that_are_about_the_same():
-    first = page.times_of([bench.Outcome(mutant, bench.CAUGHT, 4.0) for mutant in MUTANTS], {})
-    text = page.text_of(MUTANTS, first)
-    assert page.told_times(text) == first and "not tried" in page.text_of(MUTANTS, {})
-    assert page.times_of([bench.Outcome(mutant, bench.CAUGHT, 7.0) for mutant in MUTANTS], first) == first
-    assert page.times_of([bench.Outcome(MUTANTS[0], bench.STOPPED, 120.0)], first)[MUTANTS[0].id] == page.NO_END
 
 
 TRIED = """
@@ -101,6 +69,6 @@ def test_a_defect_is_caught_or_survives_in_a_copy(tmp_path):
     (own / "tests" / "test_thing.py").write_text(tests)
     before = {path: path.read_bytes() for path in own.rglob("*.py")}
     command = [sys.executable, "-c", TRIED, str(tmp_path)]
-    said = subprocess.run(command, cwd=page.ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said == [bench.CAUGHT, bench.SURVIVES, bench.STOPPED, "True"]
     assert {path: path.read_bytes() for path in own.rglob("*.py")} == before

@@ -1,1 +1,1 @@
-"""What algorithms are: their registry, settings and options, and methods that several papers share."""
+"""Algorithms: their registry, settings and options, and methods that several papers share."""

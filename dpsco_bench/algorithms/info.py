@@ -13,7 +13,7 @@ from dpsco_bench.errors import InputError
 
 @dataclass
 class Info:
-    """What a run says of itself, as ``return x, info``; nothing of it goes back into the algorithm.
+    """A run's diagnostics, returned as ``return x, info``; nothing of it goes back into the algorithm.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Info:
         self.rounded = self.rounded | np.asarray(to_numpy(rounded), dtype=bool)
 
     def rows(self, name: str, replicates: int) -> np.ndarray:
-        """``rounded`` or ``demoted`` of every replicate, ``(R,)``."""
+        """Return ``rounded`` or ``demoted`` of every replicate, ``(R,)``."""
         return np.array(np.broadcast_to(np.asarray(to_numpy(getattr(self, name)), dtype=bool), (replicates,)))
 
 

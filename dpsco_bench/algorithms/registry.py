@@ -19,7 +19,7 @@ from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")
 NO_VARIANT = "no variant defines it"
-"""Why an algorithm is refused under a calibration that none of its variants has."""
+"""Reason to refuse an algorithm under a calibration that none of its variants has."""
 PlanFunction = Callable[..., Plan]
 RunFunction = Callable[[Any, Plan, Any], Any]
 PartsFunction = Callable[[Options], Iterable[str]]
@@ -27,7 +27,7 @@ PartsFunction = Callable[[Options], Iterable[str]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is made for: all that its schedule may depend on, apart from its options.
+    """Input of a plan: everything that its schedule may depend on, apart from its options.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Setting:
 
     @property
     def epsilon(self) -> float:
-        """Of the target."""
+        """Target epsilon."""
         return self.privacy.epsilon
 
     @property
     def delta(self) -> float:
-        """Of the target."""
+        """Target delta."""
         return self.privacy.delta
 
     @property
@@ -89,7 +89,7 @@ class Algorithm:
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
     rounds : str
-        Name of the observer of its rounds (`execution.rounds`); empty where it shows none.
+        Name of the observer of its rounds (`execution.rounds`); empty if it shows none.
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
     proximal : bool
@@ -191,7 +191,7 @@ class Algorithm:
         return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Options) -> Options:
-        """The options, integers made floats where those are wanted.
+        """Check the options, and turn integers into floats where those are wanted.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Algorithm:
         return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
-        """What an algorithm may see of the constants.
+        """Keep the constants that an algorithm may see.
 
         The class of the losses and the curvature are what the problem declares. A Polyak-Lojasiewicz constant is hidden
         from an algorithm that would take it for strong convexity.
@@ -328,6 +328,6 @@ def list_algorithms() -> list[str]:
 
 @cache
 def _keywords(plan_function: PlanFunction) -> dict[str, inspect.Parameter]:
-    """Its keyword-only parameters; reading a signature's annotations is slow."""
+    """List its keyword-only parameters; reading a signature's annotations is slow."""
     parameters = inspect.signature(plan_function, eval_str=True).parameters
     return {k: p for k, p in parameters.items() if p.kind is p.KEYWORD_ONLY}

@@ -1,4 +1,4 @@
-"""Which cells of a sweep are asymptotic, and at which size a rate would show."""
+"""Find the asymptotic cells of a sweep, and the size at which a rate would show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Regime:
-    """What decides whether the cells of a sweep are asymptotic; arrays of shape ``(cells,)``.
+    """Risks, bounds and limits that decide whether the cells of a sweep are asymptotic; arrays ``(cells,)``.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Regime:
         return f"by the formula it takes {parameter} from {self._outside(low)} to {self._outside(high)}"
 
     def _among_those_run(self, ends: Sequence[_End], least: int, factor: float, parameter: str) -> str:
-        """What is lacking where sizes that were run tell where the rate shows: others among them, or beyond them.
+        """Say which sizes are lacking, if those that were run show where the rate holds.
 
         Beyond them only on a side where none is out.
         """
@@ -196,7 +196,7 @@ class Regime:
         return f"it takes {parameter} {where} {self._outside(end.edge)} at the least, by the formula"
 
     def _outside(self, value: float) -> str:
-        """A size that was not run, in as few digits, two at the least, as leave it on its side of those that were."""
+        """Format a size that was not run, in the fewest digits (at least two) that keep it beyond the others."""
         for digits in range(2, 10):
             rounded = float(f"{value:.{digits}g}")
             between = (self.swept >= min(value, rounded)) & (self.swept <= max(value, rounded))
@@ -280,7 +280,7 @@ def _floor(parameter: str) -> float:
 
 
 def _follows(values: FloatArray, logs: FloatArray, slope: float) -> bool:
-    """Whether the last two cells fall at least a share `FOLLOWING` as fast as the formula."""
+    """Check whether the last two cells fall at least a share `FOLLOWING` as fast as the formula."""
     return _slope_of(values, logs) / slope >= FOLLOWING
 
 
@@ -299,7 +299,7 @@ def _slope_of(values: FloatArray, logs: FloatArray) -> float:
 
 
 def span(shares: FloatArray) -> str:
-    """The least and the largest of some shares, once where they look alike."""
+    """Format the least and the largest of some shares, once if they look alike."""
     low, high = f"{shares.min():.2g}", f"{shares.max():.2g}"
     return low if low == high else f"{low} to {high}"
 
@@ -309,5 +309,5 @@ def _exact(value: float) -> str:
 
 
 def _size(value: float) -> str:
-    """A size that is not known better than to two digits."""
+    """Format a size to two digits."""
     return f"{float(f'{value:.2g}'):,.0f}" if value >= 100 else f"{value:.2g}"

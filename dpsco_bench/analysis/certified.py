@@ -18,11 +18,11 @@ NO_NUMBERS: Plain = {
     **{name: math.nan for name in ("slope", "noise_off_slope", "worst_ratio", "worst_value", "noise_off_share")},
     **{"ci": (math.nan, math.nan), "worst_cell": None, "local_slopes": (), "ratio": None, "ratio_ci": None},
 }
-"""What stands in a verdict row in place of slopes and ratios of chains that are not certified."""
+"""Fields of a verdict row that replace slopes and ratios of uncertified chains."""
 
 
 def has_chains(cells: Sequence[CellEvidence]) -> bool:
-    """Whether any cell was drawn by chains."""
+    """Check whether any cell was drawn by chains."""
     return any("chain_risk" in cell.extras for cell in cells)
 
 
@@ -45,7 +45,7 @@ def unchecked(part: str, verdict: Verdict | None) -> str:
 
 
 def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
-    """The verdict; ``inconclusive``, or of what is only shown noted, where there is a reason to distrust its chains.
+    """Return the verdict, or ``inconclusive`` with the reason if its chains cannot be trusted.
 
     Means of such chains are shown, but no slope and no ratio is made of them.
     """
@@ -60,7 +60,7 @@ def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
 
 
 def uncertified(row: Verdict) -> bool:
-    """Whether a verdict rests on chains that are not certified."""
+    """Check whether a verdict rests on uncertified chains."""
     return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
 
 

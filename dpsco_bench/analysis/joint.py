@@ -90,7 +90,7 @@ def residual_noise(
 
 
 def _of_group(parts: Sequence[FloatArray]) -> Estimate:
-    """Of cells that share data sets: the larger of what differs between these, and what does within them."""
+    """Take the larger error of cells that share data sets: between data sets, or within them."""
     _, data_sets, replicates = parts[0].shape
     candidates: list[Estimate] = []
     if data_sets > 1:

@@ -35,7 +35,7 @@ class Sealed(Record):
 
 @dataclass(frozen=True)
 class JudgedClaim(Sealed):
-    """What was judged of a claim.
+    """Verdicts of a claim.
 
     Attributes
     ----------

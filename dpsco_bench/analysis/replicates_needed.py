@@ -1,4 +1,4 @@
-"""What it would take to decide what an interval leaves open: it shrinks like the root of the number of replicates."""
+"""Estimate how many more replicates would settle an inconclusive verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
 
 
 def within(estimate: float, low: float, high: float, target: float, tolerance: float) -> str:
-    """The same for an interval that has to lie within a tolerance of a target, or wholly beyond it."""
+    """Estimate the same for an interval that must lie within a tolerance of a target, or wholly beyond it."""
     above, below, off = high - estimate, estimate - low, estimate - target
     if abs(off) <= tolerance:
         return would_decide([(above, tolerance - off), (below, tolerance + off)])

@@ -9,7 +9,7 @@ from dpsco_bench.plain import Plain
 
 
 def verdict_schema() -> Plain:
-    """Schema of a row of any kind that is known here; its own fields are required of its rows, and of no others."""
+    """Build the schema of a row of any kind; a kind's own fields are required of its rows only."""
     schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
     kinds = [kind for kind in all_kinds() if kind.own_fields]
     owners = {
@@ -22,11 +22,11 @@ def verdict_schema() -> Plain:
 
 
 def own_schema(kind: Kind) -> Plain:
-    """Schema of the fields that only rows of a kind have."""
+    """Build the schema of the fields that only rows of a kind have."""
     own = {name: field.schema for name, field in kind.own_fields.items()}
     return {"properties": own, "required": list(own)}
 
 
 def _of(kinds: list[str]) -> Plain:
-    """Of rows of some kinds."""
+    """Restrict a schema to rows of some kinds."""
     return {"properties": {"kind": {"enum": kinds}}}

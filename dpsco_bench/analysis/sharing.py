@@ -1,4 +1,4 @@
-"""Which random numbers the cells of a sweep have in common, so that a bootstrap resamples these jointly."""
+"""Find cells that share random numbers, so that the bootstrap resamples them together."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Sharing:
 
     @classmethod
     def everything(cls, cells: int) -> Sharing:
-        """Common random numbers in all cells."""
+        """Assume common random numbers in all cells."""
         return cls((0,) * cells, (0,) * cells)
 
 
 def sharing_of(cells: Sequence[Cell]) -> Sharing:
-    """What some cells share, as `Cell.data_key` and `Cell.run_key` name their streams.
+    """Tell what some cells share, as `Cell.data_key` and `Cell.run_key` name their streams.
 
     Data depend on the problem, n and d; the noise on algorithm, epsilon and delta besides. Replicates of a problem that
     draws a sample for each one also share this sample wherever data sets would be shared.
@@ -49,7 +49,7 @@ def sharing_of(cells: Sequence[Cell]) -> Sharing:
 
 
 def _data(cell: Cell) -> Hashable:
-    """The options that data streams are keyed by: neither the signal nor what the problem leaves out of its keys."""
+    """Return the options in the keys of data streams: neither the signal nor what the problem leaves out."""
     problem = problem_class(cell.problem)
     unkeyed = ("constants", problem.signal_option, *problem.unkeyed_options)
     options = {k: v for k, v in placeless(cell.problem, cell.problem_options).items() if k not in unkeyed}

@@ -20,7 +20,7 @@ from dpsco_bench.errors import InputError
 
 Array = np.ndarray
 Value = Callable[[Any, Any], Any]
-"""What bounds on the two probabilities of an event show."""
+"""Lower bound on a privacy parameter from bounds on the two probabilities of an event."""
 
 TRAINING = 0.3
 """Part of the scores, taken from the front, on which the events are chosen."""

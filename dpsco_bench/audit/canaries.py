@@ -25,11 +25,11 @@ RECORDS = (200, 60, 20)
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 """Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
 MOST_WORK = 3e4
-"""Of one run, in gradients of single records: above it fewer records are tried, or another canary."""
+"""Most work of one run, in gradients of single records; above it fewer records, or another canary, are tried."""
 RELEASE_COST, SWEEP_COST = 20.0, 100.0
 """Work of one release, and of a sweep of a chain, in units of one gradient evaluation."""
 SWEEPS, STEPS = 20, 24
-"""Of a chain, unless they are given: a draw by a longer one costs too much to be repeated often enough. Of a method
+"""Default sweeps of a chain: a draw by a longer one costs too much to be repeated often enough. And steps of a method
 whose own schedule asks for far more records."""
 CALIBRATIONS = ("paper", "accounted")
 
@@ -133,7 +133,7 @@ def _why_none(algorithm: str, keys: Options, failures: list[DpscoError]) -> Dpsc
 
 @dataclass(frozen=True)
 class Trial:
-    """What an audit of one variant under one calibration tries by default, or the ``reason`` why it tries nothing."""
+    """Default trial of one variant under one calibration, or the ``reason`` why there is none."""
 
     algorithm: str
     variant: str

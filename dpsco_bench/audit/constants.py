@@ -33,7 +33,7 @@ CLASSES = {
 NUMBERS, COMPARED = 1 << 22, 64
 """Coordinates of gradients that are looked at, and records of largest gradients that are compared with each other."""
 ROUNDING, FAR = 1e-4, 1e-3
-"""Of a constant, for gradients in single precision too; and how far points are from each other, as a share of the
+"""Rounding of a constant, in single precision too; and the distance between points, as a share of the
 farthest, whose gradients are compared."""
 
 

@@ -1,4 +1,4 @@
-"""What every private algorithm must satisfy, checked on one's own: declared = drawn, planned = counted, no peeking.
+"""Check the contract of a private algorithm: declared = drawn, planned = counted, no peeking.
 
 And it minimises what it is given, class and constants of the losses are what their problem declares, and an epsilon
 that is called exact is attained.

@@ -31,17 +31,17 @@ INSIDE = 1.0 - 1e-7
 
 
 def normal(z: Array, scale: float) -> Array:
-    """Of normal noise ``z (R, k)``; shape ``(R,)``, as below."""
+    """Compute the log density ratio of normal noise ``z (R, k)``; shape ``(R,)``, as below."""
     return -np.sum(z * z, axis=-1) / (2.0 * scale * scale)
 
 
 def generalised_gaussian(z: Array, scale: float, r: float) -> Array:
-    """Of density ``~ exp(-||z||_r^2/(2 scale^2))``."""
+    """Compute it for noise of density ``~ exp(-||z||_r^2/(2 scale^2))``."""
     return -(lp_norm(z, r)[:, 0] ** 2) / (2.0 * scale * scale)
 
 
 def mean_deviation(d: int, r: float, draws: int) -> float:
-    """Standard deviation of a coordinate of a mean of ``draws`` vectors of density ``~ exp(-||z||_r^2/2)``."""
+    """Compute the standard deviation of a coordinate of a mean of ``draws`` vectors ``~ exp(-||z||_r^2/2)``."""
     log_variance = math.log(d) + gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
     return math.exp(0.5 * float(log_variance)) / math.sqrt(draws)
 

@@ -62,7 +62,7 @@ def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, floa
 def _canary_pairs(
     cell: Cell, canary: str, seed: int, plan: Plan, scales: Mapping[str, float]
 ) -> Iterator[NeighbourRun]:
-    """Replacement, removal, and replacement among copies, where they tell most; beside weak ones a searched pair."""
+    """Build pairs by replacement, removal, and replacement among copies, and a searched pair beside weak ones."""
     problem, data = cell.problem_entry, cell.draw_data(seed, 0)
     own = np.asarray(data.features)[0]
     mirrored = problem.neighbour(data) if isinstance(problem, CanaryHuber) else _with_row(data, -own)

@@ -1,6 +1,6 @@
 """Check that a released value is the exposed one with the noise that was charged.
 
-An accountant charges a query by its kind, one of those in `privacy`. A class of one's own may answer with less: so its
+An accountant charges a query by its kind, one of those in `privacy`. A user's class may answer with less: so its
 answers are held against those of the kind, its contribution to a batch against its sensitivity, and the noise that was
 drawn against the scale that was charged.
 """
@@ -34,9 +34,9 @@ KINDS = frozenset(
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Query)
 )
-"""What accountants know."""
+"""Kinds of queries that accountants know."""
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
-"""Kinds that are charged as such, whatever factors a query of one's own class has."""
+"""Kinds that are charged as such, whatever factors a query of a user's class has."""
 SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
     "normal": lambda: (2.0, 2),
     "laplace": lambda: (1.0, 1),

@@ -22,7 +22,7 @@ BLOCK_BYTES = 1 << 26
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
 MOST_DIMENSIONS = 64
-"""Of outputs whose covariances are learned."""
+"""Most dimensions of outputs whose covariances are learned."""
 ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 

@@ -41,18 +41,18 @@ REACH = 1e4
 ROUNDS = 5
 """Steered runs, each in the direction of the largest change that the one before found."""
 ROUNDING, OFFSET = 1e-9, 1e6
-"""Of a value, and of the sensitivity: the part of it that counts."""
+"""Tolerances of a value and of the sensitivity: the part of it that counts."""
 
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
 
 Values = dict[str, np.ndarray]
-"""What a run passed to each query, ``(steps, R, k)``."""
+"""Values that a run passed to each query, ``(steps, R, k)``."""
 
 
 @dataclass
 class Found:
-    """What a search found, by query.
+    """Largest changes that a search found, by query.
 
     Attributes
     ----------

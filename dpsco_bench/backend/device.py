@@ -44,7 +44,7 @@ def _module(path: Path, defines: tuple[str, ...]) -> Any:
 
 @functools.cache
 def kernel(path: Path, name: str, *defines: str) -> Any:
-    """A kernel of a CUDA file, compiled with macros ``NAME=value`` on first call."""
+    """Compile a kernel of a CUDA file with macros ``NAME=value``, on first call."""
     return _module(path, defines).get_function(name)
 
 

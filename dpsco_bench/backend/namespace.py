@@ -98,7 +98,7 @@ def row_norm(x: Array) -> Array:
 
 
 def cumulative_sum(x: Array) -> Array:
-    """Running sums along the last axis; older CuPy knows them by NumPy's older name only."""
+    """Sum along the last axis, running; older CuPy knows it by NumPy's older name only."""
     xp = array_namespace(x)
     return xp.cumulative_sum(x, axis=-1) if hasattr(xp, "cumulative_sum") else xp.cumsum(x, axis=-1)
 

@@ -26,7 +26,7 @@ ROUNDS = 3
 NUMBERS = 1 << 29
 """Most coordinates that the steps of a run on a core move."""
 NO_DEVICE = "no device: emulated"
-"""What rows say that were made over an emulation, whose times tell nothing of a card."""
+"""Remark of rows made over an emulation, whose times say nothing of a card."""
 TITLES = {"G8": "a sequential step on the card", "crossover": "the card against one core, by R d"}
 
 
@@ -42,7 +42,7 @@ def on_a_core() -> Iterator[BenchCase]:
 
 
 class CardProbe(NamedTuple):
-    """What is timed on a card: a method that takes n^2 steps on one record each, and what rows call it."""
+    """Method timed on a card (it takes n^2 steps on one record each), with its name in rows."""
 
     algorithm: str
     problem: str
@@ -66,7 +66,7 @@ def probes() -> list[CardProbe]:
 
 
 class Work(NamedTuple):
-    """What is timed.
+    """Sizes to be timed.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def _wait(xp: Any) -> None:
 
 
 def emulated(cupy: Any) -> bool:
-    """Whether CuPy is a stand-in, which says so."""
+    """Check whether CuPy is a stand-in."""
     return bool(getattr(cupy, "EMULATED", False))
 
 

@@ -87,7 +87,7 @@ def gamma_and_power(generator: np.random.Generator, rows: int, dim: int, r: floa
 SIZES = ((256, 64), (256, 256), (64, 1024), (256, 1024))
 """Replicates, dimension: there are 2d scores. The first size is too small to be lazy about."""
 RANGE = 0.9
-"""Of the scores, in noise scales; at epsilon = 1 Frank-Wolfe has 0.2 to 0.9."""
+"""Range of the scores, in noise scales; at epsilon = 1 Frank-Wolfe has 0.2 to 0.9."""
 STEPS = 8
 
 

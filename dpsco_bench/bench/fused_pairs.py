@@ -40,7 +40,7 @@ CellOf = Callable[[int, int], Cell]
 
 
 def fused_cases(id: str, method: str, cell_of: CellOf, scale: float = SCALE, lazy: bool = False) -> Iterator[BenchCase]:
-    """The rows of one method.
+    """Yield the rows of one method.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class TimedRun:
         call_run(self.cell.algorithm_entry, self.objective(), self.plan, self.mechanism(), fused=fused)
 
     def is_fused(self) -> bool:
-        """Whether compiled steps run where nobody asks for the listing."""
+        """Check whether compiled steps run by default."""
         algorithm = self.cell.algorithm_entry
         return run_of(algorithm, self.objective(), self.plan, self.mechanism()) is not algorithm.run_function
 

@@ -61,7 +61,7 @@ class SgdTask:
         )
 
     def problem(self) -> DiagQuadratic:
-        """The oracle: curvatures from 1/4 to 1, started on the sphere of radius 1."""
+        """Make the oracle: curvatures from 1/4 to 1, started on the sphere of radius 1."""
         return DiagQuadratic(self.d)
 
 
@@ -153,7 +153,7 @@ STEPS = 1024
 
 
 def task(replicates: int, d: int, dtype: str = "float64") -> SgdTask:
-    """A run of about `DRAWS` noise values."""
+    """Make a run of about `DRAWS` noise values."""
     return SgdTask(replicates, d, max(2, min(STEPS, DRAWS // (replicates * d))), dtype)
 
 

@@ -21,7 +21,7 @@ class NotMeasurable(Exception):
 
 @dataclass(frozen=True)
 class Pair:
-    """What is compared: two tasks and how much work each call of them does.
+    """Comparison of two tasks, and how much work each call of them does.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ FULL, QUICK = Effort(40, 0.01), Effort(8, 0.004)
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What was measured of a case.
+    """Measurements of a case.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))
 
 @goal("G6", "full-batch gradients against their matrix products")
 def cases() -> Iterator[BenchCase]:
-    """The full-batch gradient of `ridge_logistic` in float64."""
+    """Yield the full-batch gradient of `ridge_logistic` in float64."""
     for replicates, n, d in SIZES:
         case, build = f"mean gradient, float64, R/n/d = {replicates}/{n}/{d}", partial(_pair, replicates, n, d)
         limit = "between the products all margins go through tanh, in a pass of its own"
@@ -54,7 +54,7 @@ Cells stacked on the axis of replicates would have as many. None are stacked.
 
 @goal("P8", "full-batch steps of Figures 1 and 2 against cells one after the other at R = 2")
 def part_cases() -> Iterator[BenchCase]:
-    """The mean gradient as DP-GD takes it, against the listing's with two replicates; time of one replicate's."""
+    """Yield the mean gradient of DP-GD against the reference's with two replicates; time of one replicate."""
     for rows in PART_ROWS:
         case = f"mean gradient of DP-GD, R/n/d = {rows}/{PART[0]}/{PART[1]}"
         peer = f"its listing, R = {ALONE}" if rows == ALONE else f"listing: a step of {rows} against steps of {ALONE}"

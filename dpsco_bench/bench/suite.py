@@ -46,7 +46,7 @@ def run_card(quick: bool = False) -> Iterator[CardRow]:
 
 
 def title(id: str) -> str:
-    """A goal in words."""
+    """Describe a goal."""
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 
@@ -63,7 +63,7 @@ class Dated(Machine):
 
 
 def environment(gpu: bool = False) -> Dated:
-    """What rows hold for: processor, versions, whether noise is compiled, what was set for matrix products.
+    """Describe what rows hold for: processor, versions, compiled noise, settings for matrix products.
 
     With ``gpu`` the card too; raises InputError where none can be used.
     """

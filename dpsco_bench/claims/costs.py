@@ -1,4 +1,4 @@
-"""What a cell is expected to take: fitted seconds of what it does, by method and problem; else a model of its steps."""
+"""Predict the seconds of a cell: fitted by method and problem, else by a model of its steps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
 
 
 def family(cell: Cell) -> str:
-    """What distinguishes costs of a method: the problem, and the set on which its steps project."""
+    """Return what a method's cost depends on: the problem, and the set on which its steps project."""
     return f"{cell.problem} on {cell.problem_entry.own_constants.domain}"
 
 
@@ -81,7 +81,7 @@ class Costs:
 
 @cache
 def costs() -> Costs:
-    """What ``conf/cost.yaml`` has."""
+    """Read ``conf/cost.yaml``."""
     return Costs(**read_shipped(conf_dir() / "cost.yaml"))
 
 

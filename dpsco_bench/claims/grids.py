@@ -39,7 +39,7 @@ _MOST = 1000
 
 
 def numbers(value: Any, where: str) -> Any:
-    """The list that a text stands for; anything but text as it is.
+    """Expand a text into its list; return anything else as it is.
 
     Raises InputError for text that is no geometric list, or steps that do not meet its last value.
     """
@@ -75,7 +75,7 @@ def _steps(first: float, last: float, ratio: float) -> int:
 
 
 def by_profile(values: Plain, where: str) -> Plain:
-    """A mapping of profiles, in which ``ci+full`` names two, as one of single profiles.
+    """Expand a mapping of profiles, in which ``ci+full`` names two, to single profiles.
 
     Raises InputError for a profile that is named twice.
     """
@@ -87,7 +87,7 @@ def by_profile(values: Plain, where: str) -> Plain:
 
 
 def spread(entry: Plain, where: str) -> Plain:
-    """A part's keys with every value by profile written out: `Part` has a mapping of single profiles.
+    """Write out a part's values by profile: `Part` has a mapping of single profiles.
 
     Raises InputError for what cannot be read; whether the profiles exist is the part's matter.
 
@@ -120,7 +120,7 @@ def _lists(value: Any, profiles: Iterable[str], where: str) -> Plain:
 
 
 def expanded(grid: Any, where: str) -> Plain:
-    """The sweep over all combinations of ``{quantity: values}``, by profile or for all, the last quantity fastest.
+    """Expand the sweep over all combinations of ``{quantity: values}``, the last quantity fastest.
 
     Raises InputError under the name ``where``.
     """

@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Outlined(Record):
-    """A claim or leaderboard of the outline.
+    """Return a claim or leaderboard of the outline.
 
     Attributes
     ----------
@@ -73,13 +73,13 @@ def state(config: Plain, watched: Iterable[str] = ()) -> str:
 
 
 def shared(name: str) -> Iterator[Path]:
-    """A folder beside the package, if it is there."""
+    """Find a folder beside the package, if it exists."""
     with suppress(InputError):  # a package without it
         yield shared_dir(name)
 
 
 def _stats(place: Path) -> Iterator[str]:
-    """A line for each file of a folder, or for a file."""
+    """Describe a file, or each file of a folder, in one line."""
     files = [str(place)] if place.is_file() else []
     for folder, folders, names in os.walk(place):
         folders[:] = [name for name in folders if name != "__pycache__"]

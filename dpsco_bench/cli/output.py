@@ -1,4 +1,4 @@
-"""What verbs print: JSON, and tables that fit the terminal, 100 columns where it is narrower or there is none."""
+"""Print JSON, and tables that fit the terminal (100 columns if it is narrower or there is none)."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def print_json(value: Any) -> None:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """A number with ``digits`` significant digits; ``-`` for NaN and None."""
+    """Format a number with ``digits`` significant digits; ``-`` for NaN and None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     return str(value) if isinstance(value, int | str) else f"{value:.{digits}g}"
 
 
 def bounded(value: float | None, kind: str, digits: int = 4) -> str:
-    """A number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
+    """Format a number with the sign of its kind: ``>= 3.3e4`` for a lower bound, ``<= 1`` for an upper one."""
     shown = number(value if value is None else outward(value, kind, digits), digits)
     return shown if shown == "-" else (f"{SIGNS[kind]} {shown}" if kind in ("lower", "upper") else shown)
 
 
 def constants_text(constants: Constants) -> str:
-    """A problem's constants in one line: those that it has, and the norm where it is not the Euclidean one."""
+    """Describe a problem's constants in one line, with the norm if it is not Euclidean."""
     absent = {"norm": (2.0,)}
     values = {f.name: getattr(constants, f.name) for f in fields(constants)}
     known = {key: value for key, value in values.items() if isinstance(value, float)}
@@ -92,7 +92,7 @@ def held_out_text(found: HeldOutBeside) -> str:
 
 
 def beside_text(found: HeldOutBeside) -> str:
-    """What held-out numbers are to be held against, in words."""
+    """Say what to compare held-out numbers with."""
     return f"trivial: {held_text(found.trivial)}; without privacy: {held_text(found.without_privacy)}"
 
 
@@ -119,7 +119,7 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
-    """A label and its text, continued under the text."""
+    """Write a label and its text, continued under the text."""
     return textwrap.fill(
         " ".join(text.split()),
         line_width(),

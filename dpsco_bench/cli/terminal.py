@@ -1,4 +1,4 @@
-"""What a run of the workflow prints: a line for each finished job with the time left, and what failed at its end.
+"""Print the progress of a workflow: a line for each finished job with the time left, and failures at the end.
 
 A logger plug-in of Snakemake. Dry runs, and all that Snakemake says besides, look as they always do.
 """
@@ -21,7 +21,7 @@ HIDDEN = ("job_info", "job_started", "job_finished", "job_error", "progress", "s
 """Snakemake's own messages of a run that lines here stand for."""
 CHATTER = ("Select jobs to execute", "At least one job did not complete", "Assuming unrestricted", "Complete log")
 OTHER_SECONDS = {"write_site": 30.0}
-"""What jobs without a prediction take; others take a second."""
+"""Seconds of jobs without a prediction; others take a second."""
 PRIOR_SECONDS = 5.0
 """Predicted seconds that count as done at the predicted pace."""
 

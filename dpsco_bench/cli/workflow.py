@@ -1,4 +1,4 @@
-"""What the Snakefile knows of a profile: claims and leaderboards with the digests that decide what is made again.
+"""Give the Snakefile a profile: claims and leaderboards with the digests that decide what is made again.
 
 The outline is made from the plan whenever a file of the package, its configuration or the user's plug-ins has changed,
 and read otherwise. Nothing here loads a numerical library, so that a dry run is quick.
@@ -26,7 +26,7 @@ PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
 START_SECONDS, CLAIM_SECONDS = 1.5, 3.0
-"""What a job takes besides its runs: to start, and to judge and draw a claim too."""
+"""Seconds of a job besides its runs: to start, and to judge and draw a claim."""
 FILES = ("plugins", "claims", "boards")
 """Keys that take a file or a list of files."""
 
@@ -48,7 +48,7 @@ CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
     "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
     "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
 }
-"""What ``snakemake --config KEY=VALUE`` takes: key -> whether it takes a value, and what it takes in words."""
+"""Keys of ``snakemake --config KEY=VALUE`` -> a check of the value, and what is allowed in words."""
 
 
 @contextmanager
@@ -151,7 +151,7 @@ class Flow:
         PREDICTED.update(self._predicted())
 
     def __getitem__(self, id: str) -> Outlined:
-        """A claim or leaderboard of the outline."""
+        """Return a claim or leaderboard of the outline."""
         known = self.outline
         return known.boards[id] if id in known.boards else known.claims[id]
 
@@ -176,7 +176,7 @@ class Flow:
                 yield word, (claims[id].title, self.made([id]))
 
     def _find(self, text: str) -> str:
-        """The claim of a target: ``_`` may stand for ``.``, and ``/`` for the first dot."""
+        """Find the claim of a target: ``_`` may stand for ``.``, and ``/`` for the first dot."""
         wanted = text.replace("/", ".", 1).replace("_", ".")
         for id in self.outline.claims:
             if id.replace("_", ".") == wanted:
@@ -207,7 +207,7 @@ class Flow:
         return [path for path in found if path.is_file()]
 
     def measured(self, wildcards: Any) -> list[Path]:
-        """What jobs of their own leave of a claim or leaderboard."""
+        """Return what a claim or leaderboard still has to run beside jobs of their own."""
         (id,) = wildcards
         timed = [self.files.timed(id)] if self[id].timed else []
         return [*(self.files.part(id, part) for part in self[id].parts), *timed]

@@ -19,7 +19,7 @@ _ADDRESS = (
 
 
 def parse(*texts: bytes) -> Table:
-    """The training records, then those of the test file; columns are counted from 0 there."""
+    """Read the training records, then those of the test file; columns are counted from 0 there."""
     lines = [libsvm.parse(text.strip()) for text in texts]
     features = []
     for part in lines:

@@ -36,7 +36,7 @@ _ROW_KEY = "covertype/rows"
 
 @dataclass(frozen=True)
 class Content:
-    """What a source must contain after parsing: records, and digests of its values whatever its format.
+    """Content that a source must have after parsing: records, and digests of its values whatever its format.
 
     Those of the dense (rows, 54) int16 little-endian C-order bytes, and of the labels as uint8, 1 = class 2 (lodgepole
     pine).

@@ -56,11 +56,11 @@ class Distribution:
 
     @property
     def command(self) -> str:
-        """What fetches the set."""
+        """Command that fetches the set."""
         return f"python -m dpsco_bench data {self.name}"
 
     def find(self, root: Path) -> list[Path]:
-        """The files under `root`. Raises DataAbsent where one is missing."""
+        """Find the files under `root`. Raises DataAbsent if one is missing."""
         found = [store.find_file(root, self.folders, [name]) for name, _ in self.texts]
         if None in found:
             raise DataAbsent(self.name, root, self.command)
@@ -75,7 +75,7 @@ class Distribution:
         return _load(self, paths, tuple(path.stat().st_mtime_ns for path in paths))
 
     def read(self, path: Path, name: str = "") -> bytes:
-        """The text of a file, of that name where its own is another.
+        """Read the text of a file, of that name where its own is another.
 
         Raises DataCorrupt for a damaged file or one with another text.
         """
@@ -120,7 +120,7 @@ class Distribution:
 
 @lru_cache(maxsize=2)
 def _load(source: Distribution, paths: tuple[Path, ...], stamps: tuple[int, ...]) -> Table:
-    """The parse of files while they stay as they are."""
+    """Parse files, and keep the result while they stay as they are."""
     return source.parse(*map(source.read, paths))
 
 

@@ -52,7 +52,7 @@ def _numbers(text: bytes) -> np.ndarray:
 
 
 def dense(lines: Lines, columns: int) -> np.ndarray:
-    """The values as an array of float64, shape ``(r, columns)``; column j holds index j + 1."""
+    """Convert the values to a float64 array, shape ``(r, columns)``; column j holds index j + 1."""
     features = np.zeros((len(lines.labels), columns))
     features[lines.rows, lines.indices - 1] = lines.values
     return features

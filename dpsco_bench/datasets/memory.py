@@ -1,4 +1,4 @@
-"""What fits into the memory: a table is refused before it is read, in a line that says how many columns would fit."""
+"""Memory: a table that does not fit is refused before it is read, in a line that says how many columns would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsco_bench.errors import InputError
 COPIES = 3
 """Dense tables that are in memory at once while a file is read and run."""
 COLUMN_BYTES = 10_000.0
-"""What a column takes beside its numbers while a file is read, however few records there are."""
+"""Bytes of a column beside its numbers while a file is read."""
 CHUNK_BYTES = 8.0
 """The same of a number: a file is read in blocks of some records, and each column of a block is an array."""
 SQUARES = 8
@@ -39,7 +39,7 @@ def _of_machine() -> float:
 
 
 def _of_groups() -> Iterator[float]:
-    """What the groups of this process, and those that they lie in, leave of their limits."""
+    """Compute the memory that the limits of this process's groups, and of groups around them, leave."""
     with suppress(OSError):
         for line in GROUPS.read_text().splitlines():
             _, names, path = line.split(":", 2)

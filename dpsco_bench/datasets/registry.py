@@ -16,7 +16,7 @@ from dpsco_bench.plain import Plain
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is known about a data set.
+    """Facts about a data set.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class DataSet:
 
     @property
     def told(self) -> Plain:
-        """What stands above what was found."""
+        """Return the facts that `data` prints first."""
         known = {"data_set": self.name, "description": self.description, "source": self.source}
         return {**known, "licence": self.licence, "used_by": self.used_by}
 
 
 def _distributed(files: Distribution, **known: str) -> DataSet:
-    """What is known about a data set in files with known texts."""
+    """Collect the facts about a data set in files with known texts."""
     return DataSet(name=files.name, fetcher=files.fetch, verifier=files.verify, **known)
 
 

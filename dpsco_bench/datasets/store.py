@@ -37,7 +37,7 @@ class RemoteFile:
     Attributes
     ----------
     sha256 : str or None
-        Digest of the file as distributed; None where it is not known, so that only the parsed content can be
+        Digest of the file as distributed; None if it is not known, so that only the parsed content can be
         held to a digest.
     """
 

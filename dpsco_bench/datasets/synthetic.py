@@ -53,7 +53,7 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
-    """The scaled stand-in sample, by the same preprocessing as the real data set.
+    """Generate the scaled stand-in sample, by the same preprocessing as the real data set.
 
     Raises InputError for a number of rows or a seed out of range.
     """

@@ -20,14 +20,14 @@ the two it is, ``output``, ``sequence``, or ``release`` where there is one answe
 
 
 def epsilons(of: Any) -> dict[str, Any]:
-    """The fields of `EPSILONS` of whatever has them; None for that of the output or the sequence where not known."""
+    """Read the fields of `EPSILONS`; None for an unknown epsilon of the output or the sequence."""
     values = {name: getattr(of, name) for name in EPSILONS}
     return {k: None if k != "epsilon_real" and isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 @dataclass(frozen=True)
 class CalibratedCell(Record):
-    """What calibrating a cell gave.
+    """Result of calibrating a cell.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ class CalibratedCell(Record):
 
     @property
     def law(self) -> dict[str, float | str | None]:
-        """What is known of a draw, as columns of results: None where there is nothing to know."""
+        """Columns of results on a draw: None if nothing is known."""
         known = {"epsilon_law": self.epsilon_law, "tau": self.tau}
         return {**{k: None if math.isnan(v) else v for k, v in known.items()}, "sampler_status": self.sampler_status}
 
     def plan_for(self, cell: Cell) -> Plan:
-        """The plan that was charged: handed over, or made from the same constants and compared whole.
+        """Return the charged plan: handed over, or made from the same constants and compared whole.
 
         Raises AlgorithmError where the plan function gives another plan than the one that was charged.
 
@@ -115,11 +115,11 @@ class RefusedCell(Record):
 
 
 Calibrations = tuple[CalibratedCell | RefusedCell, ...]
-"""Of the cells of a job, in their order."""
+"""Calibrations of the cells of a job, in their order."""
 
 
 @dataclass(frozen=True)
 class Calibrated(Record):
-    """What is stored of a job's calibrations."""
+    """Calibrations of a job as they are stored."""
 
     cells: Calibrations

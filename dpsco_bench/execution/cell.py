@@ -73,7 +73,7 @@ class Draft(Record):
     signal: float | None = None
 
     def at_signal(self, signal: float) -> Self:
-        """The cell at one value of its problem's signal, which the problem has to have."""
+        """Set the signal of a cell whose problem has one."""
         options = {**self.problem_options, str(problem_class(self.problem).signal_option): float(signal)}
         return replace(self, problem_options=options, signal=float(signal))
 
@@ -113,17 +113,17 @@ class Cell(Draft):
         return problem.at(self.n, float(self.epsilon), float(self.delta))
 
     def data_key(self) -> str:
-        """What names the data streams: neither algorithm, privacy, calibration nor signal."""
+        """Key of the data streams: neither algorithm, privacy, calibration nor signal."""
         return _canonical(data=self.problem, options=self._data_options(), n=self.n, d=self.problem_entry.dimension)
 
     def objective_key(self, data_set: int) -> str:
-        """What names objective and data: all options of the problem, and what a family of them reads of the cell."""
+        """Key of objective and data: all options of the problem, and what a family of them reads of the cell."""
         options, place = self.problem_options, (self.n, self.d, float(self.epsilon), float(self.delta))
         family = type(self.problem_entry).at is not Problem.at
         return _canonical(problem=self.problem, options=options, at=place if family else place[:2], data_set=data_set)
 
     def run_key(self, data_set: int) -> str:
-        """What names the noise streams: neither calibration, variant nor schedule, hence common random numbers."""
+        """Key of the noise streams: neither calibration, variant nor schedule, hence common random numbers."""
         return _canonical(
             run=self.algorithm_entry.id,
             problem=self.problem,
@@ -136,7 +136,7 @@ class Cell(Draft):
         )
 
     def _data_options(self) -> Options:
-        """Constructor options that can change the data: not where they lie, but what a file contains; no constants.
+        """Return the constructor options that can change the data: a file's content, not its place; no constants.
 
         One form per meaning, since streams are keyed by it: defaults are left out, ``8`` for a real option is ``8.0``.
         """
@@ -157,7 +157,7 @@ class Cell(Draft):
     def draws(
         self, root_seed: int, data_set: int = 0, first_replicate: int = 0, replicates: int = 1, xp: Any = np
     ) -> Draws:
-        """The random numbers of the samples of some replicates, for `Problem.sample`."""
+        """Make the random numbers of the samples of some replicates, for `Problem.sample`."""
         return Draws(self._data_streams(root_seed, data_set, xp), first_replicate, replicates)
 
     def _data_streams(self, root_seed: int, data_set: int, xp: Any) -> StreamFactory:
@@ -165,7 +165,7 @@ class Cell(Draft):
         return lambda name: Stream(stream_key(root_seed, what, f"data/{data_set}/{name}"), xp)
 
     def constants(self, root_seed: int) -> Constants:
-        """The constants that the algorithm sees; the data are drawn only where the constants depend on them."""
+        """Return the constants that the algorithm sees; draw data only if the constants depend on them."""
         problem = self.problem_entry
         known = (
             problem.constants_of(self.draw_data(root_seed, 0))
@@ -204,19 +204,19 @@ class Cell(Draft):
 
 
 def located(cell: Cell, data_root: str) -> Cell:
-    """A cell with the data root where its problem asks for one; no result stores that place."""
+    """Add the data root to a cell whose problem asks for one; no result stores that place."""
     root = {"root": data_root} if problem_class(cell.problem).needs_data_root else {}
     return replace(cell, problem_options={**cell.problem_options, **root})
 
 
 def placeless(problem: str, options: Options) -> Options:
-    """Constructor options of a problem without those that are places of files."""
+    """Drop the places of files from a problem's constructor options."""
     places = ("root", *problem_class(problem).file_options)
     return {key: value for key, value in options.items() if key not in places}
 
 
 def pinned(draft: Draft, data_root: str) -> Cell:
-    """A plan's cell that will be run on the files that are there now, or not at all; by default on all their records.
+    """Pin a plan's cell to the files that are there now, by default with all their records.
 
     Raises InputError if there is no such file, or no number of records.
     """
@@ -241,12 +241,12 @@ def check_data_sets(problem: str, data_sets: int) -> None:
 
 
 def without_places(cell: Cell) -> Cell:
-    """A plan's cell as results keep it and keys digest it: content counts, places do not."""
+    """Strip places from a plan's cell, as results keep it and keys digest it: content counts, places do not."""
     return replace(cell, problem_options=placeless(cell.problem, cell.problem_options))
 
 
 def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
-    """What a plan function returns.
+    """Call a plan function.
 
     Parameters
     ----------

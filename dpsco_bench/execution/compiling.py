@@ -37,7 +37,7 @@ class CompileClock:
             self.noted[1] = self._clock()
 
     def end(self) -> None:
-        """It ends."""
+        """End the report."""
         self._depth -= 1
         if self._depth == 0:
             since, self.noted[1] = self.noted[1], math.nan

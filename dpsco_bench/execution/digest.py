@@ -58,7 +58,7 @@ CALIBRATION_MODULES = tuple(
         "rng.streams",
     )
 )
-"""What every run, and every calibration, uses of these folders, whatever its method and problem are."""
+"""Modules of the keyed folders that every run, and every calibration, uses."""
 DEVICE_ONLY = frozenset({"dpsco_bench.backend.device", "dpsco_bench.fused.device", "dpsco_bench.rng.cuda"})
 """Modules that nothing loads unless a run is on a device."""
 

@@ -36,7 +36,7 @@ class Layout:
 
     @property
     def measured(self) -> Measured:
-        """What has been measured, for any profile."""
+        """Store of measurements, for all profiles."""
         from dpsco_bench.execution.job_results import Measured
         from dpsco_bench.execution.store import Store
 
@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def outline(self) -> Path:
-        """What the Snakefile reads of the plan."""
+        """Outline of the plan, which the Snakefile reads."""
         return self.results / "outline.json"
 
     @property
@@ -78,7 +78,7 @@ class Layout:
         return self.results / "gate.txt"
 
     def planned(self, id: str) -> Path:
-        """The plan of a single claim or leaderboard."""
+        """Return the plan of a single claim or leaderboard."""
         return self.results / "plan" / f"{id}.json"
 
     def part(self, id: str, part: str) -> Path:

@@ -1,4 +1,4 @@
-"""What is measured of a run: the excess risk of its output, or what else a theorem bounds."""
+"""Measure a run: the excess risk of its output, or another quantity that a theorem bounds."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Measure:
         """See an iterate ``(R, d)``."""
 
     def value(self, objective: Objective, x: Array) -> np.ndarray:
-        """The measure for the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
+        """Measure the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
         raise InputError("measure", type(self).__name__, "a measure with a value")
 
     def at_start(self, objective: Objective) -> np.ndarray:
-        """The measure of the trivial run, which stays at the starting point, shape ``(R,)``."""
+        """Measure the trivial run, which stays at the starting point, shape ``(R,)``."""
         return self.value(objective, objective.start)
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
@@ -55,7 +55,7 @@ class ExcessRisk(Measure):
         return excess_risk(objective, x)
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Expected excess risk of the output."""
+        """Compute the expected excess risk of the output."""
         return problem.expected_gap(algorithm, schedule, scales)
 
 
@@ -79,7 +79,7 @@ class MeanSquaredGradient(Measure):
         self._count += 1
 
     def value(self, objective: Objective, x: Array) -> np.ndarray:
-        """The mean so far; before any iterate, the value at ``x``."""
+        """Return the mean so far; before any iterate, the value at ``x``."""
         total = self._total / self._count if self._count else _squared_gradient(objective, x)
         return to_numpy(total).astype(np.float64)
 
@@ -89,7 +89,7 @@ class MeanSquaredGradient(Measure):
 
 
 def get_measure(name: str) -> Measure:
-    """A fresh measure by name. Raises InputError for an unknown name."""
+    """Make a measure by name. Raises InputError for an unknown name."""
     if name not in MEASURES:
         raise InputError("measure", name, "one of " + ", ".join(MEASURES))
     return MEASURES[name]()
@@ -99,7 +99,7 @@ EMPIRICAL, POPULATION = "excess empirical", "excess population"
 
 
 def risk_kind(population: bool, measure: str = "excess_risk") -> str:
-    """What the column ``risk`` of a result holds: an excess risk of either kind, or the label of another measure."""
+    """Name the column ``risk`` of a result: an excess risk of either kind, or another measure."""
     if measure != "excess_risk":
         return MEASURES[measure].label
     return POPULATION if population else EMPIRICAL

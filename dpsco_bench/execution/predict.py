@@ -18,7 +18,7 @@ from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.forms import form_of
 
 ONE, BATCH, ALL, MEAN = "one record", "a batch", "all records", "their mean"
-"""What a step looks at; their mean is known without them where it is affine."""
+"""Records that a step looks at; a mean is known without them if it is affine."""
 FEW, MOST = 3.0, 0.5
 """Up to so many gradients a step looks at one record (it may look twice); from this share of n on at all."""
 
@@ -58,7 +58,7 @@ COSTS = {
 TIMED_RUNS = 2.0
 """Runs of a job by one replicate at a time, in units of a replicate's share of its batched run."""
 UNKNOWN_SECONDS = {"calibrate": 0.2, "run": 1.0, "time": 5.0}
-"""What a job is taken to cost of which nothing is known."""
+"""Assumed seconds of a job of which nothing is known."""
 MODEL_LIMIT = 600.0
 """Most that the model is believed: an algorithm may take its planned gradients all at once."""
 SLOWER, LEAST_SECONDS = 2.0, 0.5
@@ -81,7 +81,7 @@ def looked_at(cell: Cell) -> float:
 
 
 def kind_of(cell: Cell, plan: Plan, fused: bool = True) -> tuple[bool, str]:
-    """Whether a run is fused, and what its steps look at: the key of its `COSTS`."""
+    """Return the key of `COSTS`: whether a run is compiled, and what its steps look at."""
     problem = cell.problem_entry
     compiled = fused and has_steps(cell.algorithm) and form_of(problem) is not None
     each = plan.gradient_evaluations / max(_steps(plan), 1)
@@ -120,12 +120,12 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
 
 
 def modelled_seconds(job: Job) -> float:
-    """What the model says of a job's run; 0 of a closed form, and where nothing was predicted."""
+    """Predict a job's run by the model; 0 for a closed form, and without a prediction."""
     return 0.0 if job.evaluation == CLOSED_FORM else sum(job.seconds)
 
 
 def one_by_one(job: Job, run_seconds: float) -> float:
-    """What timing takes, from what the run of all replicates took.
+    """Predict the time of timing, from that of the run of all replicates.
 
     Every cell's first replicate runs once or, where that is short, up to four times; alone, without the products of
     matrices that replicates share.
@@ -146,7 +146,7 @@ class Predictor:
     recorded: Seconds = field(default_factory=dict)
 
     def __call__(self, step: str, job: Job) -> float:
-        """Of a step (``calibrate``, ``run`` or ``time``) of a job."""
+        """Predict the seconds of a step (``calibrate``, ``run`` or ``time``) of a job."""
         known = self.recorded.get(job.claim, {}).get(job.name)
         modelled = min(modelled_seconds(job), MODEL_LIMIT) or UNKNOWN_SECONDS["run"]
         if step == "calibrate":
@@ -163,7 +163,7 @@ def _recorded(seconds: float) -> float:
 
 
 def read_seconds(path: Path) -> Seconds:
-    """What `record_seconds` wrote; empty without such a file, or where it is damaged: it is advice."""
+    """Read what `record_seconds` wrote; empty if the file is missing or damaged, since it is advice."""
     try:
         return loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (InputError, UnicodeDecodeError):
@@ -171,7 +171,7 @@ def read_seconds(path: Path) -> Seconds:
 
 
 def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
-    """What a job took, where that is beyond `SLOWER` times the recorded CPU seconds of it; else an empty text."""
+    """Tell a job's time if it exceeds `SLOWER` times the recorded CPU seconds; else an empty text."""
     known, steps = recorded.get(job.claim, {}).get(job.name), STEPS if job.has_run else STEPS[:1]
     costs = [measured.cost(step, job) for step in steps]
     if known is None or None in costs:

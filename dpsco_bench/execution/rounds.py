@@ -35,5 +35,5 @@ def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObser
 
 
 def get_round_observer(name: str) -> RoundObserver | None:
-    """A fresh observer by name; None for an empty name, and for `NO_ROUNDS`. Raises InputError for an unknown name."""
+    """Make an observer by name; None for an empty name and `NO_ROUNDS`. Raises InputError for an unknown one."""
     return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()

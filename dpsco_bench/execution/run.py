@@ -41,7 +41,7 @@ MechanismFactory = Callable[..., Mechanism]
 
 @dataclass(frozen=True)
 class Trace:
-    """What one block of replicates gave; where several signals were run at once, the rows of all of them.
+    """Result of one block of replicates; of several signals run at once, the rows of all.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Reuse:
         return found
 
     def minimum(self, cell: Cell, data_set: int) -> Any:
-        """The minimum that an earlier cell stored, or None."""
+        """Return the minimum that an earlier cell stored, or None."""
         return self._minima.get(cell.objective_key(data_set))
 
     def keep_minimum(self, cell: Cell, data_set: int, minimum: Any) -> None:
@@ -233,7 +233,7 @@ def make_objective(
     signals: Sequence[float] = (),
     rounds: RoundObserver | None = None,
 ) -> Objective:
-    """The objective of a block of replicates, on the shared data set or on samples of their own.
+    """Make the objective of a block of replicates, on the shared data set or on samples of their own.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def make_objective(
 
 
 def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.ndarray:
-    """The measure at the start, per row; replicates that share their data share its very digits."""
+    """Measure the start, per row; replicates that share their data share its very digits."""
     values = measure.at_start(objective)
     return values if objective.problem.draws_per_replicate else np.repeat(values[::replicates], replicates)
 

@@ -65,7 +65,7 @@ class RunConfig:
     n, d : int or None, None for all records of a file, and for the problem's own dimension
     record : float or None, spacing of risk checkpoints in units of n gradient evaluations
     out : str or None, file for the rows
-    plugins : tuple of str, files of one's own methods and problems
+    plugins : tuple of str, files of the user's methods and problems
     data_root : str, folder of the data sets
     """
 
@@ -202,6 +202,6 @@ class RunConfig:
 
 
 def _check_keys(group: str, config: Options, known: Sequence[str]) -> None:
-    """A group has its name, and no key that nothing reads."""
+    """Check that a group has its name, and no unknown key."""
     for key in set(config) - set(known) or {known[0]} - set(config):
         raise InputError(f"{group}.{key}", config.get(key, "missing"), "one of the keys " + ", ".join(known))

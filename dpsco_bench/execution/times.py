@@ -9,7 +9,7 @@ from dpsco_bench.plain import IF_GIVEN, Record
 
 @dataclass(frozen=True, kw_only=True)
 class Machine(Record):
-    """What times depend on: processor and versions; of a card, or of a benchmark, more.
+    """Processor and versions that times depend on; more for a card or a benchmark.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Curve(Record):
 
 @dataclass(frozen=True)
 class Timings(Record):
-    """What the times of a job's cells hold for, and an entry for each."""
+    """Machine that a job's times hold for, and an entry for each cell."""
 
     machine: Machine
     cells: tuple[Curve, ...]

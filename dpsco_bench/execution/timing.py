@@ -124,7 +124,7 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
 
 
 def machine(backend: str) -> Machine:
-    """The machine at hand."""
+    """Describe this machine."""
     found = Machine(
         processor=_processor(),
         cores=os.cpu_count() or 1,

@@ -22,11 +22,11 @@ except ImportError:  # then the listings run
 
 OPTIONS: Options = {"nogil": True, "error_model": "numpy"}
 ROUNDING = {"reassoc", "contract", "nsz", "arcp"}
-"""What pieces may change: sums in another order, fused products. Infinities and NaN keep their meaning."""
+"""Freedoms of pieces: sums in another order, fused products. Infinities and NaN keep their meaning."""
 
 
 def available() -> bool:
-    """Whether fused steps can be compiled here: wherever the noise layer is."""
+    """Check that fused steps can be compiled here, as wherever the noise layer can."""
     return numba is not None and cpu_implementation().__name__.endswith("kernels")
 
 
@@ -39,7 +39,7 @@ def piece(function: Callable[..., Any]) -> Any:
 
 
 def exact_piece(function: Callable[..., Any]) -> Any:
-    """As `piece`, and every operation rounds as NumPy's does: for what a choice between vertices hangs on.
+    """Inline as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it.
 
     Only where the caller is compiled so too: it is the caller's flags that hold.
     """
@@ -47,12 +47,12 @@ def exact_piece(function: Callable[..., Any]) -> Any:
 
 
 def called(function: Callable[..., Any]) -> Any:
-    """As `piece`, but called: for what is long, or stands in many places."""
+    """Compile as `piece` does, but call: for long functions, or those that stand in many places."""
     return function if numba is None else numba.njit(**OPTIONS, fastmath=ROUNDING)(function)
 
 
 def vector_piece(function: Callable[..., Any]) -> Any:
-    """As `piece`, for arithmetic with the bits of numbers: nothing is reordered, whoever calls it."""
+    """Inline as `piece` does, for arithmetic on the bits of numbers: no caller may reorder it."""
     return function if numba is None else numba.njit(**OPTIONS, fastmath={"contract"}, forceinline=True)(function)
 
 

@@ -14,7 +14,7 @@ KERNELS = Path(__file__).with_name("descent.cu")
 
 @compiled
 def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, ridge, domain):
-    """Steps ``x <- P(x - eta_s (g + ridge x + scale z))`` of all rows, with a weighted sum of the new iterates.
+    """Make steps ``x <- P(x - eta_s (g + ridge x + scale z))`` of all rows, and a weighted sum of the iterates.
 
     Parameters
     ----------

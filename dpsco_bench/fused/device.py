@@ -19,14 +19,14 @@ WIDTHS = {128: (32, 1), 256: (32, 2), 1024: (128, 2), 4096: (256, 4)}
 Twice the threads with half the blocks would have half the registers each, and spill for sm_100.
 """
 SHARE = 1 / 4
-"""Of the free memory of the card, what the records of a tile may take."""
+"""Share of the free memory of the card that the records of a tile may take."""
 NUMBERS = 1 << 24
 """Most indices of a tile: those of Poisson batches are drawn on the host."""
 NO_NOISE = (np.uint32(0), np.uint32(0), 0, 0)
 
 
 def fits(objective: Any, plan: Any) -> bool:
-    """Whether rows are narrow enough for the kernels, and all noise is of laws that they draw."""
+    """Check that rows are narrow enough for the kernels, and that they draw all laws of noise."""
     narrow = objective.start.shape[1] <= max(WIDTHS)
     return narrow and all(getattr(query, "law", "") in ("normal", "laplace") for query in plan.queries)
 
@@ -38,7 +38,7 @@ def launch_rows(file: Path, name: str, x: Array, *arguments: Any) -> None:
 
 
 def step_arguments(steps: int, x: Array, rows: Any, records: Any, form: Any, noise: Any) -> tuple[Any, ...]:
-    """What every kernel of steps is told of a tile: ``STEP_PARAMETERS`` of `row.cuh`."""
+    """Collect the tile's arguments of every kernel of steps: ``STEP_PARAMETERS`` of `row.cuh`."""
     features, labels, index, counts, share, _ = records
     kind, a, b, hessian, centre = form
     sizes = (x.shape[-1], rows[2], steps)
@@ -67,7 +67,7 @@ class DeviceSteps(Steps):
     def tiles(
         self, first: int, steps: int, record: int | None = None, variates: bool = True, whole: bool = False
     ) -> Iterator[Tile]:
-        """As `tiles.Steps.tiles`."""
+        """Yield tiles as `tiles.Steps.tiles` does."""
         if self.query is not None:
             self.mechanism.spend(self.query.name, first, steps, self.sampled)
         if not self.sampled:

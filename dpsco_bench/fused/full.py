@@ -21,7 +21,7 @@ WHOLE = form_tuple(RecordForm())
 
 
 def affine_gradient(objective: Any) -> Affine | None:
-    """The mean gradient without the regulariser where one formula gives it at every point; None elsewhere."""
+    """Return the mean gradient without the regulariser if one formula gives it at every point, else None."""
     form = form_of(objective.problem)
     if form is None and Trait.LINEAR_LOSS in objective.problem.traits:
         form = RecordForm(CONSTANT)
@@ -34,7 +34,7 @@ def affine_gradient(objective: Any) -> Affine | None:
 
 
 def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | None:
-    """The mean gradient of squared losses by the moments of the records; None elsewhere, and for too few steps.
+    """Return the mean gradient of squared losses by the records' moments; None for other losses or too few steps.
 
     One product with the ``(d, d)`` moments in place of two with the records, from which the moments take about one of
     ``(d, n)`` by ``(n, d)``: it pays where the replicates' steps are more than the dimension.
@@ -50,7 +50,7 @@ def moments_gradient(objective: Any, steps: int) -> Callable[[Array], Array] | N
 
 
 def full_tiles(objective: Any, mechanism: Any, query: str, x: Array) -> Iterator[tuple[slice, Affine, Array, Tile]]:
-    """All releases of a query that looks at all records, in tiles: (steps, mean gradient, scales of the noise, tile).
+    """Yield the releases of a query on all records in tiles: (steps, mean gradient, scales of the noise, tile).
 
     The caller moves ``x (S R, d)`` in place; it is shown where the measurement looks. What a mean gradient of records
     costs is their matrix product, so that a call for each step is no loss.

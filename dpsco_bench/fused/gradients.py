@@ -18,13 +18,13 @@ Array = Any
 MOST_ROWS, LEAST_BYTES = 8, 1 << 24
 """With more rows products are as fast, and so they are where caches hold the records: they are slow to fetch them."""
 FEW_MARGINS = 1 << 10
-"""Of so few both take the same."""
+"""Number of margins up to which both take the same."""
 NUMBERS = 1 << 12
-"""Of a block of records, and of its margins, about."""
+"""Numbers in a block of records, and in its margins, about."""
 
 
 def one_pass(objective: Any, *run: Any) -> bool:
-    """Whether `mean_gradient` makes one pass: of records on the host that all replicates share, which have a slope."""
+    """Check that `mean_gradient` makes one pass: host records with a slope, shared by all replicates."""
     form, data, rows = form_of(objective.problem), objective.data, objective.replicates
     if form is None or form.slope == NO_SLOPE or form.hessian.size or not isinstance(data, Data):
         return False

@@ -19,7 +19,7 @@ from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE
 TOGETHER = 24
 """Most rows that make their steps in turn."""
 NUMBERS = 3072
-"""Of their iterates at most, and as many of the sums: more of them leave the nearest cache."""
+"""Most numbers of their iterates, and of the sums: more of them leave the nearest cache."""
 
 
 @piece
@@ -95,7 +95,7 @@ def batch_gradient(g, x, features, labels, index, batch, share, form, margins, k
 
 @called
 def steps_in_turn(x, total, rows, records, form, noise, drawn, scale, eta, weights, ridge, domain):
-    """Steps as `descent.projected_steps` makes them, of at most 24 rows of one copy.
+    """Make steps as `descent.projected_steps` does, of at most 24 rows of one copy.
 
     Of a step on a single record the margin is known from the step before, which had the row at hand.
 
@@ -156,6 +156,6 @@ def to_slopes(margins, kind, a, b, labels):
 
 @called
 def to_factors(squares, radius):
-    """In place of squared lengths ``(24,)``, by what rows are to be multiplied to be on the l2 ball."""
+    """Turn squared lengths ``(24,)`` into the factors that bring rows onto the l2 ball, in place."""
     for q in range(TOGETHER):
         squares[q] = radius / math.sqrt(squares[q]) if squares[q] > radius * radius else 1.0

@@ -35,7 +35,7 @@ def added(total: Any, factor: Any, value: Any) -> Any:
 
 
 def summed(value: Any) -> Any:
-    """The sum of eight numbers."""
+    """Sum eight numbers."""
     return float(value.sum())
 
 

@@ -26,7 +26,7 @@ def kinds_in(found, kinds, indices):
 
 @compiled
 def write_signs(found, levels, ranks, scale, indices):
-    """Records with two values: ``scale`` where a level is above the signal's rank, else ``-scale``.
+    """Write records with two values: ``scale`` where a level is above the signal's rank, else ``-scale``.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def write_signs(found, levels, ranks, scale, indices):
 
 @compiled
 def write_about(found, means, signs, scale, indices):
-    """Records ``means[row] + scale signs[r, i]`` about the mean of their row.
+    """Write records ``means[row] + scale signs[r, i]`` about the mean of their row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the steps of a run are made: by compiled loops on a core, or by kernels on a device.
+"""Choice of the machine that makes a run's steps: compiled loops on a core, or kernels on a device.
 
 What a device alone needs is in `fused.device`, which nothing loads before a run is on one: keys of other runs leave it
 out (`execution.digest.DEVICE_ONLY`).
@@ -17,7 +17,7 @@ Array = Any
 
 
 def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:
-    """The steps of a run, where its arrays are; takes what `tiles.Steps` takes."""
+    """Make the steps of a run on the machine that holds its arrays; takes the arguments of `tiles.Steps`."""
     if objective.xp is np:
         return Steps(objective, *arguments, **keys)
     from dpsco_bench.fused.device import DeviceSteps

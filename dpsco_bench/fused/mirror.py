@@ -24,14 +24,14 @@ Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
 """In place of a mean gradient where steps look at batches."""
 BELOW = 1.0 - 1e-9
-"""By which a sum is below a level for certain, however its terms are added up."""
+"""Factor by which a sum is below a level for certain, however its terms are added up."""
 Geometry = tuple[tuple[float, float, float], tuple[float, float]]
 """Exponent s, ``r = s/(s - 1)`` and kappa of ``Phi = (kappa/2) ||.||_s^2``; p and radius of the ball."""
 
 
 @piece
 def is_short(g, q, level):
-    """Whether ``||g||_q <= level``: the l_1 norm is above it, takes no powers, and settles most."""
+    """Check that ``||g||_q <= level``. The l_1 norm is above it, takes no powers, and settles most cases."""
     total = 0.0
     for j in range(g.size):
         total += abs(g[j])
@@ -61,7 +61,7 @@ def batch_mean(mean, g, x, features, labels, index, s, chosen, count, share, for
 def mirror_steps(
     x, duals, total, guesses, rows, records, form, full, noise, scale, eta, weights, ridge, mirror, limits, ball
 ):
-    """Steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - <grad Phi(x), u>`` over the ball, of all rows.
+    """Make steps ``x <- argmin eta <g + ridge x + scale z, u> + Phi(u) - <grad Phi(x), u>`` over the ball, all rows.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def mirror_steps(
 
 @compiled
 def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
-    """Steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of rows in turn.
+    """Make steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of rows in turn.
 
     The parameters are those of `mirror_steps`; an infinite radius is the whole space.
     """
@@ -150,7 +150,7 @@ class MirrorSteps:
         self._euclidean = exponent == 2.0 and (p == 2.0 or math.isinf(self._radius)) and math.isinf(limits[1])
 
     def __call__(self, tile: Tile, form: Any, full: Any, scale: Array, eta: Array, weights: Array) -> None:
-        """The steps of a tile."""
+        """Make the steps of a tile."""
         noise = tile.noise.astype(np.float64, copy=False)  # as means of draws are: the loop is compiled once
         if not self._euclidean:
             mirror_steps(
@@ -167,7 +167,7 @@ class MirrorSteps:
 
 
 def ball_mirror(ball: Any, d: int) -> Geometry:
-    """The mirror map of `geometry.mirror.ball_geometry`, in which its Bregman steps are those of `mirror_steps`."""
+    """Build the mirror map of `geometry.mirror.ball_geometry` whose Bregman steps are those of `mirror_steps`."""
     geometry = ball_geometry(ball)
     if isinstance(geometry, L1Geometry):
         p = geometry.dual_exponent(d)
@@ -176,7 +176,7 @@ def ball_mirror(ball: Any, d: int) -> Geometry:
 
 
 def smooth_mirror(norm: SmoothNorm, p: float = 1.0, radius: float = math.inf) -> Geometry:
-    """The mirror map of a smooth norm; the whole space without a radius."""
+    """Build the mirror map of a smooth norm, on the whole space if there is no radius."""
     return (norm.dual, norm.r, norm.kappa), (float(p), float(radius))
 
 
@@ -190,19 +190,19 @@ def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: fl
 
 
 def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
-    """As `algorithms.mirror_descent.averaged_steps`."""
+    """Run `algorithms.mirror_descent.averaged_steps`, compiled."""
     geometry = ball_mirror(objective.domain, objective.start.shape[-1])
     return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
 
 
 def on_its_own_ball(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """Whether the ball is a level set of the mirror map, so that a step ends in a scaling."""
+    """Check that the ball is a level set of the mirror map, so that a step ends in a scaling."""
     smooth = SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     return smooth.p > 1.0 and smooth.dual == smooth.p
 
 
 def truncated_run(objective: Any, plan: Any, mechanism: Any) -> Array:
-    """One pass of mirror steps on batches of `plan.batch` consecutive records, as the paper's listing makes them."""
+    """Make one pass of mirror steps on batches of `plan.batch` consecutive records, as the listing does."""
     norm = SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     limits = plan.p / (plan.p - 1.0), float(plan.threshold)
     moved = MirrorSteps(objective, smooth_mirror(norm, plan.p, objective.domain.radius), limits)

@@ -1,4 +1,4 @@
-"""What the steps of several methods share, for one replicate: gradients of records and projections.
+"""Pieces that several methods share, for one replicate: gradients of records and projections.
 
 For a device `row.cuh` has them.
 """
@@ -48,7 +48,7 @@ def record_weight(x, features, labels, i, kind, a, b):
 
 @piece
 def shrink_onto(x, square, domain, radius):
-    """The number by which ``x (d,)``, of that squared length, is to be multiplied to be the nearest point of a domain.
+    """Find the factor that brings ``x (d,)``, of that squared length, to the nearest point of a domain.
 
     On domains other than the l2 ball x is projected in place, and the number is 1.
     """

@@ -104,7 +104,7 @@ def power(x, exponent):
 
 @vector_piece
 def largest_of(x):
-    """The largest absolute value, by bits: as integers they are in the order of the numbers, and LLVM vectorises it."""
+    """Find the largest absolute value by its bits: as integers they keep the order, and LLVM vectorises it."""
     found = np.int64(0)
     for j in range(x.size):
         found = max(found, np.int64(np.float64(x[j]).view(np.int64) & np.int64(0x7FFFFFFFFFFFFFFF)))
@@ -124,7 +124,7 @@ def lp_length(x, p):
 
 @called
 def general_length(x, p):
-    """As `lp_length`, by powers."""
+    """Compute `lp_length` by powers."""
     total, top = 0.0, largest_of(x)
     if top == 0.0:
         return 0.0
@@ -147,7 +147,7 @@ def square_slope(out, x, exponent, scale):
 
 @called
 def general_slope(out, x, exponent, scale):
-    """As `square_slope`, by powers."""
+    """Compute `square_slope` by powers."""
     top, total = largest_of(x), 0.0
     if top == 0.0:
         out[:] = 0.0

@@ -17,7 +17,7 @@ Array = Any
 
 @compiled
 def to_logistic_slopes(margins, labels, a, b):
-    """As `logistic_slopes`, for callers in Python."""
+    """Compute `logistic_slopes` for callers in Python."""
     logistic_slopes(margins, labels, a, b)
 
 

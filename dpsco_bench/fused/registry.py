@@ -26,7 +26,7 @@ class FusedRun:
     form : bool, whether it needs the form of the problem's records
     rounds : type or None, the observer of rounds that it serves (`execution.rounds`), by sums that both know
     device : callable or None
-        Of the same: whether kernels know a run as well, so that it runs on a GPU; None where its loops have none.
+        Of the same: whether kernels know a run as well, so that it runs on a GPU; None if its loops have none.
     """
 
     run: RunFunction
@@ -57,9 +57,9 @@ def fused(
 
 
 def fused_module(id: str) -> str:
-    """Name of the module with the fused run of an algorithm, which is not loaded for it; empty where there is none.
+    """Name of the module with the fused run of an algorithm, which is not loaded for it; empty if there is none.
 
-    A paper has them in its module or package ``fused``, with the id in quotes; one's own files register them.
+    A paper has them in its module or package ``fused``, with the id in quotes; plug-ins register theirs.
     """
     if id in FUSED.registered():
         return FUSED.registered()[id]
@@ -69,13 +69,13 @@ def fused_module(id: str) -> str:
 
 
 def has_steps(id: str) -> bool:
-    """Whether an algorithm has compiled steps: not the mean gradient alone (`fused.gradients`), and not none."""
+    """Check that an algorithm has compiled steps, more than the mean gradient alone (`fused.gradients`)."""
     module = fused_module(id)
     return bool(module) and "dpsco_bench.fused.gradients" not in source(module)
 
 
 def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allowed: bool = True) -> RunFunction | None:
-    """What runs: the fused run where it can, else the listing.
+    """Choose the fused run if it can run here, else the listing.
 
     It can in float64, where no transcript is wanted and no observer of rounds looks but one that it serves: on NumPy
     arrays where Numba is, on CuPy's where its loops have kernels.

@@ -65,7 +65,7 @@ def mirror_point(point, y, work, mirror, ball, guess):
 
 @called
 def soft_height(deficit, top, p, s, radius, guess):
-    """What is left of the largest entry, see `geometry.mirror.shrunk_height`; ``deficit (d,)``."""
+    """Compute the height left of the largest entry, see `geometry.mirror.shrunk_height`; ``deficit (d,)``."""
     if top == 0.0:
         return top
     level = math.log(radius)
@@ -135,7 +135,7 @@ def penalised_point(point, y, work, p, s, kappa, radius, guess):
 
 @called
 def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
-    """As `jointly`, one equation within another, between limits of mu that close in; u over its largest entry."""
+    """Solve as `jointly` does, one equation within another, between closing limits of mu; u over its largest entry."""
     near, (low, high) = False, limits
     for j in range(v.size):
         v[j] = 1.0
@@ -157,7 +157,7 @@ def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
 
 @called
 def jointly(u, v, level, moves, mu, rho, p, s, least, e):
-    """The equations of `roots` and of `log_norm` at once, by Newton's method from upper bounds of v and a guess of mu.
+    """Solve the equations of `roots` and `log_norm` at once, by Newton's method from bounds of v and a guess of mu.
 
     Writes u and v, ``u = v^(1/least)``; returns mu, or 0 where few steps did not settle all of them.
     """

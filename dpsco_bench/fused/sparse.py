@@ -53,12 +53,12 @@ class Entries:
 
 @dataclass
 class LookedAt:
-    """What was looked at of an objective.
+    """Record entries of an objective that a run has looked at.
 
     Attributes
     ----------
     data : the data then
-    entries : their entries, None where they are not few
+    entries : their entries, None if they are not few
     at, gradient : array (R, d)
         The points whose risk was evaluated last, and the mean gradients there; None once they were taken.
     followed : bool, whether the last risk was followed by a mean gradient at the same points
@@ -72,11 +72,11 @@ class LookedAt:
 
 
 _KNOWN: WeakKeyDictionary[Any, LookedAt] = WeakKeyDictionary()
-"""By objective."""
+"""Entries by objective."""
 
 
 def entries_of(objective: Any) -> Entries | None:
-    """The entries of an objective's records, where they are few, its losses logistic and its arrays NumPy's."""
+    """Take the entries of an objective's records if they are few, its losses logistic and its arrays NumPy's."""
     return _known(objective).entries
 
 
@@ -107,7 +107,7 @@ def _entries(objective: Any, data: Any) -> Entries | None:
 def _by_column(
     records: np.ndarray, columns: np.ndarray, values: np.ndarray, n: int, d: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same entries by block of records and column: where they begin, their records in the block, and values."""
+    """Sort the entries by block of records and column: where they begin, their records in the block, and values."""
     place = records // BLOCK * d + columns
     order = np.argsort(place, kind="stable")
     ends = np.cumsum(np.bincount(place, minlength=-(-n // BLOCK) * d)).reshape(-1, d)
@@ -128,12 +128,12 @@ def mean_gradient(objective: Any, x: Array) -> Array:
 
 
 def mean_of_records(objective: Any, x: Array) -> Array:
-    """`Objective.mean_gradient`, by the entries of its records where there are any."""
+    """`Objective.mean_gradient`, by the entries of its records if there are any."""
     return objective.mean_gradient(x) if entries_of(objective) is None else mean_gradient(objective, x)
 
 
 def excess_risk(objective: Any, x: Array) -> np.ndarray:
-    """As `Objective.excess_risk`, by the entries of its records where there are any."""
+    """Compute `Objective.excess_risk` from the entries of its records if there are any."""
     problem = type(objective.problem)
     listed = problem.risk is GeneralisedLinear.risk and problem.loss is Logistic.loss
     if not listed or entries_of(objective) is None:
@@ -144,7 +144,7 @@ def excess_risk(objective: Any, x: Array) -> np.ndarray:
 
 
 def _risk(objective: Any, x: Array) -> np.ndarray:
-    """The risk; where steps ask for the mean gradient at the same points next, that is evaluated beside it."""
+    """Compute the risk, and beside it the mean gradient if steps ask for it at the same points next."""
     known = _known(objective)
     known.followed &= known.gradient is None  # else the last one was not taken
     risk, gradient = _evaluated(objective, known, x, known.followed)

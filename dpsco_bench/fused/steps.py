@@ -17,12 +17,12 @@ Array = Any
 
 
 def projecting(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """Whether compiled steps of all kinds can project on the domain."""
+    """Check that compiled steps of all kinds can project on the domain."""
     return objective.domain is None or getattr(objective.domain, "name", "") in DOMAINS
 
 
 def descending(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """As `projecting`, for `descent.projected_steps`, which know the l_p balls with 2 < p < inf too."""
+    """Check as `projecting` does, for `descent.projected_steps`, which also know the l_p balls with 2 < p < inf."""
     return projecting(objective, plan, mechanism) or (
         type(objective.domain) is LpBall and 2.0 < objective.domain.p < math.inf
     )
@@ -54,7 +54,7 @@ def _values(given: Any, t: int, k: int) -> np.ndarray:
 
 
 def phased_run(objective: Any, plan: Any, mechanism: Any) -> Array:
-    """As `algorithms.phased_sgd.run_phases`: the average of a phase, its start included, is released once."""
+    """Run `algorithms.phased_sgd.run_phases`: each phase's average, its start included, is released once."""
     w, position = objective.start, 0
     steps = steps_of(objective, mechanism)
     ridge, domain = objective.problem.constants.regularisation, domain_of(objective)

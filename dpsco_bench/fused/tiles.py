@@ -25,7 +25,7 @@ LONGEST = 1 << 18
 """Most steps of a stretch: its step sizes and weights are arrays."""
 DOMAINS = {"l2_ball": L2_BALL, "l1_ball": L1_BALL, "linf_ball": LINF_BALL}
 LAUNCHERS: dict[Any, Callable[..., None]] = {}
-"""By compiled loop: what launches the kernel that stands for it."""
+"""Launcher of the kernel that stands for a compiled loop."""
 
 
 def on_device(loop: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -168,7 +168,7 @@ class Steps:
                 t, length = t + k, length if self.sampled else self._length(group)
 
     def _length(self, group: int) -> int:
-        """Steps of a tile of so many replicates; more of them once consecutive records are known to be equal."""
+        """Choose the steps of a tile for so many replicates; more once consecutive records are known to be equal."""
         size = group * max(self.dim, self.width)
         if not self._shared and not self._equal:
             known = isinstance(self._listed[1], Kinds)
@@ -176,7 +176,7 @@ class Steps:
         return max(2, NUMBERS // size)
 
     def _batches(self, first: int, k: int, rows: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of drawn batches, ``(k, rows, W)``, and their sizes; their gradients are counted."""
+        """Draw the indices of batches, ``(k, rows, W)``, and their sizes; count their gradients."""
         indices, mask = self.mechanism.batches(self.query, first, k, rows)
         poisson = self.query is not None and isinstance(self.query.records, Poisson)
         varied = poisson and not mask.all()
@@ -220,7 +220,7 @@ class Steps:
         return self._kept
 
     def _looked_up(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records ``indices (k, R, W)`` of every signal: features, labels and index."""
+        """Look up records ``indices (k, R, W)`` for every signal: features, labels and index."""
         known, (k, rows, width) = self._listed[1], indices.shape
         indices, rows = np.ascontiguousarray(indices, dtype=np.int64), self.copies * rows
         if isinstance(known, Kinds):
@@ -241,7 +241,7 @@ class Steps:
         return features.reshape(-1, self.d), np.zeros(rows * k * width), np.ascontiguousarray(index)
 
     def _gathered(self, found: Data, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records of ``k`` steps, found for each row: features, labels and index."""
+        """Gather the records of ``k`` steps for each row: features, labels and index."""
         drawn, rows = found.features, self.objective.replicates
         by_step = drawn.shape[1] > 1 and drawn.swapaxes(0, 1).flags.c_contiguous  # as samples draw them
         drawn = drawn.swapaxes(0, 1) if by_step else drawn
@@ -259,12 +259,12 @@ class Steps:
 
 
 def _own(index: np.ndarray) -> np.ndarray:
-    """As an array that may be written to: for the others a loop would be compiled once more."""
+    """Copy a read-only array: it would have loops compiled once more."""
     return np.require(index, np.int64, ["C", "W"])
 
 
 def form_tuple(form: RecordForm) -> tuple[int, float, float, np.ndarray, np.ndarray]:
-    """A form as compiled loops take it."""
+    """Turn a form into the tuple that compiled loops take."""
     hessian, centre = (np.ascontiguousarray(values, dtype=np.float64) for values in (form.hessian, form.centre))
     return form.slope, float(form.parameters[0]), float(form.parameters[1]), hessian, centre
 

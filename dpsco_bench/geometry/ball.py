@@ -29,7 +29,7 @@ class FeasibleSet(Protocol):
 
     @property
     def name(self) -> str:
-        """As `feasible_set` reads it."""
+        """Name that `feasible_set` reads."""
 
     @property
     def radius(self) -> float:
@@ -40,7 +40,7 @@ class FeasibleSet(Protocol):
         """``2 radius``, the diameter in the set's own norm."""
 
     def norm(self, x: Array) -> Array:
-        """The set's own norm ``(..., 1)``: R times the gauge; infinite outside the span of the set."""
+        """Compute the set's own norm ``(..., 1)``: R times the gauge; infinite outside the span of the set."""
 
     def project(self, x: Array) -> Array:
         """Euclidean projection of ``x (..., d)``; points of the set are returned unchanged."""
@@ -49,7 +49,7 @@ class FeasibleSet(Protocol):
         """``sup_{w in C} <z, w>`` of ``z (..., d)``, shape ``(..., 1)``."""
 
     def minimise_linear(self, g: Array) -> Array:
-        """A minimiser of ``<g, w>`` over C for ``g (..., d)``; where several coordinates tie, the lowest."""
+        """Find a minimiser of ``<g, w>`` over C for ``g (..., d)``; where several coordinates tie, the lowest."""
 
     def euclidean_diameter(self, d: int) -> float:
         """Largest Euclidean distance of two of its points in d dimensions."""
@@ -62,7 +62,7 @@ class FeasibleSet(Protocol):
 
 
 class _LpSet(CentredSet):
-    """What all l_p balls share; subclasses have ``p`` in [1, inf] and ``radius``."""
+    """Base class of all l_p balls; subclasses have ``p`` in [1, inf] and ``radius``."""
 
     p: float
 
@@ -139,7 +139,7 @@ def _simulated(p: float, d: int) -> float:
 
 
 def feasible_set(name: str, radius: float) -> FeasibleSet:
-    """The set of a name with its radius, in the set's own norm.
+    """Find a feasible set by name, with its radius in the set's own norm.
 
     Raises InputError for an unknown name, a parameter outside its range, or a radius outside its range.
 
@@ -173,7 +173,7 @@ def set_names() -> list[str]:
 
 
 def set_module(name: str) -> str:
-    """The module in which a set is found by the name of a problem's domain; empty for l_p balls and for no such set."""
+    """Find the module of a set by its domain's name; empty for l_p balls and unknown names."""
     kind, colon, _ = name.partition(":")
     return SET_KINDS.module(kind) if colon and kind not in (*LP_BALLS, "polytope") else ""
 

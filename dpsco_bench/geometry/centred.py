@@ -1,4 +1,4 @@
-"""What feasible sets around the origin have in common, and the registry of those that are no l_p balls.
+"""Feasible sets around the origin: their base class, and the registry of those that are no l_p balls.
 
 Nearly every problem has an l_p ball or the whole space. Others are found by their names, so that their code counts for
 the results of those alone that have them.
@@ -17,7 +17,7 @@ Make = TypeVar("Make", bound=Callable[..., Any])
 
 
 class CentredSet:
-    """What every set here has: a radius in its own norm."""
+    """Base class of sets around the origin, with a radius in their own norm."""
 
     radius: float
 

@@ -19,7 +19,7 @@ ITERATIONS = 60
 
 
 def k_support_norm(x: Array, k: int) -> Array:
-    """The k-support norm of finite ``x (..., d)``: the l1 norm for k = 1, the l2 norm for k = d; shape ``(..., 1)``.
+    """Compute the k-support norm of finite ``x (..., d)``, shape ``(..., 1)``: l1 for k = 1, l2 for k = d.
 
     ``sqrt(sum_{j <= i} a_j^2 + (sum_{j > i} a_j)^2/(k - i))`` of the sorted absolute values a, least over the i < k for
     which ``(k - i) a_(i+1) <= sum_{j > i} a_j``.
@@ -80,7 +80,7 @@ class _Shape:
         self.a, self.kth, self.rho, self.k = a, kth, rho, k
 
     def solution(self, known: Array) -> Array:
-        """The point of norm one ``(..., d)``; anything in replicates that are ``known (..., 1)``."""
+        """Compute the point of norm one ``(..., d)``; anything in replicates that are ``known (..., 1)``."""
         xp = array_namespace(self.a)
         low, high = self.kth * self.k**-0.5, xp.full_like(self.kth, self.k**-0.5)
         gamma, done, enough = high, known, 4.0 * float(xp.finfo(self.a.dtype).eps)
@@ -96,7 +96,7 @@ class _Shape:
         return u
 
     def _at(self, gamma: Array) -> tuple[Array, Array, Array]:
-        """The point, the logarithm of its squared norm, and the slope of that in ``ln gamma``."""
+        """Compute the point, the logarithm of its squared norm, and the slope of that in ``ln gamma``."""
         xp = array_namespace(gamma)
         c = self.rho * gamma
         unit = xp.ones_like(self.a)

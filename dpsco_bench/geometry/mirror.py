@@ -41,7 +41,7 @@ class Named(Protocol):
 
 
 def ball_geometry(ball: Named) -> L1Geometry | L2Geometry:
-    """The geometry of an l1 or l2 ball. Raises InputError for another set."""
+    """Build the geometry of an l1 or l2 ball. Raises InputError for another set."""
     if ball.name not in ("l1_ball", "l2_ball"):
         raise InputError("domain", ball.name, "l1_ball or l2_ball here")
     return L1Geometry(ball.radius) if ball.name == "l1_ball" else L2Geometry(ball.radius)
@@ -146,7 +146,7 @@ def mean_largest_square(d: int) -> float:
 
 
 def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float) -> Array:
-    """What is left of the largest entry of theta once the least threshold makes its image fit into the l1 ball.
+    """Compute the height left of theta's largest entry once the least threshold fits its image into the l1 ball.
 
     The image of theta is the gradient of ``||.||_p^2/(2 s)`` at ``sign(theta) (|theta| - lam)_+``. Its l1 norm grows
     with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root. Returns
@@ -202,7 +202,7 @@ def _water_filling(mass: Array, level: Array, room: Array) -> Array:
 
 
 class MirrorNorm(Protocol):
-    """What a squared norm needs to be a mirror map."""
+    """Interface that makes a squared norm a mirror map."""
 
     @property
     def r(self) -> float:

@@ -53,7 +53,7 @@ class _Equations:
         self.ratio = (max(p, s) - 1.0) / self.low
 
     def solution(self, known: Array) -> Array:
-        """The u of the right mu, ``(..., d)``; anything in replicates that are ``known (..., 1)``."""
+        """Compute u at the right mu, ``(..., d)``; anything in replicates that are ``known (..., 1)``."""
         xp = array_namespace(self.level)
         low, high = self._bracket()
         tolerance = 4.0 * float(xp.finfo(self.level.dtype).eps)

@@ -74,7 +74,7 @@ class SchattenBall(CentredSet):
         return self.radius * lp_norm(singular_values(z, self.columns), dual_exponent(self.p))
 
     def minimise_linear(self, g: Array) -> Array:
-        """A minimiser of ``<g, w>``: that of the l_p ball on the singular values."""
+        """Find a minimiser of ``<g, w>``: that of the l_p ball on the singular values."""
         return self._map(g, lambda values: minimise_linear_lp(values, self.p, self.radius))
 
     def euclidean_diameter(self, d: int) -> float:
@@ -91,7 +91,7 @@ class SchattenBall(CentredSet):
         return self.radius * _simulated(self.p, self.columns, d)
 
     def _map(self, x: Array, change: Any) -> Array:
-        """The matrices of ``x`` with changed singular values, flattened."""
+        """Map the singular values of the matrices ``x``; the result is flattened."""
         xp = array_namespace(x)
         left, values, right = xp.linalg.svd(as_matrices(x, self.columns), full_matrices=False)
         return xp.reshape(xp.matmul(left * change(values)[..., None, :], right), x.shape)

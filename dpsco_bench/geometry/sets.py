@@ -62,7 +62,7 @@ class KSupportBall(CentredSet):
         return self.radius * (self._k(d) / d) ** 0.5
 
     def width(self, d: int) -> float:
-        """In closed form for k = 1 and k = d, else simulated (`width.simulated_width`)."""
+        """Gaussian width: in closed form for k = 1 and k = d, else simulated (`width.simulated_width`)."""
         k = self._k(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
@@ -163,7 +163,7 @@ class SubspaceBall(CentredSet):
         return f"subspace_ball:{self.k}"
 
     def norm(self, x: Array) -> Array:
-        """The Euclidean norm, shape ``(..., 1)``; infinite outside the subspace."""
+        """Compute the Euclidean norm, shape ``(..., 1)``; infinite outside the subspace."""
         xp = array_namespace(x)
         length = l2_norm(x)
         return xp.where(largest(x - self._head(x)) > 0, xp.full_like(length, float("inf")), length)

@@ -1,4 +1,4 @@
-"""Which method wins where, at equal accounted (epsilon, delta).
+"""Rank methods at equal accounted (epsilon, delta).
 
 * `board`: a file says methods and instances; each method on an instance is a job of kind ``ranking``, which is run and
   stored like every other job.

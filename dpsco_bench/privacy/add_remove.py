@@ -25,7 +25,7 @@ class AddRemove:
 
     Attributes
     ----------
-    epsilon : float, at the target delta; NaN where there is none
+    epsilon : float, at the target delta; NaN if there is none
     kind : str, ``exact`` or ``upper``
     reason : str, why there is none; else empty
     """
@@ -81,7 +81,7 @@ def _rate(query: Query) -> float:
 
 
 def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddRemove:
-    """A node changes by one contribution, half of what an exchange changes."""
+    """Charge one contribution to a node, half of the change by an exchange."""
     if isinstance(query, PureTreeQuery):
         return AddRemove(0.5 * query.sensitivity * query.path_cost / scale)
     epsilon = gaussian.gdp_epsilon(0.5 * tree.level(query, scale), delta)
@@ -89,7 +89,7 @@ def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddR
 
 
 def _draw(query: DrawQuery, scale: float, delta: float) -> AddRemove:
-    """The exponent changes by one loss, of Lipschitz constant G, where an exchange changes it by one of constant S."""
+    """Charge one loss in the exponent, of Lipschitz constant G; an exchange changes it by one of constant S."""
     t = math.sqrt(query.releases) / scale
     if query.sampler_status == "exact":
         return AddRemove(gaussian.gdp_epsilon(t, delta))

@@ -1,4 +1,4 @@
-"""Whether a pair of a problem's own records attains an epsilon, so that it is exact here, or refutes a claim here.
+"""Attained epsilons: pairs of a problem's own records at which a value is exact, or refutes a claim.
 
 With normal noise an accountant's value is exact for a pair of data sets that changes every released value by the
 declared sensitivity. On a problem without such a pair it is an upper bound. A lower bound is that of a change which
@@ -33,7 +33,7 @@ def attaining_pair(problem: Problem, plan: Plan, n: int) -> Data | None:
 
 
 def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
-    """Whether data sets of the problem are known to attain what a plan is charged.
+    """Check that data sets of the problem are known to attain the plan's charge.
 
     An exact value is (`attaining_pair` has been asked for). A lower one is where the problem has two opposed records
     for every query, whose gradients differ in the direction that the bound tests: one is the record, and all others of
@@ -48,7 +48,7 @@ def attains(problem: Problem, plan: Plan, n: int, charge: Charge) -> bool:
 
 
 def rests_on_sensitivities(plan: Plan, epsilon: float) -> bool:
-    """Whether an exact value rests on sensitivities: not for draws, whose own charge says what attains it."""
+    """Check that an exact value rests on sensitivities; draws say themselves what attains theirs."""
     return 0.0 < epsilon < math.inf and not any(isinstance(query, DrawQuery) for query in plan.queries)
 
 

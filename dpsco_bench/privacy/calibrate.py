@@ -31,7 +31,7 @@ class Calibration:
     calibration : str, ``paper``, ``accounted`` or ``none``
     scales : dict, noise scale per query; of a normal its standard deviation
     charge : Charge, the accountant's value for all that is answered with these scales
-    output : Charge or None, that of what is released, where it is known apart
+    output : Charge or None, that of what is released, if it is known apart
     privacy_status : str, see `ledger.privacy_status`
     of : str, what the real epsilon is of: ``output``, one ``release``, or the ``sequence`` of several
     """
@@ -45,12 +45,12 @@ class Calibration:
 
     @property
     def real(self) -> Charge:
-        """The value that decides: of the output where it is known."""
+        """Value that decides: of the output if it is known."""
         return self.output or self.charge
 
     @property
     def epsilons(self) -> dict[str, Any]:
-        """The fields of `execution.calibrated.EPSILONS`."""
+        """Fields of `execution.calibrated.EPSILONS`."""
         unknown = Charge(math.nan, "", "")
         output = self.real if self.of == OUTPUT else unknown
         sequence = self.charge if self.output or self.of != OUTPUT else unknown
@@ -116,7 +116,7 @@ def calibrate(
 
 
 def released(plan: Plan) -> str:
-    """What the real epsilon of a plan is of: see `Calibration`."""
+    """Decide what the plan's real epsilon is of: see `Calibration`."""
     if plan.unprotected or _module(OUTPUT).covers(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE
@@ -158,7 +158,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
-    """Names of the modules that charge a plan, and that are found by their names; all of them where it is not known."""
+    """Names of the modules that charge a plan, and that are found by their names; all of them if it is not known."""
     if calibration == "none":
         return []
     names = [*COMPOSITIONS, REFUTATION, OUTPUT]

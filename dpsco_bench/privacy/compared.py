@@ -1,4 +1,4 @@
-"""Which data sets an epsilon above the claim compares, in words made from what was computed."""
+"""Descriptions, made from what was computed, of the data sets at which an epsilon exceeds its claim."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
 
 
 class Compared(NamedTuple):
-    """What differs between two data sets.
+    """Difference between two data sets.
 
     Attributes
     ----------
-    records : str, such as ``one record opposed to all others``; empty where no pair is known
+    records : str, such as ``one record opposed to all others``; empty if no pair is known
     effect : str, how they move what is released
     """
 
@@ -36,7 +36,7 @@ class Compared(NamedTuple):
 def compared(
     problem: Problem, plan: Plan, n: int, charge: Charge, scales: Mapping[str, float], delta: float
 ) -> Compared:
-    """The pair behind a plan's exact epsilon, or behind a lower bound on it; empty for an upper bound, which has none.
+    """Describe the pair behind a plan's exact epsilon or lower bound; empty for an upper bound, which has none.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _refutation() -> Any:
 
 
 def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> Compared:
-    """Of queries that look at one record each; what the plan leaks beside them is not looked at."""
+    """Describe the pair of queries that look at one record each; leaks of the plan are not looked at."""
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
     shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]

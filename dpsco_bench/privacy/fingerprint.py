@@ -49,13 +49,13 @@ class QueryRecord(Record):
 
     @classmethod
     def of(cls, query: Query) -> QueryRecord:
-        """What a query declares. Raises InputError for an attribute of another type than plain data."""
+        """Read a query's declarations. Raises InputError for an attribute of another type than plain data."""
         declared = {**_fields(query), **{key: getattr(query, key) for key in _DERIVED}}
         plain = {key: _plain(value, f"{key} of {query.name}") for key, value in declared.items()}
         return cls.from_json({"kind": type(query).__name__, **plain})
 
     def to_json(self) -> Plain:
-        """Its fields, those of its kind among them."""
+        """Return its fields, those of its kind included."""
         own = {key: value for key, value in super().to_json().items() if key != "more"}
         return {**own, **self.more}
 

@@ -17,7 +17,7 @@ _ROUNDING = 1.0 + 1e-12
 
 @dataclass(frozen=True)
 class LastIterate:
-    """Of a plan with one query, normal noise Z on the mean gradient of all records: its T releases stay unseen.
+    """Declaration that the T releases of one query, with normal noise Z on the mean gradient, stay unseen.
 
     The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
     x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See
@@ -71,7 +71,7 @@ class LastIterate:
 
 
 def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
-    """Declare the last iterate of steps on the whole space; None where the objective is not known to be convex.
+    """Declare the last iterate of steps on the whole space; None if the objective is not known to be convex.
 
     Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective is not known to be
     strongly convex, so that the output is charged what the sequence is.

@@ -1,4 +1,4 @@
-"""What may be said about the privacy of a run: the status rules of the ledger, and their words, in one place."""
+"""Status rules of the privacy ledger, and their words, in one place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATUS_WORDS = {
     "exceeds_claim": "exceeds the claim",
 }
 SEQUENCE_WORDS = "not shown, the query sequence exceeds the claim"
-"""The same of a sequence above the claim, where nothing is known of the output."""
+"""The same of a sequence above the claim, if nothing is known of the output."""
 STATUS_CLAUSES = {
     "proven": "private",
     "target_law_only": "proven of the target law only",
@@ -23,13 +23,13 @@ STATUS_CLAUSES = {
 """The same said of noise."""
 SIGNS = {"upper": "<=", "lower": ">=", "exact": "="}
 PHRASES = {"upper": "at most ", "lower": "at least ", "exact": ""}
-"""What an accountant's epsilon is to the true one."""
+"""Relation of an accountant's epsilon to the true one."""
 OUTPUT, RELEASE, SEQUENCE = "output", "release", "sequence"
-"""What an epsilon is of: all that is released, the one answer that the output is made of, or all answers."""
+"""Subjects of an epsilon: all that is released, the one answer that the output is made of, or all answers."""
 OF = {OUTPUT: "of the output", RELEASE: "of its one release", SEQUENCE: "of the query sequence", "": ""}
 """The same in words."""
 SOME_RECORDS = "for some records that the theorem admits"
-"""Where a lower bound holds that no records of the instance are known to attain."""
+"""Condition of a lower bound that no records of the instance are known to attain."""
 ROUNDING = 1e-9
 
 
@@ -48,7 +48,7 @@ def privacy_status(
     Parameters
     ----------
     kind : str, ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon
-    epsilon_real, epsilon_claimed : float, accountant's value (NaN where none covers the run) and the claim
+    epsilon_real, epsilon_claimed : float, accountant's value (NaN if none covers the run) and the claim
     sampler_status : str
         Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
     of : str, what `epsilon_real` is of; a ``sequence`` above the claim leaves the output open
@@ -85,7 +85,7 @@ def draw_statement(
     nominal: bool = False,
     kind: str = "upper",
 ) -> str:
-    """What may be said of a drawn output, in words; a draw without a proof is never given a bare (epsilon, delta).
+    """Describe the privacy of a drawn output; a draw without a proof never gets a bare (epsilon, delta).
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Mechanism:
         return np.asarray(NOISE_LAWS[query.law](stream, first, steps, *where, *query.law_parameters))
 
     def address(self, name: str) -> tuple[int, int, int]:
-        """Number of the first replicate and key of a query's noise, for loops that draw it themselves."""
+        """Return the first replicate's number and the key of a query's noise, for loops that draw it themselves."""
         return (self._first, *self._stream(f"noise/{name}", np).key)
 
     def noise_scales(self, query: Query, first: int, steps: int) -> np.ndarray:
@@ -141,7 +141,7 @@ class Mechanism:
     def batches(
         self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
     ) -> tuple[Array, np.ndarray]:
-        """Records of some releases for some replicates: indices and mask ``(steps, rows, W)``, what `sample` gives.
+        """Draw records of releases for some replicates, as `sample` does: indices and mask ``(steps, rows, W)``.
 
         Indices that are uniform are drawn in namespace ``xp``; all else is on the host.
         """
@@ -154,7 +154,7 @@ class Mechanism:
         return 1 if isinstance(query.records, SingleIndex) else int(query.records.size)  # type: ignore[union-attr]
 
     def expected_size(self, query: Query) -> float:
-        """Expected number of records of a release."""
+        """Compute the expected number of records of a release."""
         if isinstance(query.records, Poisson):
             return self.plan.n * query.records.rate
         sized = isinstance(query.records, WithReplacement | WithoutReplacement)
@@ -259,7 +259,7 @@ class Mechanism:
         return block if factors is None else block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
-        """Indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch, from a block of batches drawn at once."""
+        """Take indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch from a block of batches drawn at once."""
         label = f"sample/{query.name}"
         first, block = self._blocks.get(label, (0, None))
         if block is None or not first <= step < first + block[0].shape[0]:

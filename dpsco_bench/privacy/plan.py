@@ -30,7 +30,7 @@ class Query:
     sensitivity : float
         Largest change of the exposed value between replace-one neighbours in the kind's norm, given that the record was
         looked at. One record's own contribution to a sampled sum is half of it.
-    paper_scale : float or None, noise scale as the theorem states it; None where the theorem has no such query
+    paper_scale : float or None, noise scale as the theorem states it; None if the theorem has no such query
     share : float or None
         Fraction of the squared Gaussian-DP budget given to this query in the accounted calibration; the one query with
         None takes what is left.
@@ -71,12 +71,12 @@ class Query:
 
     @property
     def is_normal(self) -> bool:
-        """Whether one release is exactly a Gaussian one, no less private than `norm_kappa` says."""
+        """Check that one release is exactly Gaussian, no less private than `norm_kappa` says."""
         return False
 
     @property
     def exact_minimiser(self) -> bool:
-        """Whether the proof speaks of an exact minimiser where an iterative one is computed."""
+        """Check that the proof speaks of an exact minimiser where an iterative one is computed."""
         return False
 
     def factors(self, first: int, steps: int) -> np.ndarray | None:
@@ -89,11 +89,11 @@ class Query:
         return 0.5 * self.sensitivity
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """What is released for ``value`` with ``noise`` (None: no noise)."""
+        """Compute the release for ``value`` with ``noise`` (None: no noise)."""
         return value if noise is None else value + noise
 
     def exposed(self, value: Any, answer: Any) -> Any:
-        """The part of the data that the noise hides, given the answer: what the sensitivity is about."""
+        """Compute the part of the data that the noise hides, given the answer: the sensitivity bounds it."""
         return value
 
 
@@ -102,7 +102,7 @@ class GaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """One: a release is ``(s/scale)``-GDP."""
+        """Return one: a release is ``(s/scale)``-GDP."""
         return 1.0
 
     @property
@@ -135,7 +135,7 @@ class NoisyMinimumQuery(Query):
         return math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """Indices ``(R,)``; the lowest one on ties."""
+        """Return indices ``(R,)``; the lowest one on ties."""
         scores = super().answer(value, noise)
         return array_namespace(scores).argmin(scores, axis=-1)
 
@@ -157,7 +157,7 @@ class ObjectiveQuery(Query):
 
     @property
     def exact_minimiser(self) -> bool:
-        """The density is that of the exact minimiser."""
+        """Return true: the density is that of the exact minimiser."""
         return True
 
     def answer(self, value: Any, noise: Any) -> Any:
@@ -181,7 +181,7 @@ class GammaObjectiveQuery(ObjectiveQuery):
 
 @dataclass(frozen=True)
 class PaperLimit(Record):
-    """Why the paper states no noise for a run: a key outside the range of its privacy theorem."""
+    """Reason why the paper states no noise for a run: a key outside the range of its privacy theorem."""
 
     key: str
     value: float
@@ -189,7 +189,7 @@ class PaperLimit(Record):
     source: str
 
     def to_json(self) -> Plain:
-        """Its fields, and what it is: records of plans say so of every object."""
+        """Return its fields and its kind, which records of plans give for every object."""
         return {"kind": PaperLimit.__name__, **super().to_json()}
 
     @classmethod
@@ -198,12 +198,12 @@ class PaperLimit(Record):
         return super().from_json({key: value for key, value in entry.items() if key != "kind"})
 
     def error(self) -> InputError:
-        """What the paper calibration raises."""
+        """Build the error that the paper calibration raises."""
         return InputError(self.key, self.value, f"{self.allowed} for the paper's noise", self.source)
 
 
 def at_most(key: str, value: float, limit: float, source: str, why: str = "") -> PaperLimit | None:
-    """The limit that ``value`` breaks, None where it is at most ``limit`` (up to rounding); ``why`` says whence."""
+    """Return the limit that ``value`` breaks, or None up to ``limit`` (and rounding); ``why`` is its source."""
     if value <= limit * (1.0 + 1e-12):
         return None
     return PaperLimit(key, value, f"at most {limit:.4g}{why}", source)
@@ -317,4 +317,4 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "paper_scale": (lambda value: value is None or _is_real(value, least=0.0), "left out or a finite number >= 0"),
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }
-"""Of `Query`: whether a value fits, and what does."""
+"""Fields of `Query`: a test of their values, and the values that pass it."""

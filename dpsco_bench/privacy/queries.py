@@ -16,7 +16,7 @@ from dpsco_bench.privacy.temperature import Temperature
 from dpsco_bench.problems.constants import LOSS_CLASSES
 
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
-"""What is known of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
+"""Knowledge of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,15 +187,15 @@ class DrawQuery(Query):
 
     @property
     def norm(self) -> float:
-        """That of gradients."""
+        """Norm of gradients."""
         return self.dual
 
     def attained(self, scale: float, delta: float) -> Charge | None:
-        """What neighbouring data sets of the problem attain, exact or from below; None where no pair is computed."""
+        """Find the epsilon that neighbouring data sets attain, exact or from below; None if no pair is computed."""
         return None
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """A point ``(R, d)``: drawn with ``noise`` as source of randomness and scale, or for None the limit of scale 0.
+        """Draw a point ``(R, d)`` with ``noise`` as source of randomness and scale; None gives the limit of scale 0.
 
         ``value`` has ``draw(k, mu, randomness)`` and ``minimiser(mu)``.
         """

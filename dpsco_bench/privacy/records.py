@@ -1,4 +1,4 @@
-"""How a release of a query chooses the records that it looks at."""
+"""Record choice: the ways in which a release of a query picks the records that it looks at."""
 
 from __future__ import annotations
 
@@ -116,4 +116,4 @@ class Nodes:
 
 
 Records = Full | Poisson | SingleIndex | Disjoint | WithReplacement | WithoutReplacement | RandomAllocation | Nodes
-"""How a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""
+"""Ways in which a release chooses its records. ``sampled``: `Mechanism.sample` draws them."""

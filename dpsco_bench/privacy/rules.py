@@ -16,7 +16,7 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 @dataclass(frozen=True)
 class Rule:
-    """How one kind of query is charged and calibrated; all of them bound epsilon from above.
+    """Charge and calibration of one kind of query; every rule bounds epsilon from above.
 
     Attributes
     ----------
@@ -96,4 +96,4 @@ RULES = {
     ObjectiveQuery: Rule(objective.accountant_name, _objective_epsilon, _objective_scale),
     GammaObjectiveQuery: Rule(objective.accountant_name, _gamma_epsilon, _gamma_scale),
 }
-"""By the query's class."""
+"""Rules by the query's class."""

@@ -39,12 +39,12 @@ class Temperature:
 
     @classmethod
     def of(cls, schedule: Schedule) -> Temperature:
-        """The one that a plan's schedule describes; further entries are ignored."""
+        """Read the temperature from a plan's schedule; further entries are ignored."""
         return cls(**{f.name: schedule[f.name] for f in fields(cls)})
 
     @property
     def entries(self) -> Schedule:
-        """What `of` reads."""
+        """Return the entries that `of` reads."""
         return asdict(self)
 
     def parameter(self, scale: float) -> float:

@@ -28,7 +28,7 @@ UNSEEN = ("noise/", "draw/")
 
 @dataclass
 class Transcript:
-    """What passed through a mechanism, by query name and step.
+    """Everything that passed through a mechanism, by query name and step.
 
     Attributes
     ----------

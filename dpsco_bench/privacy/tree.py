@@ -24,7 +24,7 @@ def lowest_bit(t: int) -> int:
 
 
 def prefix_nodes(t: int) -> tuple[int, ...]:
-    """``I_t``: the nodes whose blocks partition 1..t, in increasing order."""
+    """List ``I_t``: the nodes whose blocks partition 1..t, in increasing order."""
     nodes = []
     while t > 0:
         nodes.append(t)
@@ -142,7 +142,7 @@ class PureTreeQuery(Query):
 
 
 def enforces_sensitivity(plan: Plan) -> bool:
-    """Whether the run itself keeps every record within what its queries declare."""
+    """Check that the run itself keeps every record within what its queries declare."""
     return bool(plan.queries) and all(getattr(query, "enforced", False) for query in plan.queries)
 
 

@@ -1,4 +1,4 @@
-"""What a problem declares: its constants, its data, its gradients and its optimum."""
+"""Problems: the constants, data, gradients and optimum that each declares."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Problem(Known):
     population : bool, true where risks are those of the population and not of the sample
     has_loss_values : bool, true where `batch_losses` and the empirical `risk` can be evaluated
     signal_option : str
-        Constructor option, a float, that sets a free signal strength; empty where there is none. Streams are not keyed
+        Constructor option, a float, that sets a free signal strength; empty if there is none. Streams are not keyed
         by it (common random numbers), and claims take the largest mean risk over a grid of it.
     unkeyed_options : tuple of str
         Further constructor options by which streams are not keyed: cells that differ in them share random numbers.
@@ -131,17 +131,17 @@ class Problem(Known):
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
-        """Why the problem's data cannot be had under ``root`` (with the command that gets them), or an empty string."""
+        """Say why the data cannot be had under ``root``, with the command that gets them; empty if they can."""
         return ""
 
     @property
     def own_constants(self) -> Constants:
-        """The constants that the problem itself proves or declares."""
+        """Constants that the problem itself proves or declares."""
         raise InputError("problem", self.name, "a problem class that defines own_constants")
 
     @property
     def constants(self) -> Constants:
-        """The constants in force: the problem's own with the user's overrides."""
+        """Constants in force: the problem's own with the user's overrides."""
         declared = self.own_constants.override(**self._overrides)
         isotropic = self.isotropic_curvature is not None
         return declared if declared.isotropic == isotropic else declared.but(isotropic=isotropic)
@@ -161,7 +161,7 @@ class Problem(Known):
         return found
 
     def with_loss_class(self, constants: Constants) -> Constants:
-        """The constants with the class of the losses that the traits declare, and the Hessian's rank that it implies.
+        """Add the class of the losses that the traits declare, and the Hessian's rank that it implies.
 
         The class is never read off the rank. A larger rank than the problem's own, given by key, withdraws it.
         """
@@ -176,26 +176,26 @@ class Problem(Known):
         return self.properties.isdisjoint(alternatives(need))
 
     def lacking(self, need: Need) -> str:
-        """A need that the problem does not meet, in words; for a domain those that would do."""
+        """Name a need that the problem does not meet, in words; for a domain, the ones that would do."""
         allowed = [kind for kind, traits in DOMAIN_TRAITS.items() if traits & {*alternatives(need)}]
         domain = f"; domain = {self.own_constants.domain}: must be {' or '.join(allowed)}" if allowed else ""
         return need_text(need) + domain
 
     @property
     def isotropic_curvature(self) -> float | None:
-        """The number ``a`` where every record's Hessian is ``a I`` everywhere, so that minimisers have closed forms.
+        """Number ``a`` if every record's Hessian is ``a I`` everywhere: minimisers then have closed forms.
 
-        The regulariser is not counted; None where the Hessians are others.
+        The regulariser is not counted; None if the Hessians are others.
         """
         return 0.0 if Trait.LINEAR_LOSS in self.traits else None
 
     @property
     def member(self) -> tuple[float, ...]:
-        """What tells the members of a family apart; empty for a single problem."""
+        """Key that tells the members of a family apart; empty for a single problem."""
         return ()
 
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
-        """The problem of a cell with ``n`` records and target (epsilon, delta): itself unless it belongs to a family.
+        """Return the problem of a cell with ``n`` records and target (epsilon, delta): itself, or a family's member.
 
         Families whose objective depends on the cell return another member; schedules of the replicated theorem, not of
         the data, decide which.
@@ -203,7 +203,7 @@ class Problem(Known):
         return self
 
     def with_signals(self, values: np.ndarray) -> Problem | None:
-        """The same problem at several signals at once, or None where they have to be run one by one.
+        """Return the same problem at several signals at once, or None if they have to be run one by one.
 
         Rows are then signal-major: of ``x (S R, d)``, row i has signal ``i // R`` and replicate ``i % R``, and all that
         is computed for ``x`` is computed row by row.
@@ -212,12 +212,12 @@ class Problem(Known):
 
     @property
     def signal_capped(self) -> bool:
-        """Whether the effective signal is the largest possible, so that a larger one would change nothing."""
+        """Check that the effective signal is the largest possible, so that a larger one would change nothing."""
         return False
 
     @property
     def feasible_set(self) -> Any:
-        """The feasible set as iterates see it; None for the whole space."""
+        """Feasible set as iterates see it; None for the whole space."""
         return self.own_constants.ball
 
     def constants_of(self, data: Data) -> Constants:
@@ -226,7 +226,7 @@ class Problem(Known):
 
     @property
     def records(self) -> int | None:
-        """How many records there are, where they are not drawn."""
+        """Number of records, where they are not drawn."""
         return None
 
     @property
@@ -236,7 +236,7 @@ class Problem(Known):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What every row of a run on this problem must say."""
+        """Warnings that every row of a run on this problem must carry."""
         return ("constants computed from the data: not private",) if self.data_dependent_constants else ()
 
     def check_records(self, n: int) -> None:
@@ -251,16 +251,16 @@ class Problem(Known):
 
     @property
     def effective_dimension(self) -> int:
-        """The dimension that schedules and bounds use."""
+        """Dimension that schedules and bounds use."""
         return self.dimension
 
     @property
     def start(self) -> np.ndarray:
-        """The starting point, shape ``(d,)``."""
+        """Starting point, shape ``(d,)``."""
         return np.zeros(self.dimension)
 
     def starting_points(self, data: Any) -> np.ndarray:
-        """Starting points ``(S R, d)`` where rows differ, else ``(1, d)``; public, whatever they depend on."""
+        """Return starting points ``(S R, d)`` where rows differ, else ``(1, d)``; public, whatever they depend on."""
         return self.start[None, :]
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
@@ -277,20 +277,20 @@ class Problem(Known):
         raise InputError("problem", self.name, "a problem with sample")
 
     def row_size(self, n: int) -> int:
-        """How many numbers a row (a replicate at one signal) holds at once; bounds the rows of a block."""
+        """Count the numbers that a row (a replicate at one signal) holds at once; this bounds the rows of a block."""
         return n * self.dimension if self.draws_per_replicate else n
 
     def gather(self, data: Any, indices: Array) -> Any:
-        """Records ``indices (R, W)`` of each replicate as `batch_gradient` takes them."""
+        """Gather records ``indices (R, W)`` of each replicate for `batch_gradient`."""
         return gathered(data, indices)
 
     @property
     def record_form(self) -> RecordForm | None:
-        """How a record's gradient depends on the point, where compiled steps know that form."""
+        """Describe how a record's gradient depends on the point, where compiled steps know that form."""
         return None
 
     def form_records(self, data: Any, indices: Array) -> Data:
-        """Records ``indices (R, W)`` as the form has them: ``features (R, W, d)``, ``labels (R, W)`` or None."""
+        """Return records ``indices (R, W)`` as the form has them: ``features (R, W, d)``, ``labels (R, W)`` or None."""
         return self.gather(data, indices)
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
@@ -301,7 +301,7 @@ class Problem(Known):
         return sliced(data, first, count)
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
-        """The records that `form_records` and `form_range` write out, by what few of them have in common.
+        """Describe the records of `form_records` and `form_range` by the few values that they have in common.
 
         ``drawn``: asked for batches that are drawn, else for consecutive records.
         """
@@ -374,17 +374,17 @@ class Problem(Known):
         raise InputError("problem", self.name, "a problem with risk")
 
     def optimal_risk(self, data: Any) -> float | np.ndarray:
-        """The minimum (or infimum) of the risk over the domain; ``(R,)`` where rows differ."""
+        """Compute the minimum (or infimum) of the risk over the domain; ``(R,)`` where rows differ."""
         raise InputError("problem", self.name, "a problem with optimal_risk")
 
     def minimiser(self, data: Any) -> np.ndarray:
-        """A point ``(d,)`` at which the risk is `optimal_risk`."""
+        """Find a point ``(d,)`` at which the risk is `optimal_risk`."""
         raise InputError("problem", self.name, "a problem with a minimiser")
 
     def excess_risk(self, x: Array, data: Any) -> Array | None:
-        """`risk` less `optimal_risk`, shape ``(R,)``, where it is known without a subtraction; None elsewhere."""
+        """`risk` less `optimal_risk`, shape ``(R,)``, if it is known without a subtraction; None elsewhere."""
         return None
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """What rows say of points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
+        """Measure points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
         return {}

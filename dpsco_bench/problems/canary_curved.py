@@ -61,11 +61,11 @@ class CanaryCurved(GeneralisedLinear):
 
     @property
     def reach(self) -> float:
-        """The canary's label."""
+        """Label of the canary."""
         return FAR * (1.0 + 1.0 / self.curvature_bound)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` records with zero features: nothing is random."""
+        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0, 0], labels[0] = 1.0, self.reach
         return Data(n, rows, labels)
@@ -79,7 +79,7 @@ class CanaryCurved(GeneralisedLinear):
         return self._bent(margins, labels)[1] / self.curvature_bound
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """In (-1, 1)."""
+        """Compute the slope, in (-1, 1)."""
         z, root = self._bent(margins, labels)
         return z / root
 

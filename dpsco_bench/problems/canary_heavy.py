@@ -35,11 +35,11 @@ class CanaryHeavy(LinearInBall):
 
     @property
     def own_constants(self) -> Constants:
-        """The declared sigma, and a small smoothness, for schedules that divide by one; losses are linear."""
+        """Constants with the declared sigma; a small smoothness serves schedules that divide by it."""
         return linear_constants(ball_name(self.p), self.p, 0.01, gradient_deviation=self.sigma)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` records with zero features: nothing is random."""
+        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0], labels[0] = self._diagonal(), self.length
         return Data(n, rows, labels)
@@ -51,7 +51,7 @@ class CanaryHeavy(LinearInBall):
         return labels + 0.0 * margins
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """The diagonal with both signs, of its own length and of others from 0.1 to 1,000: some below every level."""
+        """Return the diagonal with both signs, of its own length and of others from 0.1 to 1,000."""
         lengths = np.append(self.length, np.geomspace(0.1, 1e3, max(1, (count - 1) // 2)))
         signed = np.repeat(lengths, 2)[:count] * np.resize([1.0, -1.0], count)
         return Data(count, np.tile(self._diagonal(), (count, 1)), signed)

@@ -74,11 +74,11 @@ class CanaryHuber(GeneralisedLinear):
 
     @property
     def reach(self) -> float:
-        """A target so far off that the slope is constant wherever an iterate comes."""
+        """Target so far off that the slope is constant wherever an iterate comes."""
         return 1e3 * (self.distance + 1.0 / self.regularisation + 1.0 / self.smoothness)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` records with zero features: nothing is random."""
+        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, targets = np.zeros((n, self.dimension)), np.zeros(n)
         if self.canary == "turning":
             rows[0, :2] = TILT, np.sqrt(1.0 - TILT**2)
@@ -88,7 +88,7 @@ class CanaryHuber(GeneralisedLinear):
         return Data(n, rows, targets)
 
     def neighbour(self, data: Data) -> Data:
-        """The data set with the canary replaced by its mirror image: all coordinates of ``a`` but the first negated."""
+        """Replace the canary by its mirror image: all coordinates of ``a`` but the first negated."""
         rows = np.array(data.features)
         rows[0, 1:] *= -1.0
         return Data(data.n, rows, data.labels)
@@ -118,7 +118,7 @@ class CanaryHuber(GeneralisedLinear):
         return xp.where(inside, self.smoothness + 0.0 * margins, 0.0 * margins)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """The steady canary and its mirror image."""
+        """Return the steady canary and its mirror image."""
         found = opposite(np.eye(self.dimension)[1], distance, order)
         return None if found is None else replace(found, labels=np.full(2, -self.reach))
 

@@ -37,7 +37,7 @@ class CanaryLinear(LinearInBall):
         return linear_constants(ball_name(self.p), self.p)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` zero records: nothing is random."""
+        """Build the canary, then ``n - 1`` zero records: nothing is random."""
         rows = np.zeros((n, self.dimension))
         rows[0, 0] = 1.0
         return Data(n, rows, np.zeros(n))

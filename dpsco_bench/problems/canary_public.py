@@ -23,7 +23,7 @@ class CanaryPublic(PublicQuadratic):
     default_dimension = 4
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` zero records: nothing is random."""
+        """Build the canary, then ``n - 1`` zero records: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0, 0] = labels[0] = 1.0
         return Data(n, rows, labels)

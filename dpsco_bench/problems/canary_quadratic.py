@@ -61,7 +61,7 @@ class CanaryQuadratic(Problem):
         )
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The canary, then ``n - 1`` records at the centre: nothing is random."""
+        """Build the canary, then ``n - 1`` records at the centre: nothing is random."""
         rows = np.zeros((n, self.dimension))
         rows[0, 0] = 1.0
         return Data(n, rows, np.zeros(n))

@@ -16,7 +16,7 @@ from dpsco_bench.problems.objective import Objective
 Array = Any
 Map = Callable[[Array], Array]
 MOST_EXTENSIONS = 20
-"""How many times the planned number of steps is made before a solver gives up."""
+"""Times that the planned number of steps is made before a solver gives up."""
 ROUNDING = 64.0 * 2.0**-52
 """A gradient mapping below this share of the terms that balance in it is rounding."""
 
@@ -40,7 +40,7 @@ class Certified:
 
 
 def planned_steps(smoothness: float, convexity: float, headroom: float) -> int:
-    """Steps of `minimise` after which the certificate has shrunk by a factor ``headroom``.
+    """Count the steps of `minimise` after which the certificate has shrunk by a factor ``headroom``.
 
     The accelerated method contracts the gap by ``1 - sqrt(m/S)`` a step, and the certificate of a point is at most
     ``S/m`` times its gap.

@@ -43,5 +43,5 @@ class CoinSample:
         return 2.0 * (self._before(i.T + 1) - self._before(i.T)).T - 1.0
 
     def _before(self, index: Any) -> Any:
-        """How many heads lie before an index."""
+        """Count the heads before an index."""
         return np.floor(index * self.heads / self.n)

@@ -52,7 +52,7 @@ class CoinLinear(SignalFamily):
         return 1.0 / math.sqrt(self.count)
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
-        """The number of heads of every row."""
+        """Draw the number of heads of every row."""
         return CoinSample(n, draws, 0.5 + 0.5 * self.strengths)
 
     def row_size(self, n: int) -> int:

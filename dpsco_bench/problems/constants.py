@@ -14,7 +14,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
 LOSS_CLASSES = ("linear", "glm", "any")
-"""What is known of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
+"""Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
 Hessians do not depend on the data. ``glm``: it stays in a fixed plane, as every record's gradient keeps its direction.
 ``any``: nothing; a Hessian of rank one is not enough, since its range may turn."""
 LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "norm_quadratic")
@@ -23,7 +23,7 @@ LOSSES = ("hidden", "values", "linear", "axis_linear", "quadratic", "norm", "nor
 ``G ||x - s||`` in the norm of the domain. ``norm_quadratic``: ``a ||x - s|| + (mu/2) ||x||_2^2``, ``G = a + mu R``."""
 
 CURVATURES = ("any", "convex", "strong")
-"""What is known of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
+"""Knowledge of the objective on every data set: nothing, that it is convex, or that `Constants.strong_convexity` is
 not only a Polyak-Lojasiewicz constant besides."""
 
 
@@ -61,7 +61,7 @@ class Constants:
         `gradient_difference`).
     hessian_rank : float
         Largest rank, an integer, of the part of a record's Hessian that depends on the data: 0 for quadratics with a
-        common Hessian, 1 for generalised linear losses; infinite where nothing is known. It bounds determinants and
+        common Hessian, 1 for generalised linear losses; infinite if nothing is known. It bounds determinants and
         says nothing about the class of the loss.
     loss_range : float
         S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
@@ -151,7 +151,7 @@ class Constants:
 
     @property
     def distance(self) -> float:
-        """A-priori bound on ``||start - x*||``: as declared, else ``sqrt(2 D0/mu)``.
+        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``.
 
         Raises InputError without declared distance and strong convexity.
         """
@@ -174,7 +174,7 @@ class Constants:
 
     @property
     def ball(self) -> FeasibleSet | None:
-        """The feasible set that domain and diameter describe.
+        """Feasible set that domain and diameter describe.
 
         None for the whole space, and for a polytope given by its vertices: only the problem knows those.
         """
@@ -213,7 +213,7 @@ class Constants:
 
 
 _ROUNDING = 1.0 + 1e-9
-"""What a strong convexity that is computed in another way than the smoothness may exceed it by."""
+"""Factor by which a strong convexity may exceed a smoothness that is computed in another way."""
 _POSITIVE = ("lipschitz", "initial_gap")
 _UNBOUNDED = ("norm", "hessian_rank")
 _UPPER_BOUNDS = ("lipschitz", "smoothness", "diameter", "gradient_deviation", "hessian_rank")

@@ -36,7 +36,7 @@ class CovertypeLogistic(Logistic):
         return COLUMNS
 
     def prepare(self) -> None:
-        """The loss, and what a ridge adds."""
+        """Set up the loss, and the part that a ridge adds."""
         self.offset, self.sign = LOSSES[self.loss_name]
         if self.regularisation > 0:
             self.traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
@@ -49,11 +49,11 @@ class CovertypeLogistic(Logistic):
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
     def rows(self, n: int) -> Sample:
-        """The preprocessed rows."""
+        """Read the preprocessed rows."""
         raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The same sample for every data set number: real data are not redrawn."""
+        """Return the same sample for every data set number: real data are not redrawn."""
         sample = self.rows(n)
         return Data(n, sample.features, sample.labels)
 
@@ -78,7 +78,7 @@ class Covertype(CovertypeLogistic):
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
-        """One line with the fetching command where no source file is found."""
+        """Say in one line with the fetching command that no source file is found; empty if one is."""
         try:
             data_set.find(root)
         except DataAbsent as absent:
@@ -91,7 +91,7 @@ class Covertype(CovertypeLogistic):
             raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Sample:
-        """The first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that fetches the set."""
+        """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
         return data_set.covertype(n, root=Path(self.root))
 
 

@@ -1,4 +1,4 @@
-"""What the cube instances share: records ``z in {+-d^(-1/q)}^d`` and the units of their signal."""
+"""Base of the cube instances: records ``z in {+-d^(-1/q)}^d`` and the units of their signal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Cube(LinearLosses):
 
     @property
     def unit(self) -> float:
-        """As the option says, at the cell's n, epsilon and delta."""
+        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         return UNITS[self.unit_name](self)
 
     @property

@@ -35,7 +35,7 @@ class Data:
 
 
 def opposite(row: np.ndarray, distance: float, order: float) -> Data | None:
-    """Records ``+-row``, ``row (d,)``, if they are as far apart in l_order as asked for; None if not."""
+    """Return records ``+-row``, ``row (d,)``, if they are as far apart in l_order as asked for; None if not."""
     apart = 2.0 * float(np.linalg.norm(row, ord=order))
     return Data(2, np.stack([row, -row]), np.zeros(2)) if abs(distance / apart - 1.0) <= 1e-9 else None
 
@@ -72,7 +72,7 @@ class Batch:
 
 
 def gathered(data: Data, indices: Array) -> Data:
-    """Records ``indices (R, W)`` of each replicate: ``features (R, W, d)``, ``labels (R, W)``; oracles as they are."""
+    """Gather records ``indices (R, W)`` of each replicate: ``features (R, W, d)``, ``labels (R, W)``; oracles as is."""
     if data.features is None:
         return data
     if data.features.ndim == 2:
@@ -84,7 +84,7 @@ def gathered(data: Data, indices: Array) -> Data:
 
 
 def sliced(data: Data, first: int, count: int) -> Data:
-    """Records ``first .. first + count - 1``."""
+    """Take records ``first .. first + count - 1``."""
     if data.features is None:
         return Data(count)
     rows = slice(first, first + count)
@@ -94,7 +94,7 @@ def sliced(data: Data, first: int, count: int) -> Data:
 
 
 def single_records(data: Data, replicates: int) -> Data:
-    """Every replicate's records as batches of one: ``features (R n, 1, d)``, ``labels (R n, 1)``."""
+    """Return every replicate's records as batches of one: ``features (R n, 1, d)``, ``labels (R n, 1)``."""
     if data.features is None:
         return data
     xp, d = array_namespace(data.features), data.features.shape[-1]
@@ -121,7 +121,7 @@ class Draws:
     replicates: int
 
     def stream(self, name: str) -> Stream:
-        """The stream of that name, in the namespace of the run."""
+        """Open the stream of that name, in the namespace of the run."""
         return self.streams(name)
 
     def box(self, first: int, count: int, dim: int) -> tuple[int, int, int, int, int]:

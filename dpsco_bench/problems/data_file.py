@@ -59,7 +59,7 @@ class DataFile(FileRecords, GeneralisedLinear):
     )
 
     def prepare(self) -> None:
-        """What the objective satisfies, and what its constants depend on."""
+        """Set up the traits of the objective, and all that its constants depend on."""
         if self.label_clip is not None and self.classes:
             raise InputError(
                 "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
@@ -87,7 +87,7 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @cached_property
     def margin(self) -> MarginLoss:
-        """The loss of the margin."""
+        """Loss of the margin."""
         if self.width != 1.0 and self.loss_name not in WITH_WIDTH:
             raise InputError("width", self.width, "left out for losses other than " + ", ".join(WITH_WIDTH))
         return margin_loss(self.loss_name, self.width)
@@ -114,7 +114,7 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @cached_property
     def feasible_set(self) -> Any:
-        """The domain; None for the whole space."""
+        """Domain; None for the whole space."""
         if self.domain == "simplex":
             return Simplex(self.dimension, self.reach)
         return None if self.domain == "none" else feasible_set(self._domain_name, self.reach)
@@ -128,18 +128,18 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def start(self) -> np.ndarray:
-        """The origin; on the simplex its centre."""
+        """Origin; on the simplex its centre."""
         return self.feasible_set.centre if self.domain == "simplex" else np.zeros(self.dimension)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was computed from the data, and what no computation bounds."""
+        """Warnings of everything that was computed from the data, and of everything that no computation bounds."""
         free = self.margin.steepest is None and self.domain == "none"
         return super().warnings + ("a squared loss has no Lipschitz constant on the whole space: G is nominal",) * free
 
     @property
     def own_constants(self) -> Constants:
-        """For rows of norm at most A and labels in [-B, B] on a domain whose points have norm at most R.
+        """Constants for rows of norm at most A and labels in [-B, B] on a domain whose points have norm at most R.
 
         G = A sup|l'|, where for squares ``|l'| <= A R + B``, and L = A^2 sup l''; both in l_p, gradients in its dual.
         Squares have no G on the whole space; what is declared holds at the start. The a-priori gap is the largest loss
@@ -179,7 +179,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return 0.5 * float(self.feasible_set.euclidean_diameter(self.dimension))
 
     def constants_of(self, data: Data) -> Constants:
-        """With the largest norm of these rows and their largest label, where no clipping bounds them."""
+        """Compute the constants from the largest norm and label of these rows, where no clipping bounds them."""
         if not self.data_dependent_constants:
             return self.constants
         rows = data.features[:, : self.dimension - self.intercept]
@@ -191,7 +191,7 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        """The bound of the rows, which has to be known without the data, as has that of labels that are numbers."""
+        """Return the twin's options; bounds of rows and of numeric labels must be known without the data."""
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
             if value is None and (key == "clip" or self.labels_count):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
@@ -200,7 +200,7 @@ class DataFile(FileRecords, GeneralisedLinear):
     # --- the loss ----------------------------------------------------------------------------------------------------
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Of the margin."""
+        """Compute the loss of the margin."""
         return self.margin.value(margins, labels)
 
     @property
@@ -208,7 +208,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return self.margin.form
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Derivative of `loss` in the margin."""
+        """Differentiate `loss` in the margin."""
         return self.margin.slope(margins, labels)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
@@ -222,7 +222,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return float(self.risk(self.minimiser(data)[None], data)[0])
 
     def minimiser(self, data: Data) -> np.ndarray:
-        """A minimiser ``(d,)`` of the risk over the domain: Newton's method, or accelerated steps to a certificate."""
+        """Find a minimiser ``(d,)`` over the domain: by Newton's method, or accelerated steps to a certificate."""
         round_domain = self.domain in ("none", "l2_ball") or self._domain_name == "l2_ball"
         if round_domain and (self.ridge > 0 or (self.margin.twice and self.margin.smooth)):
             return minimise_glm_in_ball(self, data, self.reach or math.inf).point

@@ -42,7 +42,7 @@ class DataTwin(DataFile):
 
     @property
     def pins(self) -> Options:
-        """There is no file."""
+        """Return nothing: there is no file."""
         return {}
 
     def draw(self, n: int, streams: StreamFactory) -> Data:

@@ -47,7 +47,7 @@ class DirectionLosses(Signalled):
 
     @property
     def cap(self) -> float:
-        """The largest s for which the declared Lipschitz constant of 1 holds."""
+        """Largest s for which the declared Lipschitz constant of 1 holds."""
         return 1.0 - self.spread - self.curvature
 
     @property
@@ -105,7 +105,7 @@ class DirectionLosses(Signalled):
         return _like(data.means, x) + self.curvature * x
 
     def optimum(self, data: Any) -> np.ndarray:
-        """The population's optimum in every row, ``-min(1, s/h) u``, shape ``(S R, d)``."""
+        """Compute the population's optimum in every row, ``-min(1, s/h) u``, shape ``(S R, d)``."""
         s = np.repeat(self.strengths, len(data.directions))[:, None]
         reach = np.minimum(1.0, s / self.curvature) if self.curvature > 0 else np.ones_like(s)
         return -reach * np.tile(data.directions, (len(self.strengths), 1))

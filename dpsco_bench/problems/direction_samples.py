@@ -50,11 +50,11 @@ class DirectionSample:
         return self._block[index - self._first]
 
     def records(self, first: int, count: int) -> np.ndarray:
-        """Records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
+        """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
         return self._from_signs(self._signs(first, count)).swapaxes(0, 1)
 
     def chosen(self, indices: Any) -> np.ndarray:
-        """Records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
+        """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         rows = np.arange(len(self.means)) % len(self.directions)
         signs = self._all_signs()[rows[:, None], to_numpy(indices)]
         return self.means[:, None, :] + self._size * signs

@@ -30,7 +30,7 @@ class CellFamily(Problem):
         return self.count, self.epsilon, self.delta
 
     def at(self, n: int, epsilon: float, delta: float) -> Any:
-        """The member of a cell."""
+        """Return the member of a cell."""
         member = copy.copy(self)
         member.count, member.epsilon, member.delta = n, epsilon, delta
         return member
@@ -48,11 +48,11 @@ class Signalled(Problem):
 
     @cached_property
     def signals(self) -> np.ndarray:
-        """The signals in force, shape ``(S,)``; see `Problem.with_signals` for the order of rows."""
+        """Signals in force, shape ``(S,)``; see `Problem.with_signals` for the order of rows."""
         return np.array([self.signal])
 
     def with_signals(self, values: np.ndarray) -> Any:
-        """The same problem at several signals at once."""
+        """Return the same problem at several signals at once."""
         several = copy.copy(self)
         several.signals = np.asarray(values, dtype=np.float64)
         return several
@@ -82,7 +82,7 @@ class SignalFamily(Signalled, CellFamily):
         return (*super().member, *self.signals.tolist())
 
     def by_row(self, values: np.ndarray, x: Array) -> Array:
-        """A number per signal, ``values (S,)``, for the rows of ``x (S R, ...)``: shape ``(S R, 1)``, as x is."""
+        """Spread a number per signal, ``values (S,)``, over the rows of ``x (S R, ...)``: shape ``(S R, 1)``."""
         xp = array_namespace(x)
         rows = np.repeat(values, x.shape[0] // len(values))
         return xp.asarray(rows[:, None], dtype=x.dtype)

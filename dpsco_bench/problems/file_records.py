@@ -91,11 +91,11 @@ class FileRecords(Problem):
 
     @property
     def scaled(self) -> bool:
-        """Whether rows are divided by their largest norm."""
+        """Check that rows are divided by their largest norm."""
         return self.scale == "max_row_norm"
 
     def checked_dimension(self, d: int | None) -> int:
-        """That of the file, where there is one."""
+        """Return the dimension of the file, where there is one."""
         if self._file is None:
             return super().checked_dimension(d)
         columns = self.table.features.shape[1] + self.intercept
@@ -110,7 +110,7 @@ class FileRecords(Problem):
 
     @cached_property
     def table(self) -> tables.Records:
-        """The file's content.
+        """Content of the file.
 
         Raises InputError without a file, for a file that cannot be used, or one with another content than it must have.
         """
@@ -123,7 +123,7 @@ class FileRecords(Problem):
 
     @property
     def table_name(self) -> str:
-        """The file's name without its place."""
+        """Name of the file without its place."""
         return self._file.name if self._file is not None else ""
 
     @property
@@ -142,7 +142,7 @@ class FileRecords(Problem):
 
     @property
     def pins(self) -> Options:
-        """The file's digest."""
+        """Return the file's digest."""
         self.table  # noqa: B018 - there must be one
         return {"sha256": self._digest}
 
@@ -160,17 +160,17 @@ class FileRecords(Problem):
 
     @property
     def unbounded(self) -> bool:
-        """Whether only the data know a bound that the constants need."""
+        """Check that a bound which the constants need is known by the data alone."""
         return self.row_bound is None or (self.labels_count and self.label_clip is None)
 
     @property
     def coded(self) -> bool:
-        """Whether the data say which label becomes +1: the label of one record may turn all others."""
+        """Check that the data decide which label becomes +1: the label of one record may turn all others."""
         return self.classes and self._file is not None and self.positive is None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was computed from the data."""
+        """Warnings of everything that was computed from the data."""
         found = []
         if self.coded:
             found.append("labels coded from the data: not private; positive= names the value that becomes +1")
@@ -228,7 +228,7 @@ class FileRecords(Problem):
         return wanted
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The first ``n`` records in a fixed random order; the same ones for every data set number."""
+        """Return the first ``n`` records in a fixed random order; the same ones for every data set number."""
         self.check_records(n)
         check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
         chosen = self._order[:n]
@@ -236,7 +236,7 @@ class FileRecords(Problem):
         return Data(n, self._prepared(rows, self.row_norms(rows).max() if self.scaled else 1.0), self.labels[chosen])
 
     def held_out(self, n: int) -> Data | None:
-        """The records that are held out, treated as the ``n`` that are used; None where there are none."""
+        """Return the held-out records, treated as the ``n`` that are used; None where there are none."""
         if self._file is None or not self.held:
             return None
         chosen, used = self._order[len(self._order) - self.held :], self.table.features[self._order[:n]]

@@ -1,4 +1,4 @@
-"""How a record's gradient depends on the point, as data: what compiled steps need to know of a problem."""
+"""Forms of a record's gradient as data: the part of a problem that compiled steps need to know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ READS = (
     *("slope", "gather", "batch_gradient", "mean_gradient"),
     *("range_gradient", "range_gradient_pair", "record_gradients"),
 )
-"""What decides the gradients of a problem: a class that changes one of these has another form, or none."""
+"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RecordForm:
     ----------
     slope : int, one of the slopes above
     parameters : tuple, its a and b
-    hessian, centre : array (d,), h and c; empty where h = 0
+    hessian, centre : array (d,), h and c; empty if h = 0
     """
 
     slope: int = NO_SLOPE
@@ -86,13 +86,13 @@ Listed = Kinds | Levels | Signs
 """Records that compiled steps look up."""
 
 LISTS = ("gather", "form_records", "form_range")
-"""What decides the records of a problem: a class that changes one of these lists its own."""
+"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
 
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
-    """What a problem says of its records for batches (``drawn``) or for consecutive ones; None where it says nothing.
+    """Ask a problem for its records in batches (``drawn``) or consecutive ones; None if it describes neither.
 
-    And where a subclass has changed the records since.
+    None also if a subclass has changed the records since.
     """
     mro = type(problem).__mro__
     declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
@@ -101,7 +101,7 @@ def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
 
 
 def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
-    """What `Levels` are given, as kinds where a byte has room for all signs of a record."""
+    """Turn the arguments of `Levels` into kinds where a byte has room for all signs of a record."""
     d = levels.shape[-1]
     if d > 8:
         return Levels(levels, ranks, scale)
@@ -111,7 +111,7 @@ def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | L
 
 
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
-    """Kinds of records of one coordinate each and two values; None where a byte has no room for them.
+    """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labe
 
 
 def form_of(problem: Any) -> RecordForm | None:
-    """The form that a problem declares; None without one, and where a subclass has changed the gradients since."""
+    """Find the form that a problem declares; None without one, or if a subclass has changed the gradients since."""
     mro = type(problem).__mro__
     declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
     changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))

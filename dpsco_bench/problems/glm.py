@@ -47,7 +47,7 @@ class GeneralisedLinear(Problem):
         raise InputError("problem", self.name, "a generalised linear problem that defines it")
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Derivative of the loss in the margin."""
+        """Differentiate the loss in the margin."""
         raise InputError("problem", self.name, "a generalised linear problem that defines it")
 
     def curvature(self, margins: Array, labels: Array) -> Array:
@@ -80,7 +80,7 @@ class GeneralisedLinear(Problem):
         return xp.mean(self.loss(x @ data.features.T, data.labels), axis=-1) + ridge
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Unit rows in the directions of the points, with the domain's first two labels, where rows fill the ball."""
+        """Return unit rows in the points' directions, with the domain's first two labels, if rows fill the ball."""
         points = points[points.any(axis=1)]
         if not self.rows_fill_the_ball or not len(points):
             return None
@@ -122,7 +122,7 @@ class Logistic(GeneralisedLinear):
         return RecordForm(LOGISTIC, (self.sign, self.offset))
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Derivative of `loss` in the margin, for labels -1 and 1: bounded by 1.
+        """Differentiate `loss` in the margin, for labels -1 and 1: bounded by 1.
 
         This is ``s sigmoid(offset + s margin)`` with ``s = sign * y``, written for few passes over the margins: tanh is
         odd and ``s^2 = 1``.

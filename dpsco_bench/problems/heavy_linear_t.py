@@ -43,7 +43,7 @@ def student_noise(drawn: np.ndarray) -> np.ndarray:
 
 
 def student_scale(d: int) -> float:
-    """What brings Student noise to a variance of 1/d."""
+    """Compute the scale that gives Student noise a variance of 1/d."""
     return math.sqrt((FREEDOM - 2.0) / (FREEDOM * d))
 
 
@@ -109,7 +109,7 @@ class HeavyLinearT(SignalFamily):
         return StudentSample(n, self.dimension, draws)
 
     def row_size(self, n: int) -> int:
-        """A few thousand records at once."""
+        """Count a few thousand records at once."""
         return self.dimension * min(n, 1 << 14)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:

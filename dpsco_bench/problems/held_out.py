@@ -50,16 +50,16 @@ class HeldOutLogistic(Logistic):
 
     @classmethod
     def find(cls, root: Path) -> Any:
-        """The files of the data set. Raises DataAbsent with the command that fetches it."""
+        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
         raise InputError("problem", cls.name, "a problem with a data set")
 
     def table(self) -> Table:
-        """All records, in a fixed random order, those that are held out last."""
+        """Read all records, in a fixed random order, the held-out ones last."""
         raise InputError("problem", self.name, "a problem with a data set")
 
     @classmethod
     def unavailable(cls, root: Path) -> str:
-        """One line with the fetching command where the data set is not there."""
+        """Say in one line with the fetching command that the data set is absent; empty if it is there."""
         try:
             cls.find(root)
         except DataAbsent as absent:
@@ -84,17 +84,17 @@ class HeldOutLogistic(Logistic):
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=float(np.log(2.0)))
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """The same sample for every data set number: real data are not redrawn."""
+        """Return the same sample for every data set number: real data are not redrawn."""
         found = self.table()
         return Data(n, found.features[:n], found.labels[:n])
 
     @property
     def start(self) -> np.ndarray:
-        """The origin."""
+        """Origin."""
         return np.zeros(self.dimension)
 
     def minimiser(self, data: Data) -> np.ndarray:
-        """The minimiser ``(d,)`` of the risk."""
+        """Find the minimiser ``(d,)`` of the risk."""
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
@@ -170,7 +170,7 @@ _kept: dict[str, tuple[Table, Table]] = {}
 
 
 def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
-    """Records in a fixed random order; the last ones of the data set stay last."""
+    """Put records in a fixed random order; the last ones of the data set stay last."""
     if name not in _kept or _kept[name][0] is not found:
         order = np.append(permutation(0, f"{name}/rows", shuffled), shuffled + np.arange(last))
         _kept[name] = found, Table(found.features[order], found.labels[order])

@@ -1,4 +1,4 @@
-"""What a problem may know beside its objective: expectations in closed form, and records that audits ask for."""
+"""Knowledge beside a problem's objective: expectations in closed form, and records that audits ask for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsco_bench.problems.data import Data
 
 
 class Known:
-    """By default nothing is known.
+    """Mixin of known facts; by default nothing is known.
 
     Attributes
     ----------
@@ -26,11 +26,11 @@ class Known:
     closed_form_remark: ClassVar[str] = ""
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of a schedule and its noise. Raises InputError where no closed form is known."""
+        """Exact expected excess risk of a schedule and its noise. Raises InputError if no closed form is known."""
         raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
 
     def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """What else is known exactly of the output of an algorithm, by name: extras of the rows of `expected_gap`."""
+        """Compute other exact expectations of an algorithm's output, by name: extras of the rows of `expected_gap`."""
         return {}
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
@@ -49,12 +49,12 @@ class Known:
         return None
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Records of the domain that react strongly at ``points (m, d)``, for that search; None: no others than above.
+        """Return records of the domain that react strongly at ``points (m, d)``, for that search; None: no others.
 
         They may not be found among those that look at no point: in many dimensions few are close to a given direction.
         """
         return None
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Records of the record domain, extreme ones first, for the search over neighbouring data sets."""
+        """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
         raise InputError("problem", self.name, "a problem with domain_records")

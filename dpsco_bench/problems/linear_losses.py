@@ -40,7 +40,7 @@ class LinearLosses(Signalled, CellFamily):
         return frozenset(own | {Trait.SMOOTH} if self.declared_smoothness > 0 else own)
 
     def lacking(self, need: Need) -> str:
-        """For smoothness with the key that declares it."""
+        """Name the missing need; for smoothness with the key that declares it."""
         declared = f"; declared_smoothness = {self.declared_smoothness:g}: must be > 0"
         return super().lacking(need) + declared * (need is Trait.SMOOTH)
 
@@ -51,17 +51,17 @@ class LinearLosses(Signalled, CellFamily):
 
     @property
     def unit(self) -> float:
-        """What a signal of 1 stands for at this cell."""
+        """Compute the value of a signal of 1 at this cell."""
         return 1.0
 
     @property
     def strengths(self) -> np.ndarray:
-        """The effective signals, at most 1, shape ``(S,)``."""
+        """Effective signals, at most 1, shape ``(S,)``."""
         return np.minimum(1.0, self.signals * self.unit)
 
     @property
     def signal_capped(self) -> bool:
-        """Whether the effective signal is 1."""
+        """Check that the effective signal is 1."""
         return bool(self.strengths.max() >= 1.0)
 
     @property
@@ -74,7 +74,7 @@ class LinearLosses(Signalled, CellFamily):
         raise InputError("problem", self.name, "a problem with sample")
 
     def row_size(self, n: int) -> int:
-        """A point: records are drawn as they are looked at, or kept in a byte an entry."""
+        """Count a point: records are drawn as they are looked at, or kept in a byte an entry."""
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -102,7 +102,7 @@ class LinearLosses(Signalled, CellFamily):
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Records ``indices (R, W)`` of every row."""
+        """Gather records ``indices (R, W)`` of every row."""
         return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
@@ -128,13 +128,13 @@ class LinearLosses(Signalled, CellFamily):
 
 
 def linear_constants(domain: str, norm: float, smoothness: float = 0.0, **further: Any) -> Constants:
-    """Of linear losses with records of dual norm 1 on a set of diameter 2: L0 = 1, and a declared L1."""
+    """Compute the constants for records of dual norm 1 on a set of diameter 2: L0 = 1, and a declared L1."""
     given = {"initial_gap": 1.0, "initial_distance": 1.0, "diameter": 2.0, "hessian_rank": 0.0, **further}
     return Constants(1.0, smoothness, domain=domain, norm=norm, **given)
 
 
 def ball_name(p: float) -> str:
-    """The name of the l_p ball."""
+    """Name the l_p ball."""
     named = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
     return named.get(p, f"lp_ball:{p!r}")
 
@@ -165,7 +165,7 @@ class Onehot(LinearLosses):
 
     @property
     def unit(self) -> float:
-        """As the option says, at the cell's n, epsilon and delta."""
+        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         n, d = self.count, self.dimension
         noise = d * math.sqrt(-math.log(self.delta)) / (self.epsilon * n) if self.unit_name == "both" else 0.0
         return max(math.sqrt(d / n), noise)

@@ -46,12 +46,12 @@ class LinearSample:
         return self.records(first, count).mean(axis=1)
 
     def records(self, first: int, count: int) -> np.ndarray:
-        """Records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
+        """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
         indices = np.broadcast_to(np.arange(first, first + count), (self.rows, count))
         return self.chosen(indices)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """Records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
+        """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
         raise InputError("sample", type(self).__name__, "a sample with records")
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
@@ -63,7 +63,7 @@ class LinearSample:
         return to_numpy(self.draws.stream(name).uniform(*self.draws.box(first, count, dim)))
 
     def per_row(self, signals: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """The replicate of every row, and its value of ``signals (S,)``, both shaped ``(S R, 1, .., 1)``."""
+        """Return the replicate of every row, and its value of ``signals (S,)``, both shaped ``(S R, 1, .., 1)``."""
         shape = (-1, *(1,) * width)
         replicate = np.tile(np.arange(self.replicates), self.signals)
         return replicate.reshape(shape), np.repeat(signals, self.replicates).reshape(shape)
@@ -88,7 +88,7 @@ class SignSample(LinearSample):
         self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
-        """A single record, the mean of few drawn ones, or binomial counts of many."""
+        """Average a single record, few drawn ones, or binomial counts of many."""
         if count == 1:
             return self._single(first)
         if count * self.d <= MOST_SUMMED:
@@ -103,17 +103,17 @@ class SignSample(LinearSample):
         return self._sums[first, count]
 
     def records(self, first: int, count: int) -> np.ndarray:
-        """As drawn, one after the other."""
+        """Return records as drawn, one after the other."""
         self._refuse_summed(first, count)
         return self._drawn(first, count).swapaxes(0, 1)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """From kept levels: of the signals in order, how many see a plus."""
+        """Read kept levels: of the signals in order, how many see a plus."""
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
         return signed(self._kept_levels()[replicate, indices] > rank[:, :, None], self.scale)
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        """Of batches; consecutive records are not kept."""
+        """Describe batches; consecutive records are not kept."""
         return two_valued(self._kept_levels(), ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def _single(self, index: int) -> np.ndarray:
@@ -125,7 +125,7 @@ class SignSample(LinearSample):
         return block[index - first]
 
     def _drawn(self, first: int, count: int) -> np.ndarray:
-        """Records from ``first`` on, shape ``(count, S R, d)``."""
+        """Draw records from ``first`` on, shape ``(count, S R, d)``."""
         u = self.uniform("records", first, count, self.d)
         signs = self.chances[:, None, :] - u[:, None]  # a plus where u is below the chance
         return np.copysign(self.scale, signs, out=signs).reshape(count, self.rows, self.d)
@@ -178,7 +178,7 @@ class OneHotSample(LinearSample):
         return rows
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        """By coordinate and sign."""
+        """Describe records by coordinate and sign."""
         axes = np.eye(self.d)
         return axis_kinds(self._places, self._signs >= self.chances[:, None, None], np.concatenate([axes, -axes]), None)
 
@@ -191,14 +191,14 @@ def signed(pluses: np.ndarray, scale: float = 1.0) -> np.ndarray:
 
 
 def ranks(strengths: np.ndarray) -> np.ndarray:
-    """Number of each signal when they are ordered from the strongest to the weakest, uint8."""
+    """Rank the signals from the strongest to the weakest, uint8."""
     found = np.empty(len(strengths), dtype=np.uint8)
     found[np.argsort(-strengths, kind="stable")] = np.arange(len(strengths))
     return found
 
 
 def binomial_quantile(u: np.ndarray, count: int, chance: np.ndarray) -> np.ndarray:
-    """The least k with ``P(Bin(count, chance) <= k) >= u``, float64; chances of few values, broadcast with u."""
+    """Find the least k with ``P(Bin(count, chance) <= k) >= u``, float64; chances of few values, broadcast with u."""
     u, chance = np.broadcast_arrays(u, chance)
     values, which = np.unique(chance, return_inverse=True)
     counts = np.empty(u.shape)
@@ -222,6 +222,6 @@ def _binomial_table(count: int, chance: float) -> tuple[int, np.ndarray]:
 
 
 def as_sample(data: Any) -> LinearSample:
-    """A sample as these problems draw it."""
+    """Narrow the type to a sample as these problems draw it."""
     assert isinstance(data, LinearSample)
     return data

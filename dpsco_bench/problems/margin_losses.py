@@ -18,7 +18,7 @@ class MarginLoss(Protocol):
     ----------
     classes : bool, whether labels are +1 and -1
     smooth, twice : bool, whether the slope is Lipschitz and the curvature continuous
-    steepest : float or None, sup of ``|l'|``; None where there is none: then ``|l'| <= |m| + |y|``
+    steepest : float or None, sup of ``|l'|``; None if there is none: then ``|l'| <= |m| + |y|``
     curvature_bound : float, Lipschitz constant of the slope
     """
 
@@ -32,7 +32,7 @@ class MarginLoss(Protocol):
 
     @property
     def form(self) -> RecordForm | None:
-        """What compiled steps know of it."""
+        """Form of the loss for compiled steps."""
 
     def value(self, margins: Array, labels: Array) -> Array: ...
 
@@ -186,7 +186,7 @@ class LinearLoss:
 
 
 def margin_loss(name: str, width: float) -> MarginLoss:
-    """The loss of a name of `LOSSES`; ``width`` of the quadratic part is read where there is one."""
+    """Find a loss of `LOSSES` by name; ``width`` of the quadratic part is read if there is one."""
     return LOSSES[name](width) if name in WITH_WIDTH else LOSSES[name]()
 
 
@@ -198,5 +198,5 @@ LOSSES: dict[str, Any] = {
     "smoothed_hinge": SmoothedHingeLoss,
     "linear": LinearLoss,
 }
-"""By name; ``squared`` is also called ``least_squares``."""
+"""Losses by name; ``squared`` is also called ``least_squares``."""
 WITH_WIDTH = ("huber", "smoothed_hinge")

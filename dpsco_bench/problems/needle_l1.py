@@ -48,7 +48,7 @@ class NeedleL1(SignsL1):
 
     @property
     def unit(self) -> float:
-        """As the option says, at the cell's n, epsilon and delta."""
+        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         n, log_k = self.count, math.log(self.vertices)
         step = math.log(n / log_k) / n
         if self.unit_name == "fixed":

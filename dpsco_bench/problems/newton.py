@@ -32,7 +32,7 @@ class Minimum:
 
 
 class MeanTerms:
-    """What the records add to gradients and Hessians, kept for the last points: searches come back to them."""
+    """Contribution of the records to gradients and Hessians, kept for the last points: searches come back to them."""
 
     def __init__(self, problem: GeneralisedLinear, data: Data) -> None:
         self.problem, self.data = problem, data
@@ -53,7 +53,7 @@ class MeanTerms:
         return self._once("hessian", x, lambda: self._weighted(self._weights(x)))
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
-        """The product that is the Hessian; of quadratic losses it is the same everywhere."""
+        """Multiply out the Hessian; of quadratic losses it is the same everywhere."""
         if self._product is None or not np.array_equal(self._product[0], weights):
             rows, square = self.data.features, bool((weights >= 0.0).all())  # which takes half of the other product
             part = rows * np.sqrt(weights)[:, None] if square else rows * weights[:, None]
@@ -90,7 +90,7 @@ class _Local:
         return self.mean.gradient(x) + self.ridge * x + self.linear
 
     def solve(self, x: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """The Hessian at x, truncated to its numerical range, into which the solution for ``vector`` is taken."""
+        """Solve for ``vector`` with the Hessian at x, truncated to its numerical range, which contains the solution."""
         if self._basis is None or self._basis[0] != x.tobytes():
             values, basis = np.linalg.eigh(self.mean.hessian(x) + self.ridge * np.eye(len(x)))
             keep = values > 1e-12 * values[-1]
@@ -126,7 +126,7 @@ def minimise_glm(
 
 
 def _newton(local: _Local, start: np.ndarray | None, steps: int = 200, tolerance: float = 1e-15) -> Minimum:
-    """As `minimise_glm`."""
+    """Minimise as `minimise_glm` does."""
     x = np.zeros(len(local.linear)) if start is None else start
     value, decrement = local.value(x), np.inf
     for _ in range(steps):
@@ -179,7 +179,7 @@ def minimise_glm_in_ball(
 
 
 def _polished(local: _Local, x: np.ndarray) -> np.ndarray:
-    """A few full steps by the Hessian at the first point, as long as they shorten the gradient."""
+    """Make a few full steps by the Hessian at the first point, as long as they shorten the gradient."""
     first, gradient = x, local.gradient(x)
     for _ in range(POLISHING_STEPS):
         candidate = x - local.solve(first, gradient)

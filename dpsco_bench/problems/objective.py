@@ -66,7 +66,7 @@ class Objective:
 
     @property
     def start(self) -> Array:
-        """The starting point of every replicate, ``(R, d)``."""
+        """Starting point of every replicate, ``(R, d)``."""
         start = self.xp.asarray(self.problem.starting_points(self.host_data), dtype=self.dtype)
         return self.xp.tile(start, (self.replicates // start.shape[0], 1))
 
@@ -94,12 +94,12 @@ class Objective:
         return self.problem.range_gradient(x, self.data, first, self._within(first, count))
 
     def range_gradient_pair(self, x: Array, other: Array, first: int, count: int) -> tuple[Array, Array]:
-        """The same mean at two points; costs twice ``count``."""
+        """Compute the same mean at two points; costs twice ``count``."""
         self.count(2 * count)
         return self.problem.range_gradient_pair(x, other, self.data, first, self._within(first, count))
 
     def range_gradient_difference(self, x: Array, other: Array, first: int, count: int) -> Array:
-        """The difference of that mean between two points; costs twice ``count``."""
+        """Compute the difference of that mean between two points; costs twice ``count``."""
         self.count(2 * count)
         return self.problem.range_gradient_difference(x, other, self.data, first, self._within(first, count))
 
@@ -134,7 +134,7 @@ class Objective:
         return self.problem.gather(self.data, batch.indices)
 
     def regulariser_gradient(self, x: Array) -> Array:
-        """``lambda x``. Raises InputError where an l1 term has no gradient."""
+        """``lambda x``. Raises InputError if an l1 term has no gradient."""
         if self.problem.l1:
             raise InputError("l1", self.problem.l1, "0 where the regulariser's gradient is asked for")
         return self._regularisation * x
@@ -162,7 +162,7 @@ class Objective:
             self._observer(self, x)
 
     def unseen(self, most: int) -> int:
-        """How many gradients a replicate may evaluate until the measurement looks at an iterate again.
+        """Count the gradients that a replicate may evaluate until the measurement looks at an iterate again.
 
         At least 1; ``most`` where it does not look before. A compiled loop makes so many steps between two calls of
         `observe`.
@@ -173,7 +173,7 @@ class Objective:
 
     @property
     def round_observer(self) -> RoundObserver | None:
-        """The observer of rounds, for compiled runs that hand it sums over them."""
+        """Observer of rounds, for compiled runs that hand it sums over them."""
         return self._rounds
 
     def observe_round(self, **state: Any) -> None:

@@ -39,7 +39,7 @@ class Interval:
         return above and (value <= self.high if self.text[-1] == "]" else value < self.high)
 
     def words(self, *, whole: bool) -> str:
-        """What is allowed, of integers or of real numbers."""
+        """Say in words whether integers or real numbers are allowed."""
         infinite = self.text[-1] == "]"
         noun = "an integer" if whole else "a number" if infinite else "a finite number"
         if self.high < math.inf:
@@ -89,7 +89,7 @@ class Option:
 
     @property
     def allowed(self) -> str:
-        """What is allowed besides null, in words."""
+        """Say in words which values besides null are allowed."""
         if self.words:
             return self.words
         if self.choices:

@@ -64,7 +64,7 @@ class DiagonalOracle(Problem):
         return spectrum * error
 
     def risk(self, x: Array, data: Data) -> Array:
-        """The quadratic, in float64 up to the caller's dtype."""
+        """Compute the quadratic, in float64 up to the caller's dtype."""
         spectrum, error = self._error(x)
         return 0.5 * array_namespace(x).sum(spectrum * error * error, axis=-1)
 

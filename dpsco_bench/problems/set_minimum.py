@@ -27,7 +27,7 @@ def minimise_composite(
     """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over a set, None for the whole space.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
-    until the minimiser lies well inside it. Raises NumericalFailure where the certificate is not reached.
+    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.
 
     Parameters
     ----------

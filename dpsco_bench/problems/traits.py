@@ -34,11 +34,11 @@ class Trait(Enum):
 
 
 Need = Trait | tuple[Trait, ...]
-"""What an algorithm asks for: a trait, or a tuple of which one will do."""
+"""Need of an algorithm: a trait, or a tuple of which one is enough."""
 
 
 def alternatives(need: Need) -> tuple[Trait, ...]:
-    """List the traits of which one will do."""
+    """List the traits of which one is enough."""
     return (need,) if isinstance(need, Trait) else tuple(need)
 
 
@@ -48,7 +48,7 @@ def need_text(need: Need) -> str:
 
 
 def declared_class(traits: Collection[Trait]) -> str:
-    """The class of losses that traits declare: see `constants.LOSS_CLASSES`."""
+    """Find the class of losses that traits declare: see `constants.LOSS_CLASSES`."""
     if Trait.LINEAR_LOSS in traits or Trait.COMMON_HESSIAN in traits:
         return "linear"
     return "glm" if Trait.GENERALISED_LINEAR in traits else "any"
@@ -67,11 +67,11 @@ DOMAIN_TRAITS = {
     "schatten_ball": _SYMMETRIC,
     "polytope": frozenset({Trait.POLYTOPE}),
 }
-"""What a domain is, by its name without the parameter."""
+"""Traits of a domain, by its name without the parameter."""
 
 
 def domain_traits(domain: str) -> frozenset[Trait]:
-    """What the name of a domain says. Raises InputError for an unknown name.
+    """Find the traits that a domain's name implies. Raises InputError for an unknown name.
 
     Parameters
     ----------

@@ -35,12 +35,12 @@ class InBall(Problem):
 
     @cached_property
     def ball(self) -> Ball | None:
-        """The ball, None for the whole space."""
+        """Ball, None for the whole space."""
         return None if self.radius is None else Ball("l2_ball", self.radius)
 
 
 def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
-    """The unit set of a name, all of whose points have Euclidean norm at most 1.
+    """Find the unit set of a name; all its points have Euclidean norm at most 1.
 
     Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension.
 

@@ -27,16 +27,16 @@ WIDTH, LEFT, RIGHT = 3.9, 1.98, 0.1
 ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
 """Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
 TITLE_LINE, TITLE_CHARACTERS = 0.14, 52
-"""Of the title: inches of a line, and how many characters fit above a column."""
+"""Inches of a line of the title, and how many characters fit above a column."""
 MOST_ROWS = 60
 """In one column."""
 LOWEST, HIGHEST = 0.05, 20.0
 """Epsilons beyond, in units of the claim, stand at the edge: as arrows, or with their number."""
 TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
 KINDS = {"exact": "o", "upper": "v", "lower": "^"}
-"""Of an accountant's epsilon."""
+"""Marker of an accountant's epsilon, by its kind."""
 BELOW_AXIS = "<"
-"""Of any that is less than the axis shows."""
+"""Marker of a value below the axis."""
 TOLD = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
 SEEN, SILENT = INK, GREY
 """An audit whose predicted power is at least one half, and one that says nothing."""

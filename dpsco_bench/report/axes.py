@@ -27,7 +27,7 @@ SMALLEST = 4.8
 PLAIN, SMALL = (0.0099, 1e4), 5.4
 """Between what numbers of an axis are written plainly; points of those that are long."""
 LEAST_DECADES = 0.5
-"""Of a logarithmic x axis, so that it has two numbers."""
+"""Least decades of a logarithmic x axis, so that it has two numbers."""
 NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
 LOST = 1e-16

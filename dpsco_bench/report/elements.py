@@ -1,4 +1,4 @@
-"""What papers' own figures are made of: measured sweeps, formulas through them, claimed against real epsilon."""
+"""Parts of papers' own figures: measured sweeps, formulas through them, claimed against real epsilon."""
 
 from __future__ import annotations
 

@@ -214,14 +214,14 @@ class Results:
         own = {row.id for row in rows if on_printed_noise(row)}
         return {id: found.cells["noise"] for id, found in answers(rows).items() if id in own and "noise" in found.cells}
 
-    def worst(self, claim: str, part: str, calibration: str = "paper") -> Charged:
-        """Find the worst cell behind a verdict's privacy."""
+    def charged(self, claim: str, part: str, calibration: str = "paper") -> list[Charged]:
+        """List the cells behind a verdict's privacy."""
         name = (claim, part, calibration)
         own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
         cells = [cell for score in own for cell in score.charged]
         if not cells:
             raise self.unmeasured(f"{claim} {part} has no noise in")
-        return max(cells, key=lambda cell: cell.noise.severity)
+        return cells
 
     def spent(self, *claims: str) -> float:
         """Compute the largest share of the claimed epsilon that claims' printed noise spends, over all their cells."""

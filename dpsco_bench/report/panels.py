@@ -49,9 +49,9 @@ from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
 BESIDE = "beside the statement"
-"""Of parts whose verdicts count for nothing (`Part.beside`)."""
+"""Label of parts whose verdicts count for nothing (`Part.beside`)."""
 LABEL_CHARACTERS, MOST_LINES = 19, 3
-"""Of the words of a verdict beside a curve: characters of a line, and lines."""
+"""Characters of a line, and lines, of a verdict beside a curve."""
 NORMAL_95 = 1.959964
 NOISE_OFF_DECADES = 1.5
 """Noise-off points farther below the measured ones than this are arrows at the lower edge."""

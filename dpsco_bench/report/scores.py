@@ -163,7 +163,7 @@ class Score:
 OUTSIDE = "outside_theorem:"
 """How a plan's warning begins where a cell does not meet a condition of its theorem."""
 RANGE = "outside a range that the paper states:"
-"""Of privacy: the condition may be one of another theorem, on the risk."""
+"""Prefix of a condition on privacy: it may be one of another theorem, on the risk."""
 
 
 class Group(NamedTuple):

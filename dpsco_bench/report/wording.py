@@ -25,7 +25,7 @@ TONES = {
     "shown": "plain",
     "absent": "absent",
 }
-"""What a word says of its claim -> tone, which chooses colour and symbol; the word itself is always printed."""
+"""Outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed."""
 QUALIFIED = "qualified"
 """Tone of a word with a reservation."""
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
@@ -34,7 +34,7 @@ RESERVED = (
     "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
     "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
-"""What a word that confirms means with a reservation."""
+"""Meaning of a confirming word with a reservation."""
 CALIBRATION_MEANINGS = (
     (
         "paper",

@@ -41,7 +41,7 @@ class CheckedFile(caching.IndexDataCacheFile):
 
 
 def guard() -> None:
-    """From now on caches of this package's functions read and write checked files; what was decorated before too."""
+    """Make caches of this package's functions read and write checked files, also of those decorated before."""
     for name in ("_load_overload", "_save_overload"):
         method = getattr(caching.Cache, name)
         if not hasattr(method, "__wrapped__"):
@@ -49,7 +49,7 @@ def guard() -> None:
 
 
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of Numba's cache that gives the cache its checked file first."""
+    """Wrap a method of Numba's cache, to give the cache its checked file first."""
 
     @wraps(method)
     def guarded(self: Any, *args: Any) -> Any:
@@ -64,7 +64,7 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a file ends with its digest; else it is named in one line and removed. One that is gone is Numba's."""
+    """Check that a file ends with its digest; name it in one line and remove it if not. Numba handles missing ones."""
     try:
         found = path.read_bytes()
     except FileNotFoundError:

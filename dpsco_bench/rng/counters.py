@@ -1,4 +1,4 @@
-"""Which numbers a draw asks for: a box of steps, replicates and coordinates, and the counters that belong to it.
+"""Boxes: the numbers that a draw asks for, by steps, replicates and coordinates, and their counters.
 
 One block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011) has the counter ``(coordinate block, step,
 replicate, kind)`` and gives four 32-bit words. Normals and Laplace variates take one word's worth each, so that

@@ -20,11 +20,11 @@ _MAX_GRID = 1 << 16
 _ROW = 32
 MINIMA = Path(__file__).with_name("minima.cu")
 MOST_SCORES, _MINIMUM_THREADS = 65536, 128
-"""Of a noisy minimum; both stand in its CUDA text too."""
+"""Limits of a noisy minimum; both stand in its CUDA text too."""
 
 
 def key_words(key: Key) -> tuple[np.uint32, np.uint32]:
-    """A key as kernels take it."""
+    """Return a key as kernels take it."""
     return np.uint32(key[0]), np.uint32(key[1])
 
 
@@ -44,7 +44,7 @@ def words(key: Key, box: Box, kind: int) -> Array:
 
 
 def normal(key: Key, box: Box) -> Array:
-    """Standard normals, float32."""
+    """Draw standard normals, float32."""
     return _draw("normal", key, NORMAL, box, 4, np.float32)
 
 
@@ -75,7 +75,7 @@ def generalised_gaussian(key: Key, box: Box, table: np.ndarray, r: float) -> Arr
 
 
 def noisy_minima(scores: Array, scale: float, widest: float, step: int, first_replicate: int, key: Key) -> Array:
-    """Indices of the least noisy of at most `MOST_SCORES` scores ``(R, K)``, in one launch.
+    """Find the least noisy of at most `MOST_SCORES` scores ``(R, K)`` in one launch; returns indices.
 
     The answers of `reference.noisy_minima` for rows whose scores are within ``widest``, of all noise for the others.
     """

@@ -130,7 +130,7 @@ def _padded(count):
 
 @_called
 def _tiling(box, per_block):
-    """How a box is cut: blocks of a row; rows of a tile; its blocks of each row; parts of a row; are rows abreast."""
+    """Cut a box: blocks of a row; rows of a tile; its blocks of each row; parts of a row; are rows abreast."""
     _, steps, _, replicates, dim = box
     rows, blocks = steps * replicates, (dim + per_block - 1) // per_block
     width = min(_TILE, _padded(blocks))
@@ -218,7 +218,7 @@ def _deliver4(out, values, box, tiling, tile):
 
 @_called
 def _deliver2(out, values, box, tiling, tile):
-    """As `_deliver4`, of two values a block."""
+    """Deliver as `_deliver4` does, two values a block."""
     dim, (blocks, _, width, _, abreast) = box[4], tiling
     first, rows, start = _place(box, tiling, tile)
     if not abreast:
@@ -321,7 +321,7 @@ def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
 
 
 def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Standard normals."""
+    """Draw standard normals."""
     return _draw(_normals, key, NORMAL, box, np.float32)
 
 

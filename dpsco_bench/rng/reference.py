@@ -54,7 +54,7 @@ def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
 
 
 def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Standard normals."""
+    """Draw standard normals."""
     return _draw(key, NORMAL, box, 4, np.float32, transforms.normals)
 
 
@@ -83,7 +83,7 @@ def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: floa
 
 
 def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
-    """Of independent integers in [0, high) the first ``box.dim`` different ones, in order."""
+    """Take the first ``box.dim`` different ones of independent integers in [0, high), in order."""
     mean = -high * math.log1p(-box.dim / high)  # draws that give so many different ones, about
     drawn = integers(key, box._replace(dim=math.ceil(mean + 10.0 * math.sqrt(mean) + 10.0)), high)
     order = np.argsort(drawn, axis=-1, kind="stable")

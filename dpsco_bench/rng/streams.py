@@ -88,7 +88,7 @@ class Stream:
         return self._draw("words", 4, box, counters.checked_kind(kind))
 
     def normal(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
-        """Standard normals, float32."""
+        """Draw standard normals, float32."""
         return self._draw("normal", 4, (first_step, steps, first_replicate, replicates, dim))
 
     def laplace(self, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int) -> Array:
@@ -111,7 +111,7 @@ class Stream:
     def subsets(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, size: int, high: int
     ) -> Array:
-        """Of the `integers` of each row the first ``size`` different ones, int64; ``size`` at most a quarter of high.
+        """Take the first ``size`` different ones of each row's `integers`, int64; ``size`` at most a quarter of high.
 
         Drawn on the CPU for every namespace.
         """

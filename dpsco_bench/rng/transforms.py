@@ -160,7 +160,7 @@ def powers(w: Float, r: np.float32) -> Float:
 
 
 def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums along the last axis, in one order for all implementations: each fourth value, then the four together."""
+    """Sum along the last axis, in one order for all implementations: each fourth value, then the four together."""
     dim = values.shape[-1]
     lanes = np.zeros((*values.shape[:-1], 4))
     for start in range(0, dim, 4):
@@ -183,7 +183,7 @@ def squared_radii(words: Word, dim: int) -> NDArray[np.float64]:
 
 
 def radius_words(dim: int) -> int:
-    """How many words a radius takes."""
+    """Count the words that a radius takes."""
     return dim // 2 + 2 * (dim % 2)
 
 

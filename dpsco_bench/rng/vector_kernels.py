@@ -86,7 +86,7 @@ def _fill_words(words, counters, count, kind, k0, k1):
 
 @_inlined
 def _row_sums(values, rows, blocks, sums):
-    """Sums along the rows, each fourth value first: the order of `transforms.lane_sums`."""
+    """Sum along the rows, each fourth value first: the order of `transforms.lane_sums`."""
     for row in range(u64(rows)):
         a0 = a1 = a2 = a3 = 0.0
         for block in range(u64(blocks)):

@@ -15,7 +15,7 @@ MOST_KEPT = 4096
 LEAST_KEPT = 8
 LARGEST_RHAT, LEAST_ESS = 1.01, 400.0
 NOT_CERTIFIED = "chains not certified"
-"""How every sentence begins that says so."""
+"""Beginning of every sentence that says so."""
 
 
 class ChainTrace:
@@ -27,7 +27,7 @@ class ChainTrace:
 
     @property
     def due(self) -> bool:
-        """Whether the next state is to be kept."""
+        """Check that the next state is to be kept."""
         return self._seen % self._every == 0
 
     def skip(self) -> None:
@@ -40,12 +40,12 @@ class ChainTrace:
 
     @property
     def values(self) -> Array:
-        """All kept values, ``(K, R)``."""
+        """Return all kept values, ``(K, R)``."""
         return np.stack(self._values)
 
     @property
     def settled(self) -> Array:
-        """Those of the second half."""
+        """Return the values of the second half."""
         values = self.values
         return values[len(values) // 2 :]
 
@@ -57,7 +57,7 @@ class ChainTrace:
         return {"rhat": rhat, "ess": ess, "chain_risk": settled.mean(axis=0)}
 
     def relaxation(self, mean: float | None = None) -> float:
-        """Steps until the mean over the chains has covered ``1 - 1/e`` of its way to ``mean``; NaN if it has not.
+        """Count steps until the mean over the chains has gone ``1 - 1/e`` of its way to ``mean``; NaN if it has not.
 
         By default to the mean of the second half, which should then be long.
         """
@@ -72,7 +72,7 @@ class ChainTrace:
 
 
 def unsettled(rhat: float, ess: float) -> str:
-    """Why chains are not to be trusted, in words; empty where they have settled (NaN: constant or very short ones)."""
+    """Say why chains are not to be trusted; empty if they have settled (NaN: constant or very short ones)."""
     if rhat <= LARGEST_RHAT and ess >= LEAST_ESS:
         return ""
     found = f"R-hat up to {rhat:.3f} (at most {LARGEST_RHAT}), effective sample size from {ess:.0f}"
@@ -90,7 +90,7 @@ def split_rhat_and_ess(values: Array) -> tuple[float, float]:
 
     Returns
     -------
-    rhat, ess : float, NaN where nothing varies
+    rhat, ess : float, NaN if nothing varies
     """
     half = len(values) // 2
     chains = np.concatenate([values[:half], values[len(values) - half :]], axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.rng.streams import Stream
 
 SPARSE = 4
-"""Where less than one in so many replicates is asked for, their numbers are drawn one by one."""
+"""Share of replicates, one in so many, below which their numbers are drawn one by one."""
 
 
 @dataclass(frozen=True)

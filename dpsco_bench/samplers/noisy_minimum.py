@@ -15,7 +15,7 @@ _MOST_DRAWS = 1 / 16
 
 
 def lazy_rows(scores: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows of ``scores (R, K)`` to answer lazily: their indices, and the least score of every row.
+    """Choose the rows of ``scores (R, K)`` to answer lazily: their indices, and the least score of every row.
 
     The k-th largest noise lies about ``scale ln k`` below the largest, so that about ``exp(range/scale)`` draws are
     needed if one score lies that far below all others, and fewer otherwise. It depends on scores and scale alone, not
@@ -40,7 +40,7 @@ def lazy_minima(
     rows: np.ndarray | None = None,
     lowest: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Indices of the least of K scores plus independent Laplace noise of each row, from as few draws as it takes.
+    """Find the least of K scores plus independent Laplace noise in each row, from as few draws as it takes.
 
     Returns (R,) of int64, zero in rows that are not asked for.
 

@@ -15,7 +15,7 @@ from dpsco_bench.rng.streams import Stream
 
 
 def poisson_width(n: int, rate: float) -> int:
-    """Padded width: mean plus ten standard deviations plus ten, at most n (exceeded with probability below 1e-19)."""
+    """Compute the padded width: mean plus ten deviations plus ten, at most n (exceeded with chance below 1e-19)."""
     mean = n * rate
     return min(n, math.ceil(mean + 10.0 * math.sqrt(mean * (1.0 - rate)) + 10.0))
 

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.cli.main import verb_names
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -65,5 +65,5 @@ def test_every_verb_is_told_of():
 
 def test_every_page_of_the_documentation_is_reached_from_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    reached = {page for page in PAGES if f"docs/{page.name}" in readme}
-    assert [page.name for page in PAGES if page.parent.name == "docs" and page not in reached] == []
+    pages = [page.relative_to(ROOT).as_posix() for page in PAGES]
+    assert [page for page in pages if page.startswith("docs/") and page not in readme] == []

@@ -23,9 +23,11 @@ from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
-NOW = [page for page in PAGES if page != "docs/dropped.md"]
-"""All but the page of what is gone."""
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
+)
 QUICK = {"show", "list", "account"}
 OWN = ("mine.", "examples/", "example2026", "NAME")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
@@ -114,7 +116,7 @@ def calls_in_sentences():
     """Calls of a verb with further words; what stands in capitals is in another's place."""
     verbs = "|".join(program.verb_names())
     pattern = re.compile(rf"`(?:dpsco |python -m dpsco_bench )?((?:{verbs}) [^`]+)`")
-    found = {call: page for page in NOW for call in pattern.findall(TEXTS[page])}
+    found = {call: page for page in PAGES for call in pattern.findall(TEXTS[page])}
     return [pytest.param(shlex.split(call), id=f"{page}: {call}") for call, page in found.items()]
 
 
@@ -141,7 +143,7 @@ def calls_of(page, programs):
     return [shlex.split(line, comments=True) for line in shown if re.match(rf"(?:{programs}) ", line)]
 
 
-@pytest.mark.parametrize("page", NOW)
+@pytest.mark.parametrize("page", PAGES)
 def test_targets_and_variables_of_make_exist(page):
     targets = set(re.findall(r"^([\w.-]+):", MAKE, re.M))
     variables = set(re.findall(r"^(\w+) *\?=|\$\((?:if )?\$?\(?(\w+)\)", MAKE, re.M))
@@ -151,13 +153,13 @@ def test_targets_and_variables_of_make_exist(page):
     assert {word.partition("=")[0] for word in words if "=" in word} <= variables
 
 
-@pytest.mark.parametrize("page", NOW)
+@pytest.mark.parametrize("page", PAGES)
 def test_scripts_exist(page):
     scripts = [word for call in calls_of(page, "python") for word in call[1:] if word.endswith(".py")]
     assert [file for file in scripts if not (ROOT / file).is_file()] == []
 
 
-@pytest.mark.parametrize("page", [page for page in NOW if calls_of(page, r"(?:\.venv/bin/)?snakemake")])
+@pytest.mark.parametrize("page", [page for page in PAGES if calls_of(page, r"(?:\.venv/bin/)?snakemake")])
 def test_calls_of_snakemake_have_its_options_and_our_configuration_and_targets(page):
     from snakemake.cli import get_argument_parser
 

@@ -49,27 +49,12 @@ def within(used, budget):
     return all(mine <= most for mine, most in zip(used, budget, strict=True))
 
 
-def test_the_page_says_what_is_recorded():
-    """Of rows: how many threads they have, and what lies on the stack."""
-    said = " ".join((Path(__file__).parents[2] / "docs" / "fused.md").read_text().split())
-    (_, (one, _)), (warp, (same, _)), *more = WIDTHS.items()
-    assert one == same == 32
-    threads = ", ".join([f"a warp up to d = {warp}", *(f"{n} threads up to {d:,}" for d, (n, _) in more)])
-    assert f"A block of threads makes the steps of one row: {threads}. Wider rows run the listing." in said
+def test_one_kernel_alone_uses_the_stack():
     recorded = {key.split()[0]: by for key, by in json.loads(BUDGETS.read_text()).items() if "THREADS" in key}
     stacks = {
         (file, a, used[1]) for file, by in recorded.items() for used_by in by.values() for a, used in used_by.items()
     }
     assert [key for key in stacks if key[2]] == [("papers/bassily2021/fused/poly_sfw.cu", "100", 16)]
-    assert "A row stays in registers; one-pass Frank-Wolfe has 16 bytes of a thread on the stack for sm_100." in said
-
-    used = [by["90"][0] for kernels in recorded_by_size().values() for by in kernels.values()]
-    assert f"| {min(used)}-{max(used)} registers, no spills | both" in said
-
-
-def recorded_by_size():
-    """Budgets of the kernels that move rows."""
-    return {key: by for key, by in json.loads(BUDGETS.read_text()).items() if "THREADS" in key}
 
 
 def test_a_text_has_its_includes_in_place():

@@ -186,5 +186,5 @@ def test_the_last_report_is_what_its_figures_say():
     assert page == gpu.report(ROOT / "docs" / "gpu.json")
     assert found["tests"]["passed"] and {row["profile"] for row in found["verdicts"]} == {"smoke", "ci"}
     assert len({row["paper"] for row in found["verdicts"] if row["same"] and row["card_s"]}) == 2
-    for text in ((ROOT / "README.md").read_text(), (ROOT / "docs" / "fused.md").read_text()):
+    for text in ((ROOT / "README.md").read_text(), (ROOT / "docs" / "internals" / "fused.md").read_text()):
         assert ("not yet run on a device" in text) == found["machine"]["emulated"]

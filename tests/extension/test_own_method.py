@@ -28,7 +28,7 @@ def done(outcome):
 def test_the_page_shows_the_files_as_they_are():
     shown = (ROOT / "docs" / "own.md").read_text()
     blocks = re.findall(r"```(?:python|yaml)\n(.*?)```", shown, re.DOTALL)
-    for path in (METHOD, CLAIM, "examples/own_batches.py", "examples/paper/example2026/findings.py"):
+    for path in (METHOD, CLAIM, "examples/own_batches.py"):
         assert (ROOT / path).read_text() in blocks, f"{path} differs from what docs/own.md shows"
 
 

@@ -1,4 +1,4 @@
-"""Try seeded defects: ``python -m tests.mutants [NAME ...]``, by default all of them, and write docs/mutants.md.
+"""Try seeded defects: ``python -m tests.mutants [NAME ...]``, by default all of them.
 
 A name is that of a mutant or of a layer. The exit status is 0 if every defect is caught.
 """
@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 
 from tests.mutants.bench import Bench, Outcome
 from tests.mutants.catalogue import LAYERS, Mutant, complaint, read
-from tests.mutants.page import PAGE, write
 
 
 def chosen(names: Sequence[str], mutants: Sequence[Mutant]) -> list[Mutant]:
@@ -27,8 +26,7 @@ def chosen(names: Sequence[str], mutants: Sequence[Mutant]) -> list[Mutant]:
 def main(names: Sequence[str]) -> int:
     """Try the mutants of some names; 0 if all are caught, 1 if not, 2 for what cannot be tried."""
     try:
-        mutants = read()
-        tried = chosen(names, mutants)
+        tried = chosen(names, read())
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -38,9 +36,6 @@ def main(names: Sequence[str]) -> int:
     bad = [found.mutant.id for found in outcomes if not found.good]
     if bad:
         print(f"not caught: {', '.join(bad)}", file=sys.stderr)
-    elif outcomes:
-        write(mutants, outcomes)
-        print(PAGE)
     return int(bool(bad)) if outcomes else 2
 
 

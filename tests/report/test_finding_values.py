@@ -102,8 +102,8 @@ def charged(*shares, calibration="paper", id="c", part="p"):
 def test_what_noise_spends_is_the_largest_share_of_the_printed_noise():
     scores = [charged(0.2, math.nan, 0.4), charged(0.9, calibration="accounted"), charged(0.8, id="other")]
     assert of_scores(*scores).spent("c") == 0.4 and of_scores(*scores).spent("c", "other") == 0.8
-    assert of_scores(*scores).worst("c", "p", "accounted").real == 1.8
-    for read in (lambda: of_scores(*scores).spent("gone"), lambda: of_scores(charged()).worst("c", "p")):
+    assert of_scores(*scores).charged("c", "p", "accounted")[0].real == 1.8
+    for read in (lambda: of_scores(*scores).spent("gone"), lambda: of_scores(charged()).charged("c", "p")):
         with pytest.raises(NotMeasured, match="no noise in profile ci"):
             read()
 
@@ -175,7 +175,7 @@ def test_the_finding_on_real_data_is_said_of_points_that_support_it():
     """Per cent are rounded outwards."""
     said = families(of_board(*real_data(low=0.90446, high=0.55454)))
     assert said.title == (
-        "With 1,024 real records the least private risk is at most 9.56 % below the starting point's up to eps = 1, "
+        "On 1,024 real records the least private risk is at most 9.56 % below the starting point's up to eps = 1, "
         "and 44.5 to 44.6 % below it at eps = 4"
     )
     assert "at all 6 points, 0 of them ties" in said.sentence and "at all 3, 0 of them ties" in said.sentence

@@ -1,1 +1,1 @@
-"""What bounds of papers are: their registry and notation, and what they may look at."""
+"""Bounds of papers: their registry, their notation, and the values that they may read."""

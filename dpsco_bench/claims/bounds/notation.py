@@ -72,7 +72,7 @@ class Text:
     names: frozenset[str]
 
     def has(self, label: str) -> bool:
-        """Whether there is an alternative of this label."""
+        """Check whether there is an alternative of this label."""
         return any(found == label for found, _, _ in self.cases)
 
     def value(self, lookup: Lookup, label: str = "") -> float:
@@ -215,7 +215,7 @@ class _Reader:
         raise self._error()
 
     def _enclosed(self, opening: str) -> list[Node]:
-        """What stands between brackets, separated by commas."""
+        """Split the text between brackets at its commas."""
         bars, self._bars = self._bars, 0
         inner = [self._sum()]
         while self._take(","):

@@ -91,7 +91,7 @@ def _level(result: Any) -> str:
 
 
 def screen(result: Any) -> Iterator[str]:
-    """The verdict, and what it rests on."""
+    """Print the verdict, and what it rests on."""
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
         f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"

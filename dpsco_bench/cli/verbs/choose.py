@@ -83,7 +83,7 @@ def execute(args: argparse.Namespace) -> int:
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
     measured = Layout("").measured
-    with Shown(measured, args.limit) as shown:
+    with Watched(measured, args.limit) as shown:
         found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
     files = _write(found, args.out)
     if args.json:
@@ -95,7 +95,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-class Shown:
+class Watched:
     """Shows each method as soon as some of its replicates are done: a live table on a terminal, else a line."""
 
     def __init__(self, measured: Measured, limit: float) -> None:
@@ -107,7 +107,7 @@ class Shown:
         self.measured, self.limit, self.last, self.pace = measured, limit, 0.0, ""
         self.risks: dict[str, tuple[float, float, int]] = {}
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> Watched:
         if self.live:
             self.live.start()
         return self

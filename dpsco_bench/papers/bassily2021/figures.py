@@ -42,7 +42,7 @@ BLUE_TO_ORANGE = LinearSegmentedColormap.from_list("methods", ["#0072B2", "#f7f7
     "Closed formulas (Bassily, Guzman, Nandi 2021, Section 2; Su, Zhao, Wang 2023, Section 2).",
 )
 def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
-    """The kappa_q of every rule against d, by closed formulas; nothing of the profile is needed."""
+    """Draw the kappa_q of every rule against d, by closed formulas; nothing of the profile is needed."""
     return [_kappa_panel(p) for p in (1.0, 1.05)]
 
 
@@ -99,7 +99,7 @@ def saturation_panels(inputs: Inputs) -> Sequence[Panel]:
     "Exact law, and claim bassily2021.thm4, part lnk.",
 )
 def vertices_panels(inputs: Inputs) -> Sequence[Panel]:
-    """The exact law of the noise-dominated regime against K, with what was measured."""
+    """Draw the exact law of the noise-dominated regime against K, with the measured values."""
     claim = next((c for c in inputs.claims if c.id == "bassily2021.thm4"), None)
     row = next((r for r in claim.rows if r.part == "lnk_law" and r.values), None) if claim else None
 
@@ -138,7 +138,7 @@ def map_panels(inputs: Inputs) -> Sequence[Panel]:
 
 
 def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
-    """By d and n: (measured ratio, ratio of the bounds)."""
+    """Sort by d and n: (measured ratio, ratio of the bounds)."""
     claim = next((c for c in inputs.claims if c.id == "bassily2021.smd_sfw"), None)
     rows: dict[int, dict[int, tuple[float, float]]] = {}
     for part in claim.parts if claim else ():
@@ -151,7 +151,7 @@ def ratios_by_size(inputs: Inputs) -> dict[int, dict[int, tuple[float, float]]]:
 
 
 def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
-    """How often mirror descent is better, and where the paper's rule says so."""
+    """Say how often mirror descent is better, and where the paper's rule says so."""
     found = [(d, n, measured) for d, row in rows.items() for n, (measured, _) in row.items()]
     if not found:
         return "Mirror descent against Frank-Wolfe: not measured together"
@@ -160,7 +160,7 @@ def map_message(rows: dict[int, dict[int, tuple[float, float]]]) -> str:
 
 
 def _ratios(frank_wolfe: Sizes, mirror: Sizes) -> dict[int, tuple[float, float]]:
-    """By n: (measured ratio, ratio of the bounds)."""
+    """Sort by n: (measured ratio, ratio of the bounds)."""
     found = {}
     above, below = (compiled("bassily2021.thm9", text) for text in (FRANK_WOLFE, MIRROR_DESCENT))
     for i, (first, second) in enumerate(zip(frank_wolfe.cells, mirror.cells, strict=True)):

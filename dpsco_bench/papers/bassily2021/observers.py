@@ -1,4 +1,4 @@
-"""What the proofs of Bassily, Guzman, Nandi 2021 say about a run on linear losses, as extras of its rows."""
+"""Quantities of the proofs of Bassily, Guzman, Nandi 2021 on linear losses, as extras of a run's rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsco_bench.problems.objective import Objective
 
 
 def _linear(objective: Objective, rows: int) -> tuple[LinearLosses, np.ndarray]:
-    """The problem, and the mean record of each row, ``(rows, d)``: minus the gradient of the risk, everywhere."""
+    """Return the problem and the mean record of each row, ``(rows, d)``: minus the risk's gradient, everywhere."""
     problem = cast(LinearLosses, objective.problem)
     return problem, np.repeat(problem.means, rows // len(problem.means), axis=0)
 

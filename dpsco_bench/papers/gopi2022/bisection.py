@@ -1,4 +1,4 @@
-"""Where a condition along a line ends, for many lines at once."""
+"""Bisection along many lines at once, for the place where a condition ends."""
 
 from __future__ import annotations
 

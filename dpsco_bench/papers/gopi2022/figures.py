@@ -36,7 +36,7 @@ axis_labels(
 
 BLACK = "#1a1a1a"
 LABEL_HEIGHT = 0.16
-"""Of half the height of an axis."""
+"""Share of half the height of an axis."""
 LEFTMOST = 1.0015
 """R-hat below which a label to the left would cross the axis."""
 SHIFTED = 0.03
@@ -129,7 +129,7 @@ def _law_epsilon(factor: float, epsilon: float, delta: float) -> float:
 
 
 def _crossing(factor: float, delta: float) -> float:
-    """The claimed epsilon above which the law's exceeds it."""
+    """Find the claimed epsilon above which the law's exceeds it."""
     return float(brentq(lambda e: _law_epsilon(factor, e, delta) - e, 1e-4, 50.0, rtol=1e-6))
 
 

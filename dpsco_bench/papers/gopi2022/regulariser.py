@@ -39,7 +39,7 @@ class NormRegulariser:
 
     @property
     def q(self) -> float:
-        """Its norm: p for 1 < p <= 2, ``1 + 1/ln size`` for p = 1, 2 for p > 2."""
+        """Exponent of its norm: p for 1 < p <= 2, ``1 + 1/ln size`` for p = 1, 2 for p > 2."""
         return 1.0 + 1.0 / math.log(self.size) if self.p == 1 else min(self.p, 2.0)
 
     @property
@@ -51,7 +51,7 @@ class NormRegulariser:
 
     @property
     def dual(self) -> float:
-        """The same exponent, as `lp_mirror.MirrorNorm` names it."""
+        """Same exponent, as `lp_mirror.MirrorNorm` names it."""
         return self.q
 
     @property

@@ -47,7 +47,7 @@ def projected_queries(
 
 @dataclass(frozen=True)
 class CountPlace:
-    """Where a count was taken."""
+    """Place where a count was taken."""
 
     n: int
     d: int
@@ -57,7 +57,7 @@ class CountPlace:
 
     @classmethod
     def of(cls, cell: CellEvidence) -> CountPlace:
-        """Of a cell."""
+        """Make the place of a cell."""
         return cls(**{f.name: getattr(cell.context, f.name) for f in fields(cls)})
 
 
@@ -86,7 +86,7 @@ class QueryRow:
 
     @property
     def where(self) -> str:
-        """The setting in words."""
+        """Describe the setting in words."""
         known = vars(self.setting) if self.setting else {}
         numbers = [f"{parameter_symbol(k)}\u00a0=\u00a0{plain(v)}" for k, v in known.items() if is_number(v)]
         return ", ".join([*numbers, *(v for v in known.values() if isinstance(v, str))]) or NOTHING
@@ -100,7 +100,7 @@ class QueryRow:
 
 @computed("gopi2022.queries")
 def queries_table(text: TableText, inputs: Inputs) -> ReportTable:
-    """Every formula of the table's file: claimed exponents beside measured ones, counts beside projected ones."""
+    """Tabulate every formula of the file: claimed exponents beside measured ones, counts beside projected ones."""
     scores = [s for claim in inputs.claims if claim.id == CLAIM for s in claim_scores(claim)]
     rows: list[QueryRow] = []
     for entry in text.rows:
@@ -144,7 +144,7 @@ def _largest_ratio(scores: list[Score]) -> float | None:
 
 
 def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
-    """Of every part of the profile the cell nearest to the common size."""
+    """Choose, for every part of the profile, the cell nearest to the common size."""
     rows = []
     for score in scores:
         row = score.row
@@ -178,7 +178,7 @@ def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str, float]:
 
 
 def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:
-    """The claimed exponents that the profile does not measure, or nothing can."""
+    """List the claimed exponents that the profile does not measure, or nothing can."""
     reason = entry.own.get("unmeasured", "exponents: not in this profile")
     missing = {part.partition("_")[0]: e for part, e in entry.own["exponents"].items() if part not in measured}
     return [QueryRow(entry.row, reason, None, ", ".join(missing), ", ".join(missing.values()))] if missing else []

@@ -59,7 +59,7 @@ def width_panels(inputs: Inputs) -> Sequence[Panel]:
 
 
 def width_message(inputs: Inputs) -> str:
-    """Where the risk follows the width, as the verdicts of the two theorems have it."""
+    """Say where the risk follows the width, by the verdicts of the two theorems."""
     words = {
         row.part: row.word
         for claim in inputs.claims

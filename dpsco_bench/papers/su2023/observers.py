@@ -1,4 +1,4 @@
-"""What Remark 1 of Su, Zhao, Wang 2023 says about a run, as extras of its rows."""
+"""Quantities of Remark 1 of Su, Zhao, Wang 2023 about a run, as extras of its rows."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def largest_local_epsilon(n: int, delta: float) -> float:
 
 
 def shuffled_epsilon(local: float, n: int, delta: float) -> float:
-    """The theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`); delta in (0, 1)."""
+    """Compute the theorem's ``F(local, n, delta)``, also outside its range (`largest_local_epsilon`)."""
     require_nonnegative("local epsilon", local)
     require_count("n", n)
     require_delta(delta)
@@ -40,9 +40,9 @@ def shuffled_epsilon(local: float, n: int, delta: float) -> float:
 
 
 def local_budget(epsilon: float, delta: float, n: int) -> tuple[float, float, float]:
-    """What each record may spend for (epsilon, delta) after shuffling.
+    """Find the epsilon that each record may spend for (epsilon, delta) after shuffling.
 
-    Raises Refusal where the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
+    Raises Refusal if the theorem's range is empty. Returns the largest epsilon_0 in the theorem's range with
     ``F(epsilon_0, n, delta/2) <= epsilon``, its delta_0, and the rho for which rho-zCDP implies both.
     """
     require_target(epsilon, delta)

@@ -14,7 +14,7 @@ card_probe("wang2017.noisy_sgd", CardProbe("wang2017.noisy_sgd_bst14", "ridge_lo
 
 @goal("P1_dp_svrg", "DP-SVRG, compiled, against its listing")
 def cases() -> Iterator[BenchCase]:
-    """One epoch of single records on `ridge_logistic`."""
+    """List one epoch of single records on `ridge_logistic`."""
 
     def cell(d: int, steps: int) -> Cell:
         options = {"epochs": 1, "inner_steps": steps}

@@ -120,7 +120,7 @@ def _stiffness(steps: int, marker: str) -> tuple[float, float]:
 
 
 def _reach(cell: CellEvidence) -> float:
-    """Of a measured cell, whose gradients' bound is 1."""
+    """Compute the reach of a measured cell, whose gradients' bound is 1."""
     c = cell.context
     return reach_of(c.n, c.d, c.epsilon, c.delta, c.constants.smoothness * 0.5 * c.constants.diameter)
 

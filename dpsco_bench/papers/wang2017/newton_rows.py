@@ -32,7 +32,7 @@ STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
 
 
 def suits(mean: MeanTerms, weight: float) -> bool:
-    """Whether a problem is small, and a ridge makes every Hessian regular."""
+    """Check that a problem is small, and that a ridge makes every Hessian regular."""
     n, d = mean.data.features.shape
     return mean.regularisation + weight > 0.0 and n * d * d <= MOST_PRODUCTS
 
@@ -75,7 +75,7 @@ class _Rows:
     ridge: Array
 
     def of(self, rows: Array) -> _Rows:
-        """Some of the rows."""
+        """Select some of the rows."""
         return replace(self, linear=self.linear[rows], ridge=self.ridge[rows])
 
     def value(self, x: Array) -> Array:
@@ -157,7 +157,7 @@ def _line_search(rows: _Rows, x: Array, direction: Array, value: Array, decremen
 
 
 def _polished(rows: _Rows, x: Array, good: Array) -> tuple[Array, Array, Array]:
-    """A few full Newton steps of each row, as long as they shorten its gradient."""
+    """Make a few full Newton steps of each row, as long as they shorten its gradient."""
     gradient, hessian = rows.slopes(x)
     norms, todo = np.linalg.norm(gradient, axis=1), np.arange(len(x))
     for _ in range(POLISHING_STEPS):

@@ -1,4 +1,4 @@
-"""What the axes of figures call the options of this paper."""
+"""Names of this paper's options on the axes of figures."""
 
 from dpsco_bench.report.wording import axis_labels
 

@@ -15,11 +15,14 @@ from dpsco_bench.problems.objective import Objective
 Array = np.ndarray
 BLOCK_ROUNDS = 64
 ROUNDING = 1e-14
-"""What rounding may cause in a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
+"""Largest rounding error of a sum, relative to the sum of the absolute values of its terms (about 50 units)."""
 SUMS = ("regret", "_left", "_size", "_linear", "_squares", "_penalty_sum", "_penalty_difference", "largest_loss")
-"""What `Rounds` adds up: ``<g + gamma, w - x*>``; ``<beta grad L(x) - g - gamma, w - x*>``; the absolute values of both
-together; ``<loss, w - x*>``; ``beta ||w - x*||^2``; and for regularisers with a value its sum and difference between w
-and x*, and the largest loss over its bound, which is no sum."""
+"""Sums that `Rounds` keeps.
+
+``<g + gamma, w - x*>``; ``<beta grad L(x) - g - gamma, w - x*>``; the absolute values of both together;
+``<loss, w - x*>``; ``beta ||w - x*||^2``; for regularisers with a value its sum and its difference between w and x*;
+and the largest loss over its bound, which is no sum.
+"""
 MOMENTS = {"quarter": 4, "half": 2, "last": 1}
 """Rounds ``n/4``, ``n/2`` and ``n - 1`` at which moments are kept."""
 
@@ -79,7 +82,7 @@ class Rounds(RoundObserver):
             self._add_up(objective)
 
     def reference(self, objective: Objective) -> tuple[Array, Array, Array] | None:
-        """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None where nothing is observed.
+        """x*, and ``m (R, d)`` and ``h (d,)`` of the population's gradient ``m + h x``; None if nothing is observed.
 
         For the loops that compute `SUMS` as they go.
         """
@@ -93,7 +96,7 @@ class Rounds(RoundObserver):
 
     @staticmethod
     def stops(n: int, ends: int) -> list[int]:
-        """Rounds up to the last one, ``ends``, whose states are to be shown (`summed`)."""
+        """List the rounds, up to the last one, ``ends``, whose states are to be shown (`summed`)."""
         moments = (n - 1 if part == 1 else n // part for part in MOMENTS.values())
         return sorted({ends, *(t for t in moments if 1 <= t < ends)})
 
@@ -113,7 +116,7 @@ class Rounds(RoundObserver):
         return {**found, **self._sides(objective, to_numpy(output).astype(np.float64))}
 
     def _add_up(self, objective: Objective) -> None:
-        """Sums over the kept rounds: blocks of rounds cost far less than rounds one by one."""
+        """Add up the kept rounds: blocks of rounds cost far less than rounds one by one."""
         if not self._rounds:
             return
         betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
@@ -122,7 +125,7 @@ class Rounds(RoundObserver):
         self._add_block(objective, betas, w, x, released, loss)
 
     def _add_block(self, objective: Objective, betas: Array, w: Array, x: Array, released: Array, loss: Array) -> None:
-        """Sums over rounds whose states are stacked, ``(k, R, d)``."""
+        """Add up rounds whose states are stacked, ``(k, R, d)``."""
         away = w - self._best
         plain = _inner(released, away)
         error = betas * _population_gradient(objective, x) - released

@@ -44,7 +44,7 @@ class Conversion:
 
 
 def conversion(epsilon: float, delta: float) -> Conversion:
-    """What the printed rho of a target is worth (Zhang, Tran, Cutkosky 2022, section 1.1)."""
+    """Convert a target's printed rho to epsilon (Zhang, Tran, Cutkosky 2022, section 1.1)."""
     rho = epsilon / (2.0 * sqrt(log(1.0 / delta)))
     return Conversion(epsilon, delta, rho, gdp_mu(epsilon, delta), gdp_epsilon(rho, delta))
 

@@ -126,7 +126,7 @@ def least_scale(
 
 
 def always_drawn(population: int, size: int, replacement: bool) -> bool:
-    """Whether every batch has the record, always equally often."""
+    """Check that every batch has the record, always equally often."""
     return population == 1 or (size == population and not replacement)
 
 
@@ -170,7 +170,7 @@ class CopiesBound:
 
     @classmethod
     def of(cls, shift: float, population: int, size: int, rest: float) -> CopiesBound:
-        """Of a batch, with so many numbers of copies that at most ``rest`` is left out."""
+        """Make the law of a batch, with so many numbers of copies that at most ``rest`` is left out."""
         from scipy.stats import binom  # as in `solve.root`
 
         law, rate, most = binom(size, 1.0 / population), -math.expm1(size * math.log1p(-1.0 / population)), 1
@@ -191,7 +191,7 @@ class CopiesBound:
         return GaussianPair(self.shift, self.rate, False).moments(tail)
 
     def divergence(self, epsilon: Floats) -> Floats:
-        """The bound at every ``epsilon`` >= 0, the least over shares of ``a'/a`` up to some k and none beyond."""
+        """Bound it at every ``epsilon`` >= 0: the least over shares of ``a'/a`` up to some k, none beyond."""
         small = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / self.rate)
         large = epsilon - math.log(self.rate) + np.log1p((self.rate - 1.0) * np.exp(-np.maximum(epsilon, 1.0)))
         log_a = np.where(epsilon < 1.0, small, large)
@@ -202,7 +202,7 @@ class CopiesBound:
         return self.rest + self.rate * np.minimum(np.min(bounds, axis=0), 1.0)
 
     def _shared(self, log_a: Floats, share: Floats, most: int) -> Floats:
-        """With a share of its own for up to so many copies."""
+        """Bound it with a share of its own for up to so many copies."""
         shifts, logs = self.shift * np.arange(1, len(self.weights) + 1)[:, None], np.log(self.weights)[:, None]
         known = sum(self.weights[k] * _gaussian_divergence(log_a, (k + 1) * self.shift) for k in range(most))
         with np.errstate(divide="ignore"):

@@ -60,7 +60,7 @@ class GaussianPair:
         return upper, (1.0 - self.rate) * still + self.rate * _normal_masses(cuts, -self.shift)
 
     def rounded(self, edges: Floats) -> tuple[Floats, Floats]:
-        """As `masses`, but the logarithm of the lower probability, which may be far below the smallest float."""
+        """Round as `masses` does, by the logarithm of the lower probability, which may be below the smallest float."""
         cuts = np.concatenate(([-np.inf], self.output(edges), [np.inf]))
         lower = _log_normal_masses(cuts, 0.0)
         if self.replace:
@@ -146,7 +146,7 @@ class AnchoredPair:
         return mean, float(masses @ (loss - mean) ** 2)
 
     def rounded_losses(self, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
-        """As `rounded_losses` of a pair whose loss grows."""
+        """Round as `rounded_losses` does for a pair whose loss grows."""
         low, high = self.loss_range(tail)
         loss, log_masses = self._cells(tail, min(_MOST_CELLS, max(_CELLS, 4 * math.ceil((high - low) / spacing))))
         place = np.rint(loss / spacing).astype(np.int64)

@@ -15,7 +15,7 @@ where ``r = s/sigma``.
 Normal ``b`` and any move of norm at most ``s``: the ratio is at most ``exp(t r + r^2/2)`` outside an event of
 probability ``delta`` in which the norm of ``b``'s projection exceeds ``t sigma``, on the space in which the move stays
 for every ``x``. That norm over sigma is chi-distributed with as many degrees of freedom as the space has dimensions: 2
-for generalised linear records (then ``t = sqrt(2 ln(1/delta))``), d where nothing is known of the move.
+for generalised linear records (then ``t = sqrt(2 ln(1/delta))``), d if nothing is known of the move.
 
 ``b`` of density proportional to ``exp(-||b||/scale)``: the ratio is at most ``exp(s/scale)``, and delta is 0.
 """
@@ -54,32 +54,32 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 
 
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
-    """The ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
+    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
 
-    Raises Refusal where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal if the Jacobian alone uses up ``epsilon``.
     """
     require_target(epsilon, delta)
     return tail_ratio(epsilon, log_jacobian, _tail(delta))
 
 
 def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
-    """Upper bound ``t r + r^2/2 + log_jacobian`` with a tail bound ``t`` of one's own, such as `chi_tail`."""
+    """Upper bound ``t r + r^2/2 + log_jacobian`` with your own tail bound ``t``, such as `chi_tail`."""
     require_nonnegative("ratio", ratio)
     require_nonnegative("log_jacobian", log_jacobian)
     return tail * ratio + 0.5 * ratio * ratio + log_jacobian
 
 
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
-    """The ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
+    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
 
-    Raises Refusal where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal if the Jacobian alone uses up ``epsilon``.
     """
     rest = _rest(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
 
 
 def chi_tail(delta: float, dimension: int) -> float:
-    """The ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
+    """Compute the ``1 - delta`` quantile of the norm of ``dimension`` independent standard normals."""
     require_delta(delta)
     require_count("dimension", dimension)
     return math.sqrt(float(chdtri(dimension, delta)))
@@ -93,9 +93,9 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 
 
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
-    """The ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
+    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
 
-    Raises Refusal where the Jacobian alone uses up ``epsilon``.
+    Raises Refusal if the Jacobian alone uses up ``epsilon``.
     """
     return _rest(epsilon, log_jacobian)
 

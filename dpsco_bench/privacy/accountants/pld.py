@@ -46,7 +46,7 @@ Discretiser = Callable[[float, float], list[LossMasses]]
 
 
 class Spread(Protocol):
-    """What choosing a grid asks of a pair of distributions; see `losses.GaussianPair`."""
+    """Interface of a pair of distributions for choosing a grid; see `losses.GaussianPair`."""
 
     @property
     def shift(self) -> float: ...
@@ -108,7 +108,7 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
 
 
 def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
-    """As `poisson_gaussian_epsilon`, of several queries at rates and noises of their own.
+    """Bound epsilon as `poisson_gaussian_epsilon` does, for several queries with their own rates and noises.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _chernoff_epsilon(parts: list[tuple[LossMasses, int]], delta: float, mu: flo
 
 
 def _distribution(loss: LossMasses, steps: int = 1) -> PrivacyLossDistribution:
-    """The library's object, padded with zeros to a few standard deviations of the composed loss.
+    """Build the library's object, padded with zeros to a few standard deviations of the composed loss.
 
     The library takes the orders of its Chernoff bounds from the length of the list; for a short list and many steps
     they are far too large, and the composed grid becomes thousands of times longer than the loss.

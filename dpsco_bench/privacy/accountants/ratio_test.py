@@ -78,7 +78,7 @@ def coordinate_epsilon(
 
 
 def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: float, weights: Sequence[float]) -> float:
-    """The same for a change by ``shift`` in every one of the d coordinates, r > 2; 0 where the law is not resolved."""
+    """Bound epsilon for a change by ``shift`` in every one of d coordinates, r > 2; 0 if the law is not resolved."""
     _checked(shift, steps, dimension, delta)
     if dimension * (0.5 - 1.0 / r) < _LEAST_TILT:
         return 0.0
@@ -99,7 +99,7 @@ def spread_epsilon(shift: float, steps: int, r: float, dimension: int, delta: fl
 
 
 def _power(base: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
-    """``base ** exponent`` by squaring, for an exponent >= 1: NumPy's own takes a logarithm for each number."""
+    """Compute ``base ** exponent`` by squaring, exponent >= 1: NumPy's own takes a logarithm for each number."""
     result = base.copy()
     for bit in bin(exponent)[3:]:
         np.square(result, out=result)
@@ -199,7 +199,7 @@ def _mixture(law: Callable[[int], Floats], weights: Sequence[float], delta: floa
 
 
 def _joined(moved: Floats, still: Floats) -> tuple[Floats, Floats]:
-    """Both laws with the unlikely values at either end joined to the last likely one there."""
+    """Join the unlikely values at either end of both laws to the last likely one there."""
     likely = np.flatnonzero(still > _RESOLVED)
     if len(likely) < 2:
         return np.ones(1), np.ones(1)

@@ -78,7 +78,7 @@ _CHERNOFF_ORDERS = 24
 
 
 REVERSED, VANISHING = "two opposed records", "a record with a contribution and one without"
-"""What the two pairs of neighbours differ in."""
+"""Differences within the two pairs of neighbours."""
 
 
 def accountant_name() -> str:
@@ -115,7 +115,7 @@ def single_index_epsilon(
 def single_index_tests(
     shift_over_sigma: float, steps: int, population: int, delta: float, anchor: float = 0.0
 ) -> dict[str, float]:
-    """The bound of each pair that `single_index_epsilon` tests, by its name: `REVERSED` and `VANISHING`."""
+    """Compute the bound of each pair that `single_index_epsilon` tests, by name: `REVERSED` and `VANISHING`."""
     if population == 1 or shift_over_sigma in (0.0, math.inf):
         moved = shift_over_sigma - anchor if shift_over_sigma < math.inf else math.inf
         return {REVERSED: gaussian.gdp_epsilon(2.0 * abs(moved) * math.sqrt(steps), delta)}
@@ -212,7 +212,7 @@ def threshold_epsilon(
 
 
 def _sum_range(masses: Floats, steps: int, tail: float) -> tuple[int, int]:
-    """Indices outside which the sum of ``steps`` draws has at most ``steps * tail``, by Chernoff's bound."""
+    """Find indices outside which the sum of ``steps`` draws has at most ``steps * tail``, by Chernoff's bound."""
     points = np.arange(len(masses), dtype=np.float64)
     mean = float(points @ masses)
     with np.errstate(divide="ignore"):

@@ -42,7 +42,7 @@ def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> flo
 
 
 def least_factor(epsilon: float, rho: float, rate: float, steps: int, delta: float) -> float:
-    """By how much the noise must be multiplied for the bound to be at most epsilon; infinity where nothing suffices.
+    """Find the factor on the noise at which the bound is at most epsilon; infinity if none suffices.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def total_delta(t: float, epsilon: float, tau: float) -> float:
 
 
 def total_epsilon(t: float, tau: float, delta: float) -> float:
-    """Least epsilon at which `total_delta` is at most delta; NaN where its minimum is above delta.
+    """Least epsilon at which `total_delta` is at most delta; NaN if its minimum is above delta.
 
     As a function of ``e^epsilon`` it is convex, with its minimum where ``Phi(-epsilon/t - t/2) = tau``.
     """

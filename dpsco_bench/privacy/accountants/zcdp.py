@@ -53,7 +53,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
 
 
 def _rho_at(x: float, delta: float) -> float:
-    """The rho whose best order is ``a = 1 + e^x``."""
+    """Compute the rho whose best order is ``a = 1 + e^x``."""
     return -(math.log(delta) + math.log1p(math.exp(x))) * math.exp(-2.0 * x)
 
 

@@ -1,1 +1,1 @@
-"""How the queries of one plan compose: one module per currency."""
+"""Composition of the queries of one plan: one module per currency."""

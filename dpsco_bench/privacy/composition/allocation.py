@@ -18,7 +18,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound; where no record is left over, that of a batch which is known.
+    """Charge an upper bound; if no record is left over, that of a known batch.
 
     Raises Refusal for several queries, noise of another kind, or noise that changes.
     """
@@ -39,7 +39,7 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 
 def _alone(plan: Plan) -> tuple[Query, float]:
-    """The query, and the probability that a record takes part in one of its releases."""
+    """Return the query, and the probability that a record takes part in one of its releases."""
     query = plan.queries[0]
     order = query.records
     if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:

@@ -16,7 +16,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound."""
+    """Charge an upper bound."""
     query = plan.queries[0]
     rule = RULES[type(query)]
     return Charge(rule.epsilon(query, scales[query.name], delta), "upper", rule.accountant())

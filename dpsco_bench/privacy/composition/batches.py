@@ -18,7 +18,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound. Raises Refusal for several queries, noise of another kind, or noise that changes."""
+    """Charge an upper bound. Raises Refusal for several queries, noise of another kind, or noise that changes."""
     query, batch = _alone(plan)
     epsilon = fixed_size.batch_epsilon(
         gdp_shift(query, scales[query.name]), *_sizes(batch, query), delta, isinstance(batch, WithReplacement)
@@ -35,9 +35,9 @@ def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 
 def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> tuple[float, float] | None:
-    """What the generic bound for zCDP on batches without replacement gives, for comparison.
+    """Compute the generic zCDP bound for batches without replacement, for comparison.
 
-    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None where the
+    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None if the
     noise is normal, not zCDP, or on no drawn batches.
     """
     if len(plan.queries) != 1:

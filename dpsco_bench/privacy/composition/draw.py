@@ -24,7 +24,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """Upper bounds: of the target law's epsilon, and of that of its draw, NaN where nothing is known of the sampler."""
+    """Upper bounds: of the target law's epsilon, and of that of its draw, NaN if nothing is known of the sampler."""
     query = _alone(plan)
     t = query.sensitivity * math.sqrt(query.releases) / scales[query.name]
     law, status = gaussian.gdp_epsilon(t, delta), query.sampler_status

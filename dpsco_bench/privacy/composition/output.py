@@ -42,7 +42,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """The parameter is in proportion to one over the scale."""
+    """Compute the scales; the parameter is in proportion to one over the scale."""
     (query,) = plan.queries
     return {query.name: level(plan, 1.0) / gaussian.gdp_mu(privacy.epsilon, privacy.delta)}
 

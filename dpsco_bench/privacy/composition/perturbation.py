@@ -30,7 +30,7 @@ def covers(plan: Plan) -> bool:
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound, since what is released is a function of the noisy mean, not the mean itself."""
+    """Charge an upper bound: the release is a function of the noisy mean, not the mean itself."""
     linear, cover = _split(plan)
     k, ratio = linear.releases, linear.sensitivity / scales[linear.name]
     covering = cover.sensitivity * math.sqrt(cover.releases) / scales[cover.name] if cover else 0.0
@@ -45,7 +45,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Least noise of the linear term beside covering noise that takes `COVER` of the budget.
 
-    Raises Refusal where Jacobian and covering noise use up epsilon.
+    Raises Refusal if Jacobian and covering noise use up epsilon.
     """
     linear, cover = _split(plan)
     k, epsilon, delta = linear.releases, privacy.epsilon, privacy.delta

@@ -26,12 +26,12 @@ _opposed = lru_cache(maxsize=1024)(single_index.opposed_epsilon)
 
 
 def covers(plan: Plan) -> bool:
-    """Whether there may be a test of one of the queries, whatever its noise."""
+    """Check that one of the queries may have a test, whatever its noise."""
     return any(map(_is_tested, plan.queries))
 
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
-    """Best lower bound from tests of one query of the plan; None where there is no test for any.
+    """Best lower bound from tests of one query of the plan; None if there is no test for any.
 
     Of a draw it may be the exact value.
 
@@ -42,13 +42,13 @@ def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge
 
 
 def deciding_test(plan: Plan, scales: Mapping[str, float], delta: float) -> tuple[Charge, Query] | None:
-    """The bound of `lower_bound`, with the query that is tested."""
+    """Find the bound of `lower_bound`, with the query that is tested."""
     bounds = [(bound, q) for q in plan.queries if (bound := _query_bound(q, scales[q.name], delta)) is not None]
     return max(bounds, key=lambda found: found[0].epsilon, default=None)
 
 
 def _is_tested(query: Query) -> bool:
-    """Whether there is a test of a query: of draws, of normal noise on drawn batches, of generalised Gaussian noise."""
+    """Check that a query has a test: draws, normal noise on drawn batches, generalised Gaussian noise."""
     if query.factors(0, 1) is not None:
         return False
     if isinstance(query, DrawQuery) or (query.is_normal and chance(query.records) is not None):
@@ -77,7 +77,7 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
 
 
 def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: float, counts: list[float]) -> Charge:
-    """Counting and, of few releases, likelihood ratios: of a change along an axis, and of one as large everywhere."""
+    """Bound by counting and, for few releases, likelihood ratios: changes along an axis, and equal everywhere."""
     epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
     found = [Charge(epsilon, "lower", counting.accountant_name(), pair="axis")]
     if 0.0 < shift < math.inf and steps <= _MOST_RELEASES:
@@ -91,7 +91,7 @@ def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: floa
 
 
 def chance(records: Records) -> float | None:
-    """Probability that a release looks at the record at all, where batches are drawn; None where they are not."""
+    """Probability that a release looks at the record at all, where batches are drawn; None if they are not."""
     if isinstance(records, SingleIndex):
         return 1.0 / records.population
     if isinstance(records, WithoutReplacement):
@@ -102,7 +102,7 @@ def chance(records: Records) -> float | None:
 
 
 def _counts(records: Records) -> list[float] | None:
-    """Probabilities that a release looks at the record 0, 1, 2, ... times; None where nothing is known of them."""
+    """Probabilities that a release looks at the record 0, 1, 2, ... times; None if nothing is known of them."""
     if isinstance(records, Full | Disjoint):
         return [0.0, 1.0]
     if isinstance(records, WithoutReplacement):

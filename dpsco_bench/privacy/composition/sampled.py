@@ -20,12 +20,12 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether all noise is normal and some query draws its records."""
+    """Check that all noise is normal and some query draws its records."""
     return all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries)
 
 
 def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """An upper bound; for a single-index query of a plan that leaks, a lower one."""
+    """Charge an upper bound; for a single-index query of a plan that leaks, a lower one."""
     sampled, others = _split(plan)
     mu = math.sqrt(total_cost(others, scales))
     if len(sampled) > 1:
@@ -47,7 +47,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
-    """The bounds of `single_index.single_index_tests` for a query on one record a release, as it is answered."""
+    """Compute the bounds of `single_index.single_index_tests` for a query on one record a release, as answered."""
     assert isinstance(query.records, SingleIndex)
     n, shift = query.records.population, _stretch(query) * query.contribution / scale
     anchor = 0.5 * shift / n if isinstance(query, AnchoredQuery) else 0.0
@@ -55,9 +55,9 @@ def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Queries with a share get it of the squared Gaussian-DP budget; the sampled ones take what is left.
+    """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones take the rest.
 
-    Several of these have one noise multiplier. Raises InputError where it is not the sampled queries alone that have no
+    Several of these have one noise multiplier. Raises InputError if it is not the sampled queries alone that have no
     share.
     """
     sampled, others = _split(plan)
@@ -95,7 +95,7 @@ def _last_scale(query: Query, privacy: PrivacySpec, mu: float, spent: float) -> 
 
 
 def _stretch(query: Query) -> float:
-    """By how much normal noise feels a shift more than its norm says: 1 in l2."""
+    """Compute how much more than its norm normal noise feels a shift: 1 in l2."""
     return math.sqrt(query.norm_kappa or 1.0)
 
 

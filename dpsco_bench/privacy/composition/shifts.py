@@ -22,7 +22,7 @@ from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def covers(plan: Plan) -> bool:
-    """Whether all queries are such and none draws its records at random."""
+    """Check that all queries are of this kind and none draws its records at random."""
     return all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries)
 
 
@@ -34,7 +34,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Queries with a share get it of the squared budget; of the others, disjoint blocks all get what is left.
+    """Give queries with a share their part of the squared budget; disjoint blocks each get all of the rest.
 
     Raises InputError: see `check_shares`.
     """

@@ -23,7 +23,7 @@ ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "cla
 PARTS = {
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "others", "api"),
-    "How it is built": ("design", "benchmarks", "fused", "scaling", "gpu", "mutants"),
+    "How it is built": ("design", "benchmarks", "scaling", "gpu"),
 }
 """Pages in the order of the guide; what the documentation has besides follows."""
 MAILED = (*PARTS["Reading"], "choosing", "accounting", "benchmarks")

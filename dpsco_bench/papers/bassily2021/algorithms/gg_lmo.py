@@ -56,7 +56,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
 
 @plan.run
 def gg_lmo(objective, plan, mechanism):
-    """One release, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
+    """Release once, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
     gradient = mechanism.release("gradient", objective.mean_gradient(objective.start))
     x = objective.domain.minimise_linear(gradient)
     objective.observe(x)

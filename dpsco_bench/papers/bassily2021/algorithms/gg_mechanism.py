@@ -39,7 +39,7 @@ def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
 
 @plan.run
 def gg_mechanism(objective, plan, mechanism):
-    """The start less the noisy gradient there, ``(R, d)``."""
+    """Return the start less the noisy gradient there, ``(R, d)``."""
     x = objective.start - mechanism.release("release", objective.mean_gradient(objective.start))
     objective.observe(x)
     return x

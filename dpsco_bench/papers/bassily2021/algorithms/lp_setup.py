@@ -1,4 +1,4 @@
-"""What the methods on l_p balls share: the order p of their ball and the step towards a vertex."""
+"""Setup of the methods on l_p balls: the order p of their ball and the step towards a vertex."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = Any
 
 
 def ball_order(c: Constants, low: float, high: float, source: str) -> float:
-    """The p of an l_p ball as domain, with losses that are Lipschitz in the same norm.
+    """Read the p of an l_p ball as domain, with losses that are Lipschitz in the same norm.
 
     Raises InputError for another set or another p.
 

@@ -25,7 +25,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 3, Theorems 11 and 12"
     least_norm=1.0,
 )
 def plan(given: Setting, *, norm_rule: str = "best") -> Plan:
-    """Steps eta = ln n/(2 sqrt n) on a running gradient estimate: n/2 records first, then sqrt n batches of sqrt(n)/2.
+    """Frank-Wolfe steps ln n/(2 sqrt n) on a running gradient estimate: n/2 records, then sqrt n batches of sqrt(n)/2.
 
     Every record enters one release, so that the larger of the two charges is the whole. Sensitivities come from the
     batch sizes that are run. L1 is what the problem declares: with a linear loss its true value 0 would switch the

@@ -115,7 +115,7 @@ def _gradient(objective, plan, mechanism, x, t):
 
 
 def _working_epsilon(given: Setting, unit: float, risk: str) -> float:
-    """The eps that the schedule is made for; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
+    """Compute the eps of the schedule; ``unit`` is ``kappa_q sqrt(d l)/n``, the square of the paper's eps'."""
     choice_option("risk", risk, ("empirical", "population"), SOURCE)
     if given.variant != "fullbatch" and given.epsilon > 1:
         raise InputError("epsilon", given.epsilon, "at most 1 for batches with replacement", SOURCE)

@@ -23,7 +23,7 @@ SOURCE = "Bassily, Guzman, Nandi 2021, Algorithm 1, Theorems 3 and 4"
     least_norm=1.0,
 )
 def plan(given: Setting) -> Plan:
-    """Steps eta = ln(n/ln K)/n towards the vertex of least noisy score against a recursive gradient estimate.
+    """Frank-Wolfe steps eta = ln(n/ln K)/n to the vertex of least noisy score against a recursive gradient estimate.
 
     ``paper``: Laplace scales b_t = 2 s_t sqrt(n l)/eps with
     s_t = max{(1-eta)^t 2 L0 M/n, 2 eta (L1 M^2 + L0 M)}. ``accounted``: one multiplier on all b_t for which the worst
@@ -92,6 +92,6 @@ def vertex_count(c: Constants, d: int) -> int:
 
 
 def polytope_of(objective):
-    """The polytope of the run: explicit vertices as the problem lists them, or those of the l1 ball."""
+    """Find the polytope of the run: explicit vertices as the problem lists them, or those of the l1 ball."""
     domain = objective.domain
     return domain if isinstance(domain, Polytope) else CrossPolytope(objective.start.shape[-1], domain.radius)

@@ -22,7 +22,7 @@ def plan(given: Setting) -> Plan:
 
 @plan.run
 def sample_minimiser(objective, plan, mechanism):
-    """One look at all records, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
+    """Look once at all records, ``(R, d)``; the gradient of a linear loss is the same everywhere."""
     x = objective.domain.minimise_linear(objective.mean_gradient(objective.start))
     objective.observe(x)
     return x

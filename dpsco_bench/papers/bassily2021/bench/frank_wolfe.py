@@ -38,12 +38,12 @@ class FrankWolfeTask:
 
     @cached_property
     def plan(self) -> Plan:
-        """Its schedule."""
+        """Return its schedule."""
         return self.cell.plan("none", 0)[1]
 
     @property
     def scales(self) -> np.ndarray:
-        """Of the Laplace noise of every release, shape ``(N + 1,)``."""
+        """Compute the scales of the Laplace noise of every release, shape ``(N + 1,)``."""
         (query,) = self.plan.queries
         return SCALE * np.asarray(query.factors(0, self.plan.steps + 1))
 

@@ -10,7 +10,7 @@ from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 @fused("bassily2021.noisy_sgd", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
-    """As the listing: the mean of x^1..x^T, of which the first is the start and the last new iterate is none."""
+    """Run the listing compiled: the mean of x^1..x^T, from the start to the iterate before the last step."""
     x = objective.start
     total = x.copy()
     projected_run(objective, mechanism, x, total, plan.step, lambda t, k: np.arange(t + 1, t + k + 1) < plan.steps)

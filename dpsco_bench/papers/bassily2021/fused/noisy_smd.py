@@ -13,7 +13,7 @@ from dpsco_bench.problems.forms import form_of
 
 
 def takes_steps(objective, plan, mechanism):
-    """Whether there is a step, and each record's gradient is known where batches are drawn."""
+    """Check that there is a step, and that each record's gradient is known where batches are drawn."""
     if plan.steps == 1:
         return False
     return isinstance(plan.query("gradient").records, Full) or form_of(objective.problem) is not None
@@ -21,7 +21,7 @@ def takes_steps(objective, plan, mechanism):
 
 @fused("bassily2021.noisy_smd", supports=takes_steps, form=False)
 def noisy_smd(objective, plan, mechanism):
-    """As the listing; returns the mean of x^1..x^T."""
+    """Run the listing compiled; return the mean of x^1..x^T."""
     start, norm = objective.start, SmoothNorm(plan.p, objective.start.shape[-1], plan.norm_rule)
     geometry = smooth_mirror(norm, plan.p, objective.domain.radius)
     if isinstance(plan.query("gradient").records, Full):

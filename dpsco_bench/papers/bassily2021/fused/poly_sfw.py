@@ -53,7 +53,7 @@ def add_vertex(x, best, eta, radius):
 
 @compiled
 def vertex_steps(x, before, estimate, rows, records, form, noise, scale, eta, radius, lazy):
-    """Steps of all rows: estimate, least noisy score, towards its vertex.
+    """Make steps of all rows: estimate, least noisy score, towards its vertex.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def launch_vertex_steps(x, before, estimate, rows, records, form, noise, scale, 
 
 
 def on_the_l1_ball(objective, plan, mechanism):
-    """Whether vertices are those of the l1 ball, which have no list."""
+    """Check that vertices are those of the l1 ball, which have no list."""
     return getattr(objective.domain, "name", "") == "l1_ball"
 
 
 @fused("bassily2021.poly_sfw", supports=on_the_l1_ball, device=on_the_l1_ball)
 def poly_sfw(objective, plan, mechanism):
-    """As the listing; returns the last iterate."""
+    """Run the listing compiled; return the last iterate."""
     polytope, eta, N = CrossPolytope(objective.start.shape[-1], objective.domain.radius), plan.step, plan.steps
     before = objective.start
     estimate = objective.xp.ascontiguousarray(objective.range_gradient(before, 0, N))

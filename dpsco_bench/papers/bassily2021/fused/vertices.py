@@ -16,14 +16,14 @@ with suppress(ImportError):  # then the listings run
 
 @vector_piece
 def ordered(value):
-    """An integer in the order of the numbers, and its own inverse by `number`: negative ones are turned over."""
+    """Map to an integer in the order of the numbers; `number` inverts it: negative ones are turned over."""
     bits = np.float64(value).view(np.int64)
     return np.int64(bits ^ np.int64((bits >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF)))
 
 
 @vector_piece
 def number(bits):
-    """The number of which `ordered` is that integer."""
+    """Invert `ordered`."""
     return np.int64(bits ^ np.int64((bits >> np.int64(63)) & np.int64(0x7FFFFFFFFFFFFFFF))).view(np.float64)
 
 
@@ -53,7 +53,7 @@ def first_of(values, found):
 
 @exact_piece
 def vertex_work(count, lazy):
-    """What `noisy_vertex` writes to, made once for many steps: marks with their number, and room for a row of noise."""
+    """Allocate the arrays of `noisy_vertex` once for many steps: marks with their number, and a row of noise."""
     kept = count if lazy[0] >= 0.0 else 0
     noise, words = _new_row(kept)
     return np.zeros(kept + 1, np.int64), noise, words
@@ -87,7 +87,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy, w
 
 @exact_piece
 def drawn_vertex(scores, largest, step, replicate, scale, threshold, key, work):
-    """As `noisy_vertex`, with noise drawn here: as much as it takes where the scores are close together."""
+    """Find a vertex as `noisy_vertex` does, and draw noise here: as much as it takes if scores are close together."""
     seen, noise, words = work
     if 2.0 * largest <= scale * threshold:
         seen[scores.size] += 1

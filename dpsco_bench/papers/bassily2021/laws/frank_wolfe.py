@@ -32,7 +32,7 @@ def winning_probabilities(u: float, vertices: int) -> tuple[float, float]:
         return 1.0 - 0.5 * np.exp(y) if y < 0 else 0.5 * np.exp(-y)
 
     def chance(shift: float) -> float:
-        """The score of one vertex is lowered by ``shift``, that of the opposite one raised by it."""
+        """Compute the chance of a vertex; ``shift`` lowers its score and raises the opposite one's."""
 
         def density(y: float) -> float:
             return 0.5 * np.exp(-abs(y + shift)) * survival(y) ** others * survival(y - shift)

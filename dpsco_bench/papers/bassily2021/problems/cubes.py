@@ -43,7 +43,7 @@ class CubeFixed(Cube):
         return self.scale * np.repeat((2.0 * self.pluses / self.count - 1.0)[:, None], self.dimension, axis=1)
 
     def sample(self, n: int, draws: Draws) -> Any:
-        """The pattern; ``n`` is the cell's."""
+        """Build the pattern; ``n`` is the cell's."""
         return ShiftedRows(n, self.dimension, draws, self.pluses, self.scale)
 
 
@@ -61,14 +61,14 @@ class ShiftedRows(LinearSample):
         self._offsets = np.arange(d) * n // d
 
     def mean(self, first: int, count: int) -> np.ndarray:
-        """All records together have the mean that the signal sets, exactly."""
+        """Average all records: exactly the mean that the signal sets."""
         if count < self.n:
             return super().mean(first, count)
         means = np.repeat(self.scale * (2.0 * self.pluses / self.n - 1.0), self.replicates)
         return np.broadcast_to(means[:, None], (self.rows, self.d))
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """A record is a plus where it lies less than k rows behind the column's offset, cyclically."""
+        """Choose records: a plus lies less than k rows behind the column's offset, cyclically."""
         _, k = self.per_row(self.pluses, 2)
         behind = indices[:, :, None] - self._offsets
         plus = ((behind >= 0) & (behind < k)) | (behind < k - self.n)
@@ -104,7 +104,7 @@ class CubeVertices(LinearLosses):
 
     @cached_property
     def feasible_set(self) -> Polytope:
-        """The corners."""
+        """Corners."""
         return Polytope(np.array(list(product((1.0, -1.0), repeat=self.dimension))))
 
     @property

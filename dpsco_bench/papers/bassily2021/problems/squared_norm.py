@@ -30,7 +30,7 @@ class SquaredNorm(Problem):
 
     @cached_property
     def smooth(self) -> SmoothNorm:
-        """The norm."""
+        """Norm."""
         return SmoothNorm(self.p, self.dimension, self.norm_rule)
 
     @property

@@ -1,4 +1,4 @@
-"""What the chains of this paper's samplers keep beside their last states."""
+"""Diagnostics that the chains of this paper's samplers keep beside their last states."""
 
 from __future__ import annotations
 

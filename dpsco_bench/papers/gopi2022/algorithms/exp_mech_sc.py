@@ -29,7 +29,7 @@ SOURCE = f"{PAPER}, Theorems 5 and 6"
     parts=sampler_parts,
 )
 def plan(given: Setting, *, sampler: str = "auto", sweeps: int | None = None, accountant: str = "theorem") -> Plan:
-    """One draw from exp(-k F_D), k = (n t/S)^2 mu, for mu-strongly convex losses.
+    """Single draw from exp(-k F_D), k = (n t/S)^2 mu, for mu-strongly convex losses.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from dpsco_bench.samplers.keyed import KeyedDraws
 
 
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
-    """One chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
+    """Run one chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
 
     For linear losses on an l_p ball.
     """

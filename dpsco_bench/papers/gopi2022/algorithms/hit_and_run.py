@@ -13,7 +13,7 @@ from dpsco_bench.samplers.keyed import KeyedDraws
 
 
 def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
-    """One chain per replicate from the centre along random lines, on any l_p or Schatten ball.
+    """Run one chain per replicate from the centre along random lines, on any l_p or Schatten ball.
 
     Each density costs n value queries, none for linear losses. For losses that can be evaluated.
     """

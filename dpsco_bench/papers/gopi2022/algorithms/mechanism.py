@@ -38,7 +38,7 @@ _SWEEPS = """sweeps : int
 
 
 def mechanism(sampler: Sampler, source: str, variants: Mapping[str, tuple[str, ...]] = VARIANTS) -> Algorithm:
-    """The algorithm ``gopi2022.<name of the sampler>``, one draw by it with the schedule of Theorem 3 or 4.
+    """Register ``gopi2022.<name of the sampler>``: one draw by it with the schedule of Theorem 3 or 4.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ SOURCE = f"{PAPER}, Table 1 (non-private rate); textbook step"
     least_norm=1.0,
 )
 def plan(given: Setting) -> Plan:
-    """One pass of stochastic mirror descent with mirror map r, step sqrt(2 Theta/(G^2 n)), average iterate.
+    """Single pass of stochastic mirror descent with mirror map r, step sqrt(2 Theta/(G^2 n)), average iterate.
 
     Parameters
     ----------

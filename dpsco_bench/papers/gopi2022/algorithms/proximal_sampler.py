@@ -43,7 +43,7 @@ from dpsco_bench.samplers.keyed import KeyedDraws
 SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")
 MOST_ATTEMPTS = 1000
-"""Of a Gaussian on a ball; a draw that needs more is capped."""
+"""Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
 
 
 @algorithm(
@@ -116,7 +116,7 @@ def plan(
 
 
 def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
-    """The chains at the law that leaves half of delta to tau."""
+    """Run the chains at the law that leaves half of delta to tau."""
     t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
     k, mu = temperature.at(s.loss_range / (G * t))
     return ProximalRate(k, mu, euclidean_lipschitz(G, s.constants.norm, s.d), k * G * s.constants.diameter)
@@ -138,7 +138,7 @@ def proximal_sampler(
     corner: bool = False,
     chains: Any = ProximalSampler,
 ) -> np.ndarray:
-    """The alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
+    """Run the alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
 
     ``chains`` makes what runs, of `ProximalSampler`'s arguments.
     """

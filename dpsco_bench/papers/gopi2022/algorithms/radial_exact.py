@@ -13,7 +13,7 @@ from dpsco_bench.papers.gopi2022.samplers.radial import sample_radius
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 MOST_ROUNDS = 1000
-"""Of proposals, where the regulariser is in another norm."""
+"""Most rounds of proposals, where the regulariser is in another norm."""
 
 
 def radial_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:

@@ -28,7 +28,7 @@ def plan(
     sweeps: int | None = None,
     accountant: str = "theorem",
 ) -> Plan:
-    """One draw from exp(-k (F_D + mu r)); erm: k = n t sqrt(d/Theta)/S, mu = S sqrt(d/Theta)/(n t).
+    """Single draw from exp(-k (F_D + mu r)); erm: k = n t sqrt(d/Theta)/S, mu = S sqrt(d/Theta)/(n t).
 
     sco: k = sqrt((d + C2)/C1), mu = S^2 k/(n t)^2 with C1 = S^2 Theta/(n t)^2, C2 = G n t^2/S. r is the geometry's:
     ||x||_p^2/(2(p-1)) for 1 < p <= 2, (e^2 ln d/2) ||x||_q^2 with q = 1 + 1/ln d for p = 1, ||x||_2^2/2 for p >= 2; for

@@ -1,4 +1,4 @@
-"""What the mechanisms of this paper share: the setting, its refusals, the single draw and what its sampler proves."""
+"""Setting of this paper's mechanisms: its refusals, the single draw, and what its sampler proves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVALUATED = {"replace_one": ("accounted",), "printed": ("paper",)}
 Samplers of losses that are only evaluated have no limit without noise."""
 CONVENTIONS = ("centred", "diameter")
 ACCOUNTANTS = ("theorem", "pairs")
-"""What charges a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
+"""Accountants of a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
 SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
@@ -45,7 +45,7 @@ LINEAR = ("linear", "axis_linear")
 
 @dataclass(frozen=True)
 class BallSetting(Setting):
-    """What the theorems cover: G and S in the norm of the domain, d the ambient dimension."""
+    """Setting that the theorems cover: G and S in the norm of the domain, d the ambient dimension."""
 
     source: str
 
@@ -72,7 +72,7 @@ class BallSetting(Setting):
         return gdp_mu(self.epsilon, delta)
 
     def query(self, temperature: Temperature, status: str, tau: float = 0.0, pairs: Options | None = None) -> DrawQuery:
-        """The draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `pair_law`."""
+        """Declare the draw. A sampler with a proven distance leaves half of delta to it; ``pairs``: see `pair_law`."""
         delta = 0.5 * self.delta if status == "proven_tv" else self.delta
         printed = (
             self.loss_range / (self.constants.lipschitz * self.parameter(delta)) if self.variant == "printed" else None
@@ -110,7 +110,7 @@ def checked_setting(given: Setting, source: str) -> BallSetting:
 
 
 def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Temperature:
-    """The schedule of Theorem 3 (``erm``) or 4 (``sco``) with the range of the geometry's regulariser."""
+    """Compute the schedule of Theorem 3 (``erm``) or 4 (``sco``) with the range of the geometry's regulariser."""
     choice_option("schedule", schedule, ("erm", "sco"), s.source)
     choice_option("theta_convention", theta_convention, CONVENTIONS, s.source)
     theta = s.regulariser.theta(s.radius if theta_convention == "centred" else s.constants.diameter)
@@ -118,9 +118,9 @@ def regularised(s: BallSetting, schedule: str, theta_convention: str) -> Tempera
 
 
 def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> str:
-    """What a sampler proves on every data set of the problem's domain.
+    """Find the status that a sampler proves on every data set of the problem's domain.
 
-    Raises Refusal where it does not sample the law at all.
+    Raises Refusal if it does not sample the law at all.
     """
     losses, domain, p = s.constants.losses, s.constants.domain, s.constants.norm
     lp_ball = not isinstance(s.constants.ball, SchattenBall)
@@ -144,7 +144,7 @@ def sampler_status(sampler: str, s: BallSetting, regularised: bool = True) -> st
 
 
 def exact_sampler(s: BallSetting, regularised: bool = True) -> str:
-    """The sampler that is exact on every data set. Raises Refusal where there is none."""
+    """Find the sampler that is exact on every data set. Raises Refusal if there is none."""
     for sampler in EXACT:
         try:
             if sampler_status(sampler, s, regularised) == "exact":
@@ -181,7 +181,7 @@ def pair_law(s: BallSetting, sampler: str, regularised: bool) -> Options:
 def draw_plan(
     s: BallSetting, temperature: Temperature, sampler: str, sweeps: int | None = None, accountant: str = "theorem"
 ) -> Plan:
-    """The plan of one draw by one of `SAMPLERS`, charged by one of `ACCOUNTANTS`.
+    """Make the plan of one draw by one of `SAMPLERS`, charged by one of `ACCOUNTANTS`.
 
     Raises InputError, Refusal for an unknown sampler, one that does not fit, or a length for one that has none.
     """
@@ -215,7 +215,7 @@ def _module(sampler: str) -> str:
 
 
 def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:
-    """A plan with the schedule's quantities at the variant's own t, and the sampler's options."""
+    """Make a plan with the schedule's quantities at the variant's own t, and the sampler's options."""
     t = s.parameter(query.target_delta)
     k, weight = query.temperature.at(s.loss_range / (s.constants.lipschitz * t))
     law: Schedule = dict(radius=s.radius, p=s.constants.norm, losses=s.constants.losses, t=t, k=k, mu=weight)
@@ -226,13 +226,13 @@ def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str,
 
 
 def draw(objective: Any, plan: Plan, mechanism: Any) -> Any:
-    """The mechanism: one draw per replicate, ``(R, d)``."""
+    """Draw once per replicate: the mechanism, ``(R, d)``."""
     sampler = getattr(importlib.import_module(_module(plan.sampler)), plan.sampler)
     return drawn_by(sampler, objective, plan, mechanism)
 
 
 def drawn_by(sampler: Any, objective: Any, plan: Plan, mechanism: Any) -> Any:
-    """As `draw`, by a sampler that takes what the plan's takes."""
+    """Draw as `draw` does, by a sampler that takes the arguments of the plan's."""
     c = objective.problem.constants
     regularised = plan.rule != "strongly_convex"
     matrices = isinstance(c.ball, SchattenBall)

@@ -43,7 +43,7 @@ class Target:
     # --- what the private query asks for ---------------------------------------------------------------------
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
-        """One point per row; notes what the sampler spent, and what quadrature says of the risk."""
+        """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
         points = self._sampler(self, k, mu, draws)
         self.info.extras["value_queries"] = self.queries
         self._compare(self.mean_excess(k, mu))
@@ -78,9 +78,9 @@ class Target:
             extras["z_score"] = (float(risks.mean()) - expected) / error if error > 0 else math.nan
 
     def minimiser(self, mu: float) -> Array:
-        """The limit of an infinite temperature parameter: ``argmin F_D + mu r`` over the domain, in closed form.
+        """Compute the limit of infinite temperature in closed form: ``argmin F_D + mu r`` over the domain.
 
-        Raises Refusal where none is known.
+        Raises Refusal if none is known.
         """
         c, losses = self.own, self.losses
         weight = 0.0 if self.regulariser is None else 2.0 * mu * self.regulariser.coefficient
@@ -185,7 +185,7 @@ class Target:
 
 
 def _regularised_vertex(slope: np.ndarray, ball: Any, q: float, weight: float) -> np.ndarray | None:
-    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None where no closed form is known."""
+    """``argmin -<slope, x> + (weight/2) ||x||_q^2`` over a ball of some norm; None if no closed form is known."""
     if weight == 0.0:
         return np.asarray(ball.minimise_linear(-slope))
     if not isinstance(ball, Ball | LpBall):

@@ -43,7 +43,7 @@ def fill_uniform(out, first, count, key, step, replicate):
 
 @exact_piece
 def fill_integers(out, count, high, key, step, replicate):
-    """As `fill_uniform`, the first integers in [0, high): those of `Stream.integers`."""
+    """Fill as `fill_uniform` does, with the first integers in [0, high): those of `Stream.integers`."""
     kind, k0, k1 = np.uint32(INTEGER), np.uint32(key[0]), np.uint32(key[1])
     for i in range((count + 1) // 2):
         w0, w1, w2, w3 = _philox(np.uint32(i), np.uint32(step), np.uint32(replicate), kind, k0, k1)
@@ -97,7 +97,7 @@ def quantile(p, rest):
 
 @exact_piece
 def standard_normal(u):
-    """The normal variate of a uniform number in (0, 1)."""
+    """Turn a uniform number in (0, 1) into a normal variate."""
     return quantile(u, 1.0 - u)
 
 
@@ -135,7 +135,7 @@ def quantile_of_log(level):
 
 @called
 def fall(away, length):
-    """As the listing: ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
+    """Compute the listing's ``-log(Phi(-away - length)/Phi(-away))``, away >= `FAR`."""
     end = away + length
     y, z = 1.0 / (away * away), 1.0 / (end * end)
     terms = 1.0 - 2.5 * (y + z) + 37.0 / 3.0 * (y * y + y * z + z * z)
@@ -144,7 +144,7 @@ def fall(away, length):
 
 @called
 def below_the_end(u, away, length):
-    """As the listing: how far a u-quantile of a normal tail ``[-away - length, -away]`` lies below its end."""
+    """Compute the listing's distance of a u-quantile of a normal tail ``[-away - length, -away]`` below its end."""
     whole = fall(away, length)
     short = whole < 1.0
     wanted = -(math.log1p(math.expm1(-whole) * (1.0 - u)) if short else math.log(u + math.exp(-whole) * (1.0 - u)))
@@ -156,7 +156,7 @@ def below_the_end(u, away, length):
 
 @called
 def truncated_normal(u, mean, sd, high):
-    """As the listing: a normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
+    """Draw the listing's normal variate conditioned on ``[-high, high]``, by inversion in the left tail."""
     centre = abs(mean)
     low, top = (-high - centre) / sd, (high - centre) / sd
     if top > TAIL:

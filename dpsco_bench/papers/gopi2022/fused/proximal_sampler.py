@@ -35,13 +35,13 @@ FEW = 16
 """Rounds and attempts whose streams are known at first."""
 WIDTH = MOST_TERMS * (MOST_TERMS + 1) // 2
 CUBE, BALL, CUT = range(3)
-"""How a Gaussian on the ball is drawn: inverted, rejected, or cut to a half-space and rejected."""
+"""Ways to draw a Gaussian on the ball: inverted, rejected, or cut to a half-space and rejected."""
 DONE, MORE_ROUNDS, MORE_ATTEMPTS, FAILED = range(4)
 
 
 @exact_piece
 def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
-    """As `samplers.truncated.gaussian_on_ball` for infinite p, to point."""
+    """Draw as `samplers.truncated.gaussian_on_ball` does for infinite p, to point."""
     fill_uniform(u, 0, point.size, key, step, replicate)
     for j in range(point.size):
         point[j] = truncated_normal(u[j], mean[j], sd, radius)
@@ -49,7 +49,7 @@ def on_the_cube(point, mean, sd, radius, u, key, step, replicate):
 
 @called
 def on_a_ball(point, mean, sd, p, radius, u, keys, step, replicate):
-    """As `samplers.truncated.gaussian_on_ball` for finite p, to point; whether it is capped, -1 for want of keys."""
+    """Draw as `samplers.truncated.gaussian_on_ball` does for finite p, to point; is it capped, -1 for want of keys."""
     for attempt in range(MOST_ATTEMPTS):
         if attempt == len(keys):
             return -1
@@ -66,7 +66,7 @@ def on_a_ball(point, mean, sd, p, radius, u, keys, step, replicate):
 
 @called
 def tangent(mean, sd, law, work):
-    """What all attempts of `under_a_tangent` at one mean share: rows of work are slope, middle and normal.
+    """Compute the part that all attempts of `under_a_tangent` at one mean share: rows slope, middle and normal.
 
     Returns the level of the tangent and the logarithm of the half-space's probability.
     """
@@ -90,7 +90,7 @@ def tangent(mean, sd, law, work):
 
 @called
 def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, replicate):
-    """As `samplers.regularised_gaussian`, to point; whether it is capped, -1 for want of keys."""
+    """Draw as `samplers.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
     p, radius, _, c, q = law
     slope, middle, normal, d = work[0], work[1], work[2], mean.size
     for attempt in range(MOST_ATTEMPTS):
@@ -116,7 +116,7 @@ def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, repl
 
 @exact_piece
 def estimate(count, x, z, k, slopes, indices):
-    """As `samplers.proximal.estimate`, of differences of linear losses at z and x."""
+    """Estimate as `samplers.proximal.estimate` does, from differences of linear losses at z and x."""
     total, first = 1.0, 0
     for a in range(1, count + 1):
         product = 1.0
@@ -132,7 +132,7 @@ def estimate(count, x, z, k, slopes, indices):
 
 @called
 def gaussian(kind, point, mean, sd, law, tangent_at, work, u, keys, step, replicate):
-    """One of the kinds above, to point; whether it is capped, -1 for want of keys."""
+    """Draw one of the kinds above, to point; is it capped, -1 for want of keys."""
     if kind == CUBE:
         on_the_cube(point, mean, sd, law[1], u, keys[0], step, replicate)
         return 0
@@ -143,7 +143,7 @@ def gaussian(kind, point, mean, sd, law, tangent_at, work, u, keys, step, replic
 
 @compiled
 def proximal_steps(states, x, queries, capped, slopes, kind, law, oracle, thresholds, first, addresses, keys):
-    """Steps ``first ..`` of all chains, to ``states (steps, rows, d)``, from ``x (rows, d)``, which stays.
+    """Make steps ``first ..`` of all chains, to ``states (steps, rows, d)``, from ``x (rows, d)``, which stays.
 
     Parameters
     ----------
@@ -273,12 +273,12 @@ class CompiledChains:
 
 
 def compiled_sampler(target: Target, k: float, mu: float, draws: KeyedDraws, **options: Any) -> np.ndarray:
-    """As the sampler `proximal_sampler`."""
+    """Run the sampler `proximal_sampler`, compiled."""
     return proximal_sampler(target, k, mu, draws, chains=partial(CompiledChains, target, mu), **options)
 
 
 def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
-    """Whether the losses are linear and the same for all rows, and their slopes are few."""
+    """Check that the losses are linear and the same for all rows, and their slopes few."""
     problem = objective.problem
     shared = not problem.draws_per_replicate and not problem.signal_option
     d = problem.dimension
@@ -287,5 +287,5 @@ def _few_slopes(objective: Any, plan: Any, mechanism: Any) -> bool:
 
 @fused("gopi2022.proximal_sampler", supports=_few_slopes, form=False)
 def run(objective: Any, plan: Any, mechanism: Any) -> Any:
-    """As the listing."""
+    """Run the listing, compiled."""
     return drawn_by(compiled_sampler, objective, plan, mechanism)

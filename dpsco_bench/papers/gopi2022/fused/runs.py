@@ -1,4 +1,4 @@
-"""What fused chains share: tiles of sweeps, after each of which the states are shown as the listing shows them."""
+"""Runs of fused chains: tiles of sweeps, after each of which the states are shown as the listing shows them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def run_sweeps(watch: ChainWatch, x: Array, sweeps: int, advance: Callable[[int,
 
 
 def words(draws: Any, name: str) -> tuple[int, int]:
-    """The key of a named stream of a draw."""
+    """Return the key of a named stream of a draw."""
     first, second = draws.stream(name).key
     return int(first), int(second)

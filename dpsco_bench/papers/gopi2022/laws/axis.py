@@ -136,7 +136,7 @@ class AxisLaw:
         return tilt, axis, (-np.expm1(self.p * log_x)) ** (1.0 / self.p)
 
     def _mode(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        """Where the integrand over tau is largest."""
+        """Find where the integrand over tau is largest."""
         return ends(lambda tau: self._rises(axis, tau), np.zeros_like(reach), reach, _BISECTIONS)[0]
 
     def log_inner(self, axis: np.ndarray, reach: np.ndarray) -> np.ndarray:
@@ -156,6 +156,6 @@ class AxisLaw:
         return volume - self.c * (axis + tau**self.p) ** (2.0 / self.p)
 
     def _rises(self, axis: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Whether the integrand still rises at tau."""
+        """Check that the integrand still rises at tau."""
         power = tau**self.p
         return 2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2

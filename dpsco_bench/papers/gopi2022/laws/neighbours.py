@@ -78,7 +78,7 @@ class AxisNeighbours:
         return known, at
 
     def centre_epsilon(self, delta: float) -> float:
-        """The same for the pair about the centre of the ball alone, hence a lower bound; without a table."""
+        """Compute it for the pair about the centre of the ball alone, hence a lower bound; without a table."""
         low, high = self.tilts(np.zeros(1))
         first, second = (AxisLaw(self.p, self.d, float(tilt[0]), self.c) for tilt in (low, high))
         return pair_epsilon(first, second, delta)
@@ -123,7 +123,7 @@ class TiltedPairs:
         self._change = self._laws[1].log_mass - self._laws[0].log_mass
 
     def above(self, known: float, delta: float) -> tuple[float, int] | None:
-        """Largest least epsilon of these pairs and the number of its pair, None where it is at most ``known``."""
+        """Largest least epsilon of these pairs and the number of its pair, None if it is at most ``known``."""
         rows, low = np.arange(len(self._numbers)), known
         high = max(1.0, 2.0 * known)
         if not (worse := self._deltas(rows, low) > delta).any():

@@ -37,7 +37,7 @@ def double_exponential(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def bracket(log_density: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple[float, float]:
-    """An interval outside of which a log-concave density is below ``exp(-DEPTH)`` of its maximum.
+    """Find an interval outside of which a log-concave density is below ``exp(-DEPTH)`` of its maximum.
 
     Parameters
     ----------

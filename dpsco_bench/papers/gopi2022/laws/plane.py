@@ -49,7 +49,7 @@ class PlaneDensity:
 
     @cached_property
     def _rest(self) -> CubicSpline:
-        """What is smooth in the power: the log integral over tau less both other terms of `log`."""
+        """Compute the part that is smooth in the power: the log integral over tau less both other terms of `log`."""
         power = 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, _KNOTS)))
         if self.d == 2:
             return CubicSpline(power, np.zeros(_KNOTS))
@@ -83,7 +83,7 @@ class PlanarPair:
         return float(np.linalg.norm(self.change, ord=dual_exponent(self.plane.p)))
 
     def tilts(self, numbers: Array) -> tuple[Array, Array]:
-        """In y, beside the common one; as of `AxisNeighbours`."""
+        """Compute the tilts in y, beside the common one; as `AxisNeighbours` does."""
         half = np.full(len(numbers), 0.5 * self.shift)
         return -half, half
 
@@ -103,7 +103,7 @@ class PlanarPair:
         return np.asarray(self.tilt[0] * first + self.tilt[1] * second + self.plane.log(first, second))
 
     def _slices(self, y: Array) -> tuple[Array, Array, Array]:
-        """Of lines of constant y: the largest log density, and where it is above `DEPTH` below that; arrays (N,)."""
+        """Find, on lines of constant y, the largest log density and where it is within `DEPTH` of that; arrays (N,)."""
         nothing, far = np.zeros_like(y), np.full_like(y, 4.0)
         low = -ends(lambda z: self._log(y, -z) > -np.inf, nothing, far, _STEPS)[0]
         high = ends(lambda z: self._log(y, z) > -np.inf, nothing, far, _STEPS)[0]

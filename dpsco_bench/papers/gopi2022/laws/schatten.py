@@ -63,7 +63,7 @@ class SchattenLaw:
         return float(np.sum(gaps * weights))
 
     def mean_gap_error(self) -> float:
-        """Standard error of `mean_gap`; infinite where fewer than `LEAST_POINTS` count."""
+        """Estimate the standard error of `mean_gap`; infinite where fewer than `LEAST_POINTS` count."""
         gaps, weights = self._weighted
         if self.effective_points() < LEAST_POINTS:
             return math.inf

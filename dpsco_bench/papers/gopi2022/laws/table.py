@@ -66,5 +66,5 @@ class GapTable:
 
 @lru_cache(maxsize=16)
 def gap_table(p: float, d: int, c: float, reach: float) -> GapTable:
-    """The table of these parameters, made once."""
+    """Make the table of these parameters, once."""
     return GapTable(p, d, c, reach)

@@ -117,7 +117,7 @@ class BiasAxis(RegularisedLaw, CoinLinear):
 
     @property
     def unit(self) -> float:
-        """As the option says, at the cell's n."""
+        """Compute the unit that the option names, at the cell's n."""
         return 1.0 if self.unit_name == "fixed" else 1.0 / math.sqrt(self.count)
 
     def mean_excess(self, k: float, mu: float) -> float:
@@ -195,7 +195,7 @@ class DiagLinearP4(SharedLinear, CellFamily):
 
     @property
     def own_constants(self) -> Constants:
-        """As of all losses of the domain."""
+        """Constants of all losses of the domain."""
         return super().own_constants
 
 

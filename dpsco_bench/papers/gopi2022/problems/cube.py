@@ -42,7 +42,7 @@ class CubeOnehot(SharedLinear, CellFamily):
         return np.full(self.dimension, 1.0 / self.dimension)
 
     def draw(self, n: int, streams: Any) -> Data:
-        """The rotation, written out where it is small enough for others to look at."""
+        """Draw the rotation, written out where it is small enough for others to look at."""
         if n * self.dimension > WRITTEN_OUT:
             return Data(n)
         return Data(n, np.eye(self.dimension)[np.arange(n) % self.dimension], np.zeros(n))
@@ -79,7 +79,7 @@ class CubeOnehot(SharedLinear, CellFamily):
         return -float(np.abs(self._mean(data)).sum())
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Unit vectors of both signs, then random points of the l1 ball's boundary."""
+        """Return unit vectors of both signs, then random points of the l1 ball's boundary."""
         rng = np.random.default_rng(seed)
         rows = rng.laplace(size=(count, self.dimension))
         rows /= np.abs(rows).sum(axis=1, keepdims=True)
@@ -115,7 +115,7 @@ class LpOnehot(CubeOnehot):
         return -float(np.linalg.norm(self._mean(data), ord=dual_exponent(self.p)))
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Unit vectors of both signs, then random corners of a cube, all of dual norm 1."""
+        """Return unit vectors of both signs, then random corners of a cube, all of dual norm 1."""
         signs = np.sign(np.random.default_rng(seed).standard_normal((count, self.dimension)))
         rows = signs * self.dimension ** (1.0 / self.p - 1.0)
         corners = np.concatenate([np.eye(self.dimension), -np.eye(self.dimension)])[[0, self.dimension, 1]]

@@ -69,7 +69,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
         return np.eye(1, self.dimension)[0]
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Records on the sphere, or a number of them at the centre."""
+        """Draw records on the sphere, or put a number of them at the centre."""
         if self.placement == "centre":
             return Data(n)
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
@@ -77,12 +77,12 @@ class QuadraticBall(RegularisedLaw, CellFamily):
 
     @property
     def shares_records(self) -> bool:  # type: ignore[override]
-        """Whether all records are at the centre."""
+        """Check that all records are at the centre."""
         return self.placement == "centre"
 
     @property
     def population(self) -> bool:  # type: ignore[override]
-        """Whether records are random."""
+        """Check that records are random."""
         return self.placement == "sphere"
 
     @property

@@ -56,7 +56,7 @@ class RadialNorm(RegularisedLaw):
         return self.dimension
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """A subgradient of the norm; 0 at 0."""
+        """Compute a subgradient of the norm; 0 at 0."""
         xp, size = array_namespace(x), lp_norm(x, self.p)
         unit = x / xp.where(size > 0, size, xp.ones_like(size))
         if math.isinf(self.p):

@@ -71,7 +71,7 @@ class SchattenLinear(SharedLinear):
         return -1.0
 
     def mean_excess(self, k: float, mu: float) -> float:
-        """``E[1 - x_11]``. Raises InputError where its relative standard error is above `closed_form_error`."""
+        """``E[1 - x_11]``. Raises InputError if its relative standard error is above `closed_form_error`."""
         r = self.regulariser
         if math.isinf(k):
             return max(0.0, 1.0 - 0.5 / (mu * r.coefficient)) if mu > 0 else 0.0
@@ -84,7 +84,7 @@ Array = Any
 
 
 def certified(k: float, value: float, error: float, limit: float) -> float:
-    """A risk whose relative error is at most ``limit``. Raises InputError for another."""
+    """Return a risk whose relative error is at most ``limit``. Raises InputError for another."""
     if error > limit * value:
         raise InputError(
             "k", f"{k:.3g}", f"so large that the risk, {value:.3g} +- {error:.1g}, is known to {limit:.2g}"
@@ -122,7 +122,7 @@ class SchattenRadial(RadialNorm):
         return NormRegulariser(self.p, self.columns, matrices=True)
 
     def mean_gradient(self, x: Array, data: Any) -> Array:
-        """A subgradient of the norm, with the singular vectors of x; 0 at 0."""
+        """Compute a subgradient of the norm, with the singular vectors of x; 0 at 0."""
         xp = array_namespace(x)
         left, values, right = xp.linalg.svd(as_matrices(x, self.columns), full_matrices=False)
         slopes = super().mean_gradient(values, data)

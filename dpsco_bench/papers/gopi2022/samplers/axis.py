@@ -25,7 +25,7 @@ LARGE = 2.0**-10
 """Cells of more than this times the mass of the law are split first; that falls by `FINER` until enough is accepted."""
 FINER = 0.25
 MOST_PASSES, MOST_HALVINGS, MOST_CELLS = 10, 64, 2**19
-"""Where splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
+"""Limits at which splitting ends whatever is accepted; laws of up to 1024 dimensions come nowhere near."""
 MOST_ROUNDS = 1000
 """A round accepts about `ACCEPTED` or more of the rows; so many failures are an error of the envelope, not chance."""
 
@@ -82,7 +82,7 @@ class AxisEnvelope:
 
     @cached_property
     def law(self) -> AxisLaw:
-        """The law by quadrature: it says where cells are worth while."""
+        """Compute the law by quadrature: it says where cells are worth while."""
         return AxisLaw(self.p, self.d, self.kap, self.c)
 
     @cached_property
@@ -108,7 +108,7 @@ class AxisEnvelope:
 
     @cached_property
     def cells(self) -> Cells:
-        """What is proposed from.
+        """Compute the cells to propose from.
 
         The grid; where less than `ACCEPTED` would be accepted its largest cells are split until it is not. A wide cell
         that crosses the sphere needs that: its bound is the density of a corner outside the ball, which may be e^100
@@ -160,7 +160,7 @@ class AxisEnvelope:
         return np.concatenate([*kept, cells], axis=1)
 
     def _quarters(self, cells: Array) -> Array:
-        """Each cell cut at its centre, without the parts that lie outside the ball."""
+        """Cut each cell at its centre, without the parts that lie outside the ball."""
         left, right, low, high, _ = cells
         middle, centre = 0.5 * (left + right), 0.5 * (low + high)
         parts = [
@@ -206,7 +206,7 @@ class AxisEnvelope:
 
 
 def sample_axis(draws: KeyedDraws, p: float, d: int, kap: Array, c: float) -> Array:
-    """One point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
+    """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(kap x_1 - c ||x||_p^2)``.
 
     Raises InputError for arguments out of range. Raises NumericalFailure if rows remain without an accepted point after
     `MOST_ROUNDS`.

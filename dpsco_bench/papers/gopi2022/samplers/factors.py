@@ -104,7 +104,7 @@ class Factors:
         return np.where(self.v[rows] < 0.0, -x, x), accepted
 
     def sample(self, draws: KeyedDraws, name: str, first_step: int, steps: int, asked: Array, rows: Array) -> Array:
-        """One point for each step and row, ``(steps, m, d)``.
+        """Draw one point for each step and row, ``(steps, m, d)``.
 
         Parameters
         ----------

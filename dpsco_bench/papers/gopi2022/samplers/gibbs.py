@@ -72,7 +72,7 @@ class _PowerSum:
         self.total = self.powers.sum(axis=1)
 
     def norm(self) -> Array:
-        """The l_p norm."""
+        """Compute the l_p norm."""
         return self.total ** (1.0 / self.p)
 
     def room(self, j: int, radius: Array | float) -> Array:

@@ -20,7 +20,7 @@ STATES = 1 << 22
 
 
 def takes(xp: Any, q: float, p: float) -> bool:
-    """Whether the kernel knows a law, and the run is on a device: its conditional laws are truncated exponentials."""
+    """Check that the run is on a device and the kernel knows the law: its conditionals are truncated exponentials."""
     return bool(xp.__name__ == "cupy" and q < 2.0 and math.isfinite(p))
 
 
@@ -35,7 +35,7 @@ def sample_gibbs_there(
     sweeps: int,
     observe: Callable[[np.ndarray], None] = lambda x: None,
 ) -> np.ndarray:
-    """As `gibbs.sample_gibbs` from the origin with scale moves, on the host, for a CuPy ``xp``."""
+    """Draw as `gibbs.sample_gibbs` does from the origin with scale moves, on the host, for a CuPy ``xp``."""
     rows, d = v.shape
     x, tilts, powers = xp.zeros((rows, d)), xp.asarray(v), xp.empty((rows, 2, d))
     keys = (*key_words(draws.stream("gibbs").key), *key_words(draws.stream("scale").key))

@@ -69,7 +69,7 @@ class HalfLine:
         return np.where(mode > 0.0, -(safe**self.q) * bend, t * s - np.abs(s) ** self.q)
 
     def _ends(self, t: Array, mode: Array) -> tuple[Array, Array]:
-        """Where s is worth while: the density is above ``exp(-DEPTH)`` of its maximum."""
+        """Find where s is worth while: the density is above ``exp(-DEPTH)`` of its maximum."""
         far = 2.0 * mode + DEPTH + 1.0  # there the exponent is below -DEPTH for every q > 1 and t <= 0, and for t > 0
         far = np.where(t > 0.0, far * DEPTH, np.minimum(far, DEPTH / np.maximum(-t, 1e-9)))
         holds: Callable[[Array], Array] = lambda s: self._exponent(t, mode, s) > -DEPTH  # noqa: E731
@@ -82,5 +82,5 @@ class HalfLine:
 
 @lru_cache(maxsize=16)
 def half_line(q: float) -> HalfLine:
-    """The table of one exponent, made once."""
+    """Make the table of one exponent, once."""
     return HalfLine(q)

@@ -28,7 +28,7 @@ Array = np.ndarray
 ROWS, VALUES = 1024, 1 << 17
 """Rows that are looked at together and coordinates that are proposed at once; no number depends on them."""
 MOST_PROPOSALS = 1 << 15
-"""Of a row. One in fifty or more is accepted, so that a row without any is an error of the bound, not chance."""
+"""Most proposals of a row. One in fifty or more is accepted, so a row without any is an error of the bound."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LpEnvelope:
 
     @classmethod
     def of(cls, v: Array, c: float, q: float, p: float) -> LpEnvelope:
-        """With the better product of each row."""
+        """Make the proposal with the better product of each row."""
         product = LpProducts(np.abs(v), c, q, p).best()
         return cls(v, c, q, p, product, Factors(v, product.lam, product.eta, q, p))
 
@@ -81,7 +81,7 @@ class LpEnvelope:
 
 
 def sample_lp(draws: KeyedDraws, v: Array, c: float, q: float, p: float) -> Array:
-    """One point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(<v, x> - c ||x||_q^2)``.
+    """Draw one point of the unit l_p ball per row, ``(rows, d)``, of density ``~ exp(<v, x> - c ||x||_q^2)``.
 
     Raises InputError for arguments out of range, NumericalFailure for a row without a point after `MOST_PROPOSALS`.
 

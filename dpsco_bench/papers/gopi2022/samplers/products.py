@@ -45,13 +45,13 @@ class LpProducts:
     p: float
 
     def best(self) -> Product:
-        """Of each row the one of smaller mass."""
+        """Choose the one of smaller mass in each row."""
         one, other = self.whole(), self.with_last()
         better = other.log_mass < one.log_mass
         return Product(**{key: np.where(better, getattr(other, key), value) for key, value in vars(one).items()})
 
     def whole(self) -> Product:
-        """All coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
+        """Propose all coordinates from the product; the tangent touches at its mean of ``||x||_q^q``."""
         largest = self.v.max(axis=1)
 
         def multiplier(lam: Array) -> Array:
@@ -72,7 +72,7 @@ class LpProducts:
         return Product(lam, eta, np.zeros_like(lam), np.zeros(len(lam), dtype=int), most + eta, mass)
 
     def with_last(self) -> Product:
-        """The coordinate of the largest tilt last; of infinite mass where it is not drawn outwards.
+        """Put the coordinate of the largest tilt last; of infinite mass where it is not drawn outwards.
 
         Its tangents touch at x for ``|x_j|^q`` and at T for the room.
         """
@@ -133,7 +133,7 @@ class LpProducts:
 
     @property
     def _close(self) -> float:
-        """How equal means have to be: roots in roots need not be more exact than a tangent of curvature c asks for."""
+        """Compute how equal means have to be: roots in roots need only the accuracy of a tangent of curvature c."""
         return 1e-9 if self.q == self.p else min(1e-3, 0.03 / math.sqrt(self.c))
 
     @property
@@ -167,13 +167,13 @@ class LpProducts:
 
 
 def _positive(falls: Function, rises: Function, most: Array, close: float) -> Array:
-    """A positive number, at most ``most (N,)``, at which a falling and a rising function are equal."""
+    """Find a positive number, at most ``most (N,)``, at which a falling and a rising function are equal."""
     high = np.log(most)
     return np.exp(_root(lambda y: falls(np.exp(y)), lambda y: rises(np.exp(y)), high + math.log(LEAST), high, close))
 
 
 def _beside(centre: Array, falls: Function, rises: Function, most: Array, close: float) -> Array:
-    """The same for a multiplier in [0, most], about whose value ``centre (N,)`` the functions may change quickly."""
+    """Find a multiplier in [0, most] about whose value ``centre (N,)`` the functions may change quickly."""
     low, high = np.arcsinh(-centre), np.arcsinh(most)
 
     def at(y: Array) -> Array:
@@ -183,7 +183,7 @@ def _beside(centre: Array, falls: Function, rises: Function, most: Array, close:
 
 
 def _root(falls: Function, rises: Function, low: Array, high: Array, close: float) -> Array:
-    """Where a falling and a rising positive function are equal up to a factor ``1 + close``, or the closer end.
+    """Find where a falling and a rising positive function are equal up to ``1 + close``, or the closer end.
 
     By halving and then by the Illinois rule on their logarithms. A row stays where it has arrived, so that none depends
     on the others. Source: Dowell and Jarratt 1971.

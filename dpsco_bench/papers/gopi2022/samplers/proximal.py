@@ -42,7 +42,7 @@ def step_size(k: float, lipschitz: float, delta_in: float) -> float:
 
 @dataclass(frozen=True)
 class ProximalRate:
-    """How fast the chains approach their target in total variation.
+    """Rate at which the chains approach their target in total variation.
 
     Two errors add up over T steps: the clip's, ``T sqrt(e delta_in)``, and the mixing's, ``sqrt(KL_T/2)``, where the
     Kullback-Leibler divergence contracts by ``(1 + eta k mu2)^(-2)`` a step. Source: Chapter gopi2022, section 2.6; the
@@ -93,7 +93,7 @@ class ProximalRate:
 
     @staticmethod
     def clip(tau: float, steps: int) -> float:
-        """The delta_in at which so many steps spend half of tau on the clip."""
+        """Find the delta_in at which so many steps spend half of tau on the clip."""
         return min(LARGEST_CLIP, (0.5 * tau / steps) ** 2 / math.e)
 
     def schedule(self, tau: float) -> ProximalSchedule:
@@ -116,7 +116,7 @@ class ProximalRate:
 
 
 def terms(u: Array) -> Array:
-    """Number of terms a >= 1 with ``u <= 1/a!``, for uniform numbers of any shape."""
+    """Count the terms a >= 1 with ``u <= 1/a!``, for uniform numbers of any shape."""
     return np.sum(u[..., None] <= THRESHOLDS, axis=-1)
 
 
@@ -181,7 +181,7 @@ class ProximalSampler:
         return x
 
     def oracle(self, t: int, y: Array) -> Array:
-        """A draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
+        """Draw from ``exp(-k F - psi - ||. - y||^2/(2 eta))`` but for the clip, per row."""
         mean, sd = self._shrink * y, math.sqrt(self.eta * self._shrink)
         found, rows = np.empty_like(y), np.arange(len(y))
         self.calls += 1

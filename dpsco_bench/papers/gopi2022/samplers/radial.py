@@ -40,7 +40,7 @@ class TangentEnvelope:
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array]:
-        """Where the tangents touch, and the ends of their pieces ``(TANGENTS + 1,)``."""
+        """Find where the tangents touch, and the ends of their pieces ``(TANGENTS + 1,)``."""
         touch = self._touching_points()
         value, slope = self.log_density(touch), self.slope(touch)
         drop = slope[:-1] - slope[1:]
@@ -50,7 +50,7 @@ class TangentEnvelope:
         return touch, np.concatenate([[0.0], ends]), np.concatenate([ends, [self.R]])
 
     def _touching_points(self) -> Array:
-        """From where the density is exp(-30) of its maximum on one side of the mode to there on the other."""
+        """Choose points from one place where the density is exp(-30) of its maximum to the other side of the mode."""
         mode = self._mode()
         top = self.log_density(np.asarray(mode))
         low, high = mode, mode

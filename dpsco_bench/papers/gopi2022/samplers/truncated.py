@@ -20,7 +20,7 @@ There a difference of logarithms of tails has fewer digits than the interval, an
 
 
 def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
-    """Normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
+    """Draw normal variates conditioned on ``[-high, high]``, by inversion in the left tail.
 
     Source: Chapter gopi2022, section 2.3 (cube_exact).
     """
@@ -35,7 +35,7 @@ def truncated_normal(u: Array, mean: Any, sd: Any, high: Any) -> Array:
 
 
 def _below(u: Array, away: Any, length: Any) -> Array:
-    """How far the u-quantile of a normal tail ``[-away - length, -away]`` lies below its end; away >= `FAR`."""
+    """Compute how far the u-quantile of a normal tail ``[-away - length, -away]`` is below its end; away >= `FAR`."""
     whole = _fall(away, length)
     short = np.log1p(np.expm1(-np.minimum(whole, 1.0)) * (1.0 - u))  # keeps the digits of a tail that hardly falls
     wanted = -np.where(whole < 1.0, short, np.log(u + np.exp(-whole) * (1.0 - u)))

@@ -1,4 +1,4 @@
-"""What the methods of the l_p part share: the range of p, the printed kappa, truncation and the mirror step."""
+"""Setting of the methods of the l_p part: the range of p, the printed kappa, truncation and the mirror step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NORM_RULE = "two_ln_d"
 
 
 def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> SmoothNorm:
-    """The smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
+    """Make the smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
 
     Raises InputError for another p, or d < 2, where the rule has no exponent.
     """

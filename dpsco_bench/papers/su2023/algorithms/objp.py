@@ -61,7 +61,7 @@ def plan(given: Setting, *, ridge_rule: str = "corrected", proof: str = "own") -
 
 
 def _as_lemma5_argues(result: Plan, given: Setting, ridge_rule: str) -> Plan:
-    """The plan charged by Lemma 5's own estimates at full rank: eps for the determinants, two degrees for the noise.
+    """Charge the plan by Lemma 5's own estimates at full rank: eps for the determinants, two degrees for the noise.
 
     With half of lambda, ``rank ln(1 + beta/(2 n lambda))`` is below ``rank eps/r = eps``. The tail of chi_2 holds where
     gradient differences stay in a plane, which a Hessian of full rank rules out: this is an upper bound by the paper's

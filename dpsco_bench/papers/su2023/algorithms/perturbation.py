@@ -1,4 +1,4 @@
-"""What Algorithms 1, 2 and 5 share: the class of the loss, the two queries, and the run."""
+"""Perturbation of Algorithms 1, 2 and 5: the class of the loss, the two queries, and the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANY_LOSS = (
 
 
 def euclidean_set(c: Constants, source: str) -> Any:
-    """The bounded feasible set of an objective whose constants are Euclidean.
+    """Return the bounded feasible set of an objective whose constants are Euclidean.
 
     Raises InputError for another norm, or the whole space.
     """
@@ -42,7 +42,7 @@ def euclidean_set(c: Constants, source: str) -> Any:
 
 
 def has_closed_form(c: Constants) -> bool:
-    """Whether the perturbed minimiser is computed exactly, so that alpha = 0 and H is not needed.
+    """Check that the perturbed minimiser is computed exactly, so that alpha = 0 and H is not needed.
 
     A Hessian that does not depend on the data is not enough: only for multiples of the identity is it a projection.
     """

@@ -1,4 +1,4 @@
-"""What Algorithms 4 and 7 share: the refusals of their schedules, and truncated mirror descent."""
+"""Truncated mirror descent of Algorithms 4 and 7, and the refusals of their schedules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
 
 
 def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
-    """The smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is allowed as a limit.
+    """Return the smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is a limit.
 
     Raises InputError for another set, another p, or gradients without a bound on their second moment.
     """
@@ -60,7 +60,7 @@ def truncated_schedule(
 
 
 def truncated_mirror_descent(objective, plan, mechanism):
-    """One pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
+    """Make one pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
     w = objective.start
     mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
     q, total = plan.p / (plan.p - 1), float64_zeros(w)

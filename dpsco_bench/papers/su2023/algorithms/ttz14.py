@@ -49,7 +49,7 @@ def ttz14(objective, plan, mechanism):
 
 
 def step_size(objective, plan, mechanism):
-    """As the plan says; without noise that of the shared method."""
+    """Choose the plan's step size; without noise that of the shared method."""
     s, d = mechanism.scales["gradient"], objective.start.shape[-1]
     if s == 0:
         return optimal_step(plan, mechanism)
@@ -57,7 +57,7 @@ def step_size(objective, plan, mechanism):
 
 
 def exponentiated_steps(objective, plan, mechanism, step):
-    """The same on weights of the vertices ``+-R e_j``, in proportion to ``exp(-+u_j)``, u the sum of ``R step g``."""
+    """Step on weights of the vertices ``+-R e_j``, in proportion to ``exp(-+u_j)``, u the sum of ``R step g``."""
     radius, u = objective.domain.radius, objective.start
     z, total = weighted_vertices(u, radius), float64_zeros(u)
     for t in range(plan.steps):

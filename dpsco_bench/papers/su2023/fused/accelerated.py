@@ -10,7 +10,7 @@ from dpsco_bench.fused.pieces import scale_by, shrink_onto
 
 @compiled
 def accelerated_steps(x, matrix, target, momenta, domain):
-    """Steps ``x' = P(y - (matrix y - target))``, ``y = x' + momentum (x' - x)`` of all rows, from ``y = x``, in place.
+    """Step all rows from ``y = x`` in place: ``x' = P(y - (matrix y - target))``, ``y = x' + momentum (x' - x)``.
 
     Parameters
     ----------

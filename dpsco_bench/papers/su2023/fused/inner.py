@@ -21,13 +21,13 @@ WIDEST = 64
 
 
 def few_coordinates(objective, plan, mechanism):
-    """Whether a row's own products are faster than those of all rows, which are one call of BLAS."""
+    """Check that a row's own products are faster than those of all rows, which are one call of BLAS."""
     return objective.start.shape[-1] <= WIDEST and projecting(objective, plan, mechanism)
 
 
 @fused("su2023.pda_dpmd", supports=few_coordinates, form=False)
 def pda_dpmd(objective, plan, mechanism):
-    """As the listing; returns the average of w_1..w_T."""
+    """Run the listing compiled; return the average of w_1..w_T."""
     w, s = objective.start, mechanism.scales["gradient"]
     metric, mean = _Metric(objective), by_products(objective.problem, objective.data)
     step = 1 / (sqrt(plan.steps) * (s * sqrt(w.shape[-1]) or plan.slope))
@@ -43,7 +43,7 @@ def pda_dpmd(objective, plan, mechanism):
 
 class _Metric(PublicMetric):
     def project(self, u, start):
-        """As the listing's."""
+        """Project as the listing does."""
         x, momenta = start.copy(), np.full(INNER_STEPS, self.momentum)
         scaled = self.matrix / self.curvature
         accelerated_steps(x, scaled, np.ascontiguousarray(u @ scaled), momenta, domain_of(self))
@@ -52,7 +52,7 @@ class _Metric(PublicMetric):
 
 @fused("su2023.kj16", supports=few_coordinates, form=False)
 def kj16(objective, plan, mechanism):
-    """As the listing; returns the shortest point over the average of the iterates."""
+    """Run the listing compiled; return the shortest point over the average of the iterates."""
     m = plan.projection
     small = _Image(objective, m, plan.slope / LONGEST)
     v = np.zeros((objective.replicates, m))
@@ -72,7 +72,7 @@ class _Image(Projected):
         self._slope = slopes_of(objective.problem)
 
     def project(self, u):
-        """As the listing's."""
+        """Project as the listing does."""
         t, momenta = 1.0, []
         for _ in range(IMAGE_STEPS):
             t, before = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5), t

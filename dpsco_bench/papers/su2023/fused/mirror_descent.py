@@ -14,7 +14,7 @@ from dpsco_bench.papers.su2023.algorithms.ttz14 import step_size, weighted_verti
 
 @fused("su2023.ttz14", form=False)
 def ttz14(objective, plan, mechanism):
-    """As the listing; returns the average of z_1..z_T."""
+    """Run the listing compiled; return the average of z_1..z_T."""
     step = step_size(objective, plan, mechanism)
     if plan.schedule.get("mirror") != "entropy":
         return averaged_run(objective, plan, mechanism, step)
@@ -40,7 +40,7 @@ def weigh_vertices(z, u, radius):
 
 @compiled
 def exponentiated_steps(u, z, total, rows, full, noise, scale, ridge, radius, step):
-    """Steps of `ttz14.exponentiated_steps` of all rows: u, their points z and the sum of these, in place.
+    """Make steps of `ttz14.exponentiated_steps` of all rows: u, their points z and the sum of these, in place.
 
     The other parameters are those of `fused.mirror.mirror_steps`.
     """

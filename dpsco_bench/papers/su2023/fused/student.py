@@ -17,7 +17,7 @@ ROWS = 64
 
 
 def quick(data: Any) -> Any:
-    """Data whose Student noise comes from the compiled transform; other data as they are."""
+    """Give data Student noise from the compiled transform; other data stay as they are."""
     if not isinstance(data, StudentSample):
         return data
     found = copy(data)
@@ -26,7 +26,7 @@ def quick(data: Any) -> Any:
 
 
 def student_noise(drawn: np.ndarray) -> np.ndarray:
-    """As `heavy_linear_t.student_noise`."""
+    """Draw the noise of `heavy_linear_t.student_noise`."""
     d = drawn.shape[-1] // 2
     out = np.empty((*drawn.shape[:-1], d))
     given = np.ascontiguousarray(drawn, dtype=np.float64).reshape(-1, 2 * d)

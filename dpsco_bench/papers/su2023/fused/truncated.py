@@ -9,14 +9,14 @@ from dpsco_bench.papers.su2023.fused.student import quick
 
 @fused("su2023.truncated_batched_md", supports=on_its_own_ball)
 def truncated_batched_md(objective, plan, mechanism):
-    """As the listing."""
+    """Run the listing, compiled."""
     objective.data = quick(objective.data)
     return truncated_run(objective, plan, mechanism)
 
 
 @fused("su2023.shuffled_truncated_md", supports=on_its_own_ball)
 def shuffled_truncated_md(objective, plan, mechanism):
-    """As the listing: records that are shared are put in random order first."""
+    """Run the listing compiled: records that are shared are put in random order first."""
     objective.data = quick(objective.data)
     if not objective.problem.draws_per_replicate:
         objective.reorder(mechanism.permutation("records", plan.n))

@@ -34,7 +34,7 @@ class CoinMean(Problem):
 
     @property
     def start(self) -> np.ndarray:
-        """The point v: the origin is the population's optimum already."""
+        """Point v: the origin is the population's optimum already."""
         return np.eye(1, self.dimension)[0]
 
     @property
@@ -42,7 +42,7 @@ class CoinMean(Problem):
         return 1.0
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
-        """The number of heads of every replicate."""
+        """Draw the number of heads of every replicate."""
         return CoinSample(n, draws, np.array([0.5]))
 
     def row_size(self, n: int) -> int:

@@ -62,7 +62,7 @@ class CoordPseudoHuber(SignalFamily):
 
     @property
     def rounding(self) -> float:
-        """The step eta of Algorithm 6 at the cell, with L = 1."""
+        """Step eta of Algorithm 6 at the cell, with L = 1."""
         return min(4.0 / math.sqrt(self.count), 0.5 * self.epsilon / math.sqrt(-math.log(self.delta) * self.dimension))
 
     @property
@@ -87,11 +87,11 @@ class CoordPseudoHuber(SignalFamily):
         return CoordinateSample(n, to_numpy(places)[:, :, 0], to_numpy(uniforms)[:, :, 0])
 
     def row_size(self, n: int) -> int:
-        """A quarter of the records: their numbers are shared by the signals."""
+        """Count a quarter of the records: their numbers are shared by the signals."""
         return max(self.dimension, n // 4)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Sums over the records of a row, one after the other."""
+        """Sum over the records of a row, one after the other."""
         total = self._single(x, *self._record(data, first))
         for index in range(first + 1, first + count):
             total = total + self._single(x, *self._record(data, index))
@@ -102,7 +102,7 @@ class CoordPseudoHuber(SignalFamily):
         return array_namespace(x).stack(found, axis=1)
 
     def gather(self, data: Any, indices: Array) -> CoordinateBatch:
-        """Records ``indices (rows, W)`` of every row."""
+        """Gather records ``indices (rows, W)`` of every row."""
         i, R = to_numpy(indices), data.places.shape[1]
         replicate = np.arange(i.shape[0])[:, None] % R
         chance = np.repeat(0.5 + 0.5 * self.strengths, i.shape[0] // len(self.strengths))[:, None]
@@ -123,7 +123,7 @@ class CoordPseudoHuber(SignalFamily):
         return self.form_records(data, np.broadcast_to(np.arange(first, first + count), (rows, count)))
 
     def form_kinds(self, data: Any, drawn: bool) -> Kinds | None:
-        """By coordinate and target."""
+        """Describe records by coordinate and target."""
         if not isinstance(data, CoordinateSample):
             return None
         minus = 0.5 + 0.5 * self.strengths[:, None, None] <= data.uniforms.T
@@ -145,7 +145,7 @@ class CoordPseudoHuber(SignalFamily):
         return np.repeat(values, data.places.shape[1])
 
     def minimiser(self, rho: float) -> Any:
-        """The best value of a coordinate."""
+        """Find the best value of a coordinate."""
         B, c = self.target, self.rounding
 
         def slope(w: float) -> float:

@@ -15,7 +15,7 @@ from dpsco_bench.problems.registry import problem
 
 Array = Any
 DISTANCE = 0.6
-"""Of the optimum from the origin, in l_p; the radius is 1."""
+"""Distance of the optimum from the origin, in l_p; the radius is 1."""
 
 
 class SortedRecords:
@@ -62,7 +62,7 @@ class HeavyMean(Problem):
 
     @property
     def mean(self) -> np.ndarray:
-        """The optimum m, shape ``(d,)``."""
+        """Compute the optimum m, shape ``(d,)``."""
         d = self.dimension
         return DISTANCE * d ** (-1.0 / self.p) * (1.0 - 2.0 * (np.arange(d) % 2))
 
@@ -92,7 +92,7 @@ class HeavyMean(Problem):
         return SortedRecords(self.mean + self.deviation * noise)
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        """From the sorted records."""
+        """Compute it from the sorted records."""
         return array_namespace(x).asarray(data.clipped_mean(to_numpy(x), level), dtype=x.dtype)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:

@@ -47,7 +47,7 @@ class SmoothHinge(SignalFamily):
 
     @property
     def unit(self) -> float:
-        """As above; 1 where Algorithm 3 has no alpha."""
+        """Compute the unit, as above; 1 where Algorithm 3 has no alpha."""
         k = min(1.0 / (self.p - 1.0), 2.0 * math.log(self.dimension))
         T = max(1, round((self.signal_to_noise(self.dimension) * k ** EXPONENTS[self.horizon]) ** 0.4))
         alpha = 4.0 / T * math.log2(self.count / T)
@@ -63,7 +63,7 @@ class SmoothHinge(SignalFamily):
         return xp.concat([slope, xp.zeros_like(x[:, 1:])], axis=1)
 
     def risk(self, x: Array, data: Any) -> Array:
-        """The hinge, which has minimum 0."""
+        """Compute the risk of the hinge, which has minimum 0."""
         xp = array_namespace(x)
         v, rho = self._gap(x)[:, 0], self.by_row(self.strengths, x)[:, 0]
         return xp.where(v <= rho, 0.5 * v * v, rho * v - 0.5 * rho * rho)

@@ -22,13 +22,13 @@ ABOVE = 1.01
 
 @dataclass(frozen=True)
 class RareCounts:
-    """How often the rare value occurs in each coordinate, ``(R, d)``, among n records: evenly spread, as for `coin`."""
+    """Numbers of rare values in each coordinate, ``(R, d)``, among n records: evenly spread, as for `coin`."""
 
     n: int
     counts: np.ndarray
 
     def rare(self, indices: np.ndarray) -> np.ndarray:
-        """Whether records ``indices (R, W)`` have it, as 0 or 1, shape ``(R, W, d)``."""
+        """Mark the records ``indices (R, W)`` with the rare value by 1, others by 0, shape ``(R, W, d)``."""
         i, c = indices[:, :, None], self.counts[:, None, :]
         return np.floor((i + 1) * c / self.n) - np.floor(i * c / self.n)
 
@@ -97,7 +97,7 @@ class TwoPointTail(SignalFamily):
         return low + self._shares(x, data) * (high - low)
 
     def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
-        """From the counts."""
+        """Compute it from the counts."""
         low, high = (array_namespace(x).clip(values, -level, level) for values in self._levels(x))
         return low + self._shares(x, data) * (high - low)
 
@@ -106,7 +106,7 @@ class TwoPointTail(SignalFamily):
         return self._slopes(x, self.gather(data, indices).features)
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Where records ``indices (rows, W)`` have the rare value."""
+        """Mark where records ``indices (rows, W)`` have the rare value."""
         i, R = to_numpy(indices), data.counts.shape[0]
         found = [data.rare(i[first : first + R]) for first in range(0, i.shape[0], R)]
         return Data(data.n, np.concatenate(found))
@@ -125,7 +125,7 @@ class TwoPointTail(SignalFamily):
         return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
 
     def _levels(self, x: Array) -> tuple[Array, Array]:
-        """The usual and the rare value at every row's signal, shape ``(rows, 1)``."""
+        """Compute the usual and the rare value at every row's signal, shape ``(rows, 1)``."""
         low = self.by_row(-1.0 / self.height - self.strengths / math.sqrt(self.dimension), x)
         return low, low + self.height
 

@@ -86,7 +86,7 @@ def plan(
 
 
 def least_noise_constant(epsilon: float, delta: float) -> float:
-    """The constant of the least noise, ``4 eps^2/(mu^2 l)``: T releases are then exactly (eps, delta)-private."""
+    """Compute the constant of the least noise, ``4 eps^2/(mu^2 l)``, that makes T releases (eps, delta)-private."""
     return 4.0 * epsilon**2 / (gdp_mu(epsilon, delta) ** 2 * log(1.0 / delta))
 
 

@@ -49,7 +49,7 @@ def plan(given: Setting, *, steps: int | None = None, step: float | None = None)
 
 @plan.run
 def dp_sgd(objective, plan, mechanism):
-    """Steps on iterates ``(R, d)``; returns x_M with M uniform on {0, ..., T-1}."""
+    """Step from iterates ``(R, d)``; return x_M with M uniform on {0, ..., T-1}."""
     x = output = objective.start
     M = mechanism.choose("output", plan.steps)[:, None]
     for t in range(plan.steps):

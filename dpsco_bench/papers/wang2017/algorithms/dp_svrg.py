@@ -123,7 +123,7 @@ def dp_svrg(objective, plan, mechanism):
 
 
 def _output_plan(given: Setting, T: int, m: int, eta: float, scale: float, warnings: tuple[str, ...]) -> Plan:
-    """An epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a means over its steps of what is left of each."""
+    """Plan the output: an epoch returns ``a x - eta sum_j w_j (v + u_j)``, w_j and a means over its steps."""
     left = np.cumsum(shrinking_powers(given, eta, m)) / m
     a = float(left[-1])
     weights = np.outer(a ** np.arange(T), left).ravel()

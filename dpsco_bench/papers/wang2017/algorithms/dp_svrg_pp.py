@@ -102,7 +102,7 @@ def dp_svrg_pp(objective, plan, mechanism):
 
 
 def _output_plan(given: Setting, T: int, scale: float, warnings: tuple[str, ...], **schedule: Any) -> Plan:
-    """The average over the last epoch, to which earlier noise comes through the iterate that the epoch starts at."""
+    """Plan the last epoch's average; earlier noise reaches it through the iterate that the epoch starts at."""
     m, eta = schedule["inner_steps"], schedule["step"]
     last = np.cumsum(shrinking_powers(given, eta, 2**T * m)) / (2**T * m)
     earlier = float(last[-1]) * shrinking_powers(given, eta, (2**T - 2) * m)

@@ -18,7 +18,7 @@ SOURCE = "Talwar, Thakurta, Zhang 2015, as row [29] of Wang, Ye, Xu 2017, Table 
     "wang2017.frank_wolfe_ttz15", source=SOURCE, needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.L1_BALL)
 )
 def plan(given: Setting, *, steps: int | None = None) -> Plan:
-    """Steps 2/(t+2) towards the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
+    """Frank-Wolfe steps 2/(t+2) to the vertex of least noisy score <s, grad F>: T = (n eps/L1)^(2/3), T - 1 releases.
 
     L1 = sup||grad f||_inf <= G. ``paper``: Laplace scale L1 R sqrt(8 T l)/(n eps). ``accounted``: a score changes by up
     to 2 L1 R/n, so a release is 4 L1 R/(n scale)-differentially private; optimal composition of pure privacy.
@@ -43,7 +43,7 @@ def plan(given: Setting, *, steps: int | None = None) -> Plan:
 
 @plan.run
 def frank_wolfe(objective, plan, mechanism):
-    """Steps on ``(R, d)`` towards vertices ``+R e_1, -R e_1, +R e_2, ...``; returns the last iterate."""
+    """Step from ``(R, d)`` towards vertices ``+R e_1, -R e_1, +R e_2, ...``; return the last iterate."""
     x = objective.start
     xp, d = array_namespace(x), x.shape[-1]
     vertices = xp.arange(2 * d)

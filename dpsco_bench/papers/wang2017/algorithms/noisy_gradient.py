@@ -1,4 +1,4 @@
-"""What the methods on full gradients share: the query of equations (9) and (11), its constant, and one noisy step."""
+"""Noisy full gradients: the query of equations (9) and (11), its constant, and one noisy step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def gradient_query(given: Setting, T: int, noise_constant: float | str, source: 
 
 
 def noise_constant_value(given: Setting, value: float | str, source: str) -> float:
-    """The constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
+    """Read the constant c: a number > 0, or ``renyi`` for ``8 + 4 eps/l``, from the proof's constants (erratum E8).
 
     Raises InputError for anything else.
     """

@@ -49,7 +49,7 @@ plan.run(objective_perturbation)
 
 
 def perturbation_parameters(epsilon: float, n: int, curvature: float, ridge: float) -> tuple[float, float]:
-    """The eps' and Delta of Algorithm 2."""
+    """Compute the eps' and Delta of Algorithm 2."""
     share = epsilon - two_rank_log_jacobian(curvature, n * ridge)
     if share > 0:
         return share, 0.0

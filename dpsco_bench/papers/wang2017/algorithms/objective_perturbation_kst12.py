@@ -41,7 +41,7 @@ def plan(given: Setting) -> Plan:
 
 @plan.run
 def objective_perturbation(objective, plan, mechanism):
-    """One release: the minimiser itself, ``(R, d)``."""
+    """Release once: the minimiser itself, ``(R, d)``."""
     value = PerturbedMinimiser(objective, plan.weight / plan.n)
     x = mechanism.release("linear term", value)
     objective.observe(x)

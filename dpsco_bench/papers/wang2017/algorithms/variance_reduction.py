@@ -1,4 +1,4 @@
-"""What Algorithms 1 and 2 share: the anchor gradient, the noisy inner loop, and the queries of either sampling."""
+"""Variance reduction of Algorithms 1 and 2: anchor gradient, noisy inner loop, queries of either sampling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANCHOR_SHARE = 0.3
 VARIANTS = {"poisson": ("accounted", "none"), "literal": ("paper", "none")}
 LEAK = "the exact full gradient enters every query without noise of its own"
 CHARGES = ("query", "parts", "output")
-"""What the literal variant releases: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
+"""Releases of the literal variant: each step's sum; its two parts, as Appendix B.2 charges them; or the output."""
 PART = 2.0 / 3.0
 """Share of a step's variance that hides the difference d in `CHARGES` ``parts``; the rest hides v."""
 
@@ -36,7 +36,7 @@ def literal_plan(
     warnings: tuple[str, ...] = (),
     **schedule: Any,
 ) -> Plan:
-    """As printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries.
+    """Plan as printed: exact anchors, one uniform record and one noise vector per inner step; N = ``inner`` queries.
 
     With ``charge=parts`` a step's noise is the sum of two, with which d and v are released one by one (Appendix B.2,
     equations (15) and (16)): the law of the iterates is the same, and whoever sees both parts sees more.
@@ -161,7 +161,7 @@ def check_choices(
 
 
 def svrg_noise_constant(given: Setting, value: float | str, inner: int, source: str) -> float:
-    """The constant c: a number > 0, or ``advanced`` for ``576 ln(2.5 N/delta)``, from Appendix B.1's own constants.
+    """Read the constant c: a number > 0, or ``advanced`` for ``576 ln(2.5 N/delta)``, from Appendix B.1's constants.
 
     There ``sigma = sqrt(2 ln(1.25/delta')) 3 G/eps'``, ``delta' = delta/(2 N)`` and ``2 eps'/n = eps/(2 sqrt(2 N l))``.
     """

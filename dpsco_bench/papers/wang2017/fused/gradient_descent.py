@@ -9,13 +9,13 @@ from dpsco_bench.fused.sparse import mean_gradient as mean_of_entries
 
 
 def supported(objective, plan, mechanism):
-    """Whether there is one pass: over few entries, or for few replicates."""
+    """Check that one pass is made: over few entries, or for few replicates."""
     return entries_of(objective) is not None or one_pass(objective)
 
 
 @fused("wang2017.dp_gd", "wang2017.dp_gd_pl", supports=supported)
 def gradient_descent(objective, plan, mechanism):
-    """As the listing; returns the last iterate."""
+    """Run the listing compiled; return the last iterate."""
     x = objective.start
     mean = mean_gradient if entries_of(objective) is None else mean_of_entries
     for t in range(plan.steps):

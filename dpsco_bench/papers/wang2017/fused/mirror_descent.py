@@ -9,5 +9,5 @@ from dpsco_bench.fused.registry import fused
 
 @fused("wang2017.noisy_md_ttz14", form=False)
 def noisy_md(objective, plan, mechanism):
-    """As the listing; returns the average of z_1..z_T."""
+    """Run the listing compiled; return the average of z_1..z_T."""
     return averaged_run(objective, plan, mechanism, optimal_step(plan, mechanism))

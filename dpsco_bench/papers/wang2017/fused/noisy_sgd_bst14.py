@@ -12,7 +12,7 @@ from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)
 def noisy_sgd(objective, plan, mechanism):
-    """As the listing: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
+    """Run the listing compiled: the last iterate of steps ``1/(mu t)`` or ``diam/sqrt(t (G^2 + d sigma^2))``."""
     x = objective.start
     spread = sqrt(plan.lipschitz**2 + x.shape[-1] * mechanism.scales["gradient"] ** 2)
 

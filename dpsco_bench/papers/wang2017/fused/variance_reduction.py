@@ -46,7 +46,7 @@ def anchored(g, x, snapshot, v, features, labels, index, batch, share, form, roo
 
 @piece
 def finish_both(x, total, shrink, old, features, following):
-    """As `pieces.finish` with weight 1, and the following record's margin at the snapshot ``old`` too."""
+    """Finish as `pieces.finish` does with weight 1, with the next record's margin at the snapshot ``old`` too."""
     now, then = 0.0, 0.0
     for j in range(x.size):
         moved = shrink * x[j]
@@ -59,7 +59,7 @@ def finish_both(x, total, shrink, old, features, following):
 
 @compiled
 def inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, scale, ridge, domain):
-    """Steps ``x <- P((x - eta (g + scale z))/(1 + eta ridge))`` of all rows, with the sum of the new iterates.
+    """Make steps ``x <- P((x - eta (g + scale z))/(1 + eta ridge))`` of all rows, with the sum of the new iterates.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def launch_inner_steps(x, total, snapshot, v, eta, rows, records, form, noise, s
 
 
 def inner_loop(objective, mechanism, x, snapshot, v, step, first, count):
-    """As the listing's: the last of the new iterates, and their mean; ``x`` is changed in place."""
+    """Run the listing's inner loop: the last of the new iterates, and their mean; ``x`` is changed in place."""
     steps, xp = steps_of(objective, mechanism, "inner", sampled=True, looks=2), objective.xp
     total, ridge, domain = xp.zeros_like(x), objective.problem.constants.regularisation, domain_of(objective)
     eta, v = xp.zeros(len(x)) + xp.reshape(xp.asarray(step, dtype=xp.float64), (-1,)), xp.ascontiguousarray(v)
@@ -146,7 +146,7 @@ def ridge_alone(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg", supports=ridge_alone, device=ridge_alone)
 def dp_svrg(objective, plan, mechanism):
-    """As the listing: every epoch starts at its snapshot, and the last snapshot is returned."""
+    """Run the listing compiled: every epoch starts at its snapshot, and the last snapshot is returned."""
     snapshot, step, previous, m = objective.start, plan.step, None, plan.inner_steps
     for s in range(plan.epochs):
         v = anchor_gradient(mean_of_records(objective, snapshot), plan, mechanism, s)
@@ -161,7 +161,7 @@ def dp_svrg(objective, plan, mechanism):
 
 @fused("wang2017.dp_svrg_pp", supports=ridge_alone, device=ridge_alone)
 def dp_svrg_pp(objective, plan, mechanism):
-    """As the listing: x runs on from epoch to epoch, and the last snapshot is returned."""
+    """Run the listing compiled: x runs on from epoch to epoch, and the last snapshot is returned."""
     snapshot = objective.start
     x, done = snapshot.copy(), 0
     for s in range(plan.epochs):

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def bias_and_variance(steps: int, curvature: ArrayLike) -> tuple[Floats, Floats]:
-    """What T steps leave of the start's error, and what they make of the noise.
+    """Compute what T steps leave of the start's error, and the variance that the noise adds.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class NoiseShare:
 
 
 def noise_share(reach: float, curvature: ArrayLike, signal: float = 0.5, constant: float = 1.0) -> NoiseShare:
-    """The printed schedule, ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))``, on quadratics of several curvatures.
+    """Compute the noise's share by the printed ``T = sqrt(Lc sqrt(B) n eps/(G sqrt(l W)))``, for several curvatures.
 
     Of G, L, R, n, d, eps and delta only the reach and h/L count: ``T = sqrt(sqrt(8) reach)``, and the variance of
     y_T, summed over its d coordinates, is ``constant T (R/reach)^2`` times the factor of `bias_and_variance`.

@@ -81,11 +81,11 @@ class Rank8LeastSquares(LeastSquares):
 
     @property
     def effective_dimension(self) -> int:
-        """The rank."""
+        """Rank of the records."""
         return RANK
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Records in a subspace drawn from its own stream, so that it does not depend on n's order."""
+        """Draw records in a subspace from its own stream, so that it does not depend on n's order."""
         gaussian = streams("subspace").normal(0, 1, 0, self.dimension, RANK)[0].astype(np.float64)
         basis, triangle = np.linalg.qr(gaussian)
         basis = basis * np.sign(np.diag(triangle))

@@ -143,7 +143,7 @@ class SignedLinear(GeneralisedLinear):
         return None if found is None else self.domain_records(2, 0)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Both signs in turn."""
+        """Return both signs in turn."""
         return Data(count, np.tile(np.eye(1, self.dimension), (count, 1)), np.where(np.arange(count) % 2, -1.0, 1.0))
 
 

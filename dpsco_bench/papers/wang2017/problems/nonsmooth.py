@@ -80,7 +80,7 @@ class SoftLassoPP(WithL1, SoftQuadraticPP):
 
     @property
     def optimum(self) -> np.ndarray:
-        """Of the quadratic alone."""
+        """Compute the optimum of the quadratic alone."""
         return np.where(np.arange(self.dimension) % 2, 0.25, 1.0) * self.dimension**-0.5
 
     def minimiser(self, data: Data) -> np.ndarray:

@@ -195,7 +195,7 @@ class SgdClosedForm(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """The same curvature mu in every direction."""
+        """Compute the spectrum: the same curvature mu in every direction."""
         return np.full(self.dimension, self.curvature)
 
     @property

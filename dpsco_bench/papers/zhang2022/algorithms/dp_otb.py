@@ -23,7 +23,7 @@ def plan(given: Setting, options: Reduction) -> Plan:
         ``printed``: equation (6) with ``sqrt(log2(2n))/rho``, ``rho = eps/(2 sqrt l)``. ``accounted``: the exact number
         of levels and exact Gaussian-DP. ``noise_off``.
     learner : str
-        Any online learner, one's own included (`learners.base.learner`).
+        Any online learner, your own included (`learners.base.learner`).
     k : float
         Weights ``t^k``, at least 1.
     sensitivity : optional

@@ -15,7 +15,7 @@ SOURCE = "Zhang, Tran, Cutkosky 2022, Algorithm 1, Appendix C.2"
 
 @reduction("zhang2022.dp_otb_pure", SOURCE, Trait.LP_BALL, learner="ogd_adagrad", least_norm=1.0, without=("rho",))
 def plan(given: Setting, options: Reduction) -> Plan:
-    """The reduction with noise of density ``~ exp(-||x||_q)``, ``sigma = U Delta_t/eps``: delta plays no part.
+    """Online-to-batch with noise of density ``~ exp(-||x||_q)``, ``sigma = U Delta_t/eps``: delta plays no part.
 
     ``printed`` has log2(2n) for U and Delta_t of equation (6). "Correspondingly" in the paper must mean the factor U,
     not its root (erratum E10).

@@ -1,4 +1,4 @@
-"""What the mini-batch baselines of this paper share."""
+"""Setup of this paper's mini-batch baselines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED, Trait.L2_BALL)
 
 
 def checked_steps(steps: int | None, planned: int, rule: str, source: str) -> int:
-    """The number of steps: as given, else as planned. Raises InputError below one."""
+    """Return the number of steps: as given, else as planned. Raises InputError below one."""
     if steps is not None:
         return checked_count("steps", steps)
     if planned < 1:

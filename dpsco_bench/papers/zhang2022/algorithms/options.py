@@ -1,4 +1,4 @@
-"""What the reductions of this paper share as algorithms: their options, what they need, and their run."""
+"""Reductions of this paper as algorithms: their options, needs and run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def reduction(
 
 
 def _signature(learner: str, without: tuple[str, ...]) -> inspect.Signature:
-    """That of a plan function with the fields of `Reduction` as its options."""
+    """Build the signature of a plan function with the fields of `Reduction` as its options."""
     kinds, Parameter = get_type_hints(Reduction), inspect.Parameter
     found = [Parameter("given", Parameter.POSITIONAL_OR_KEYWORD, annotation=Setting)]
     for field in fields(Reduction):

@@ -48,7 +48,7 @@ class Confidence:
     rounds: int
 
     def xi(self, t: float) -> float:
-        """``A G Phi t^2.5 + private t^2``."""
+        """Compute ``A G Phi t^2.5 + private t^2``."""
         return self.A * self.lipschitz * self.Phi * t**2.5 + self.private * t**2
 
     def nu(self, t: float) -> float:
@@ -163,7 +163,7 @@ def parameter_free(objective, plan, mechanism):
 
 
 def confidence_of(plan: Any) -> Confidence:
-    """The quantities that a plan was made with."""
+    """Read the quantities that a plan was made with."""
     return Confidence(
         plan.kappa_pf, plan.Phi, plan.A, plan.A_noise, plan.private,
         plan.lipschitz, plan.smoothness, plan.diameter, plan.n,

@@ -29,7 +29,7 @@ class TreeSum:
         self._slots: dict[int, tuple[Array, Array]] = {}
 
     def add(self, t: int, value: Array, unit: Any) -> Array:
-        """The noised sum of records 1..t.
+        """Release the noised sum of records 1..t.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ def online_to_batch(
 
 
 def loss_regularisers(objective: Any, plan: Any, learner: Learner) -> list[Regulariser]:
-    """What the problem and the learner add to each round's loss: the ridge at x_t, and the term of Lemma 7."""
+    """Collect the terms that problem and learner add to each round's loss: the ridge at x_t, and Lemma 7's."""
     beta = weights(plan.k, plan.n)[0].tolist()
     found: list[Regulariser] = []
     if objective.constants.regularisation > 0:
@@ -116,12 +116,12 @@ def clipped(difference: Array, level: Any, q: float) -> Array:
 
 
 def node_units(plan: Any) -> NodeUnits:
-    """The units in which a plan's nodes are released."""
+    """Find the units in which a plan's nodes are released."""
     return NodeUnits(plan.k, plan.n, plan.lipschitz, plan.smoothness, plan.diameter, plan.sensitivity, plan.radius)
 
 
 def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting:
-    """What the plan tells its learner; iterates are float64 whatever the data are."""
+    """Make the learner's setting from the plan; iterates are float64 whatever the data are."""
     r = objective.domain.radius
     return LearnerSetting(
         start=cast(objective.start, objective.xp.float64),
@@ -137,10 +137,10 @@ def learner_setting(objective: Any, plan: Any, **further: Any) -> LearnerSetting
 
 
 def _narrow(x: Array, objective: Any) -> Array:
-    """A point in the objective's dtype."""
+    """Cast a point to the objective's dtype."""
     return x if x.dtype == objective.dtype else cast(x, objective.dtype)
 
 
 def _wide(gradient: Array, x: Array) -> Array:
-    """A gradient in the dtype of the iterates."""
+    """Cast a gradient to the dtype of the iterates."""
     return gradient if gradient.dtype == x.dtype else cast_like(gradient, x)

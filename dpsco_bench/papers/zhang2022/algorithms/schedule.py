@@ -1,4 +1,4 @@
-"""What the reductions of this paper plan alike: checks, the units of the nodes, the tree's query."""
+"""Schedules of this paper's reductions: checks, the units of the nodes, the tree's query."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def printed_rho(given: Setting, rho: float | None, source: str) -> float:
 
 
 def node_units(given: Setting, options: Reduction, source: str) -> NodeUnits:
-    """The units of a plan's nodes, its sizes checked."""
+    """Find the units of a plan's nodes, with its sizes checked."""
     c, n, k = given.constants, given.n, options.k
     check_ball(c, source)
     chosen = options.sensitivity or ("eq6" if given.variant == "printed" else "tight")
@@ -61,7 +61,7 @@ def node_units(given: Setting, options: Reduction, source: str) -> NodeUnits:
 
 
 def normal_nodes(units: NodeUnits, p: float, d: int, options: Reduction, unit_scale: float) -> TreeQuery:
-    """The query of nodes with normal noise; ``unit_scale`` is the printed noise for spread 1."""
+    """Declare the query of nodes with normal noise; ``unit_scale`` is the printed noise for spread 1."""
     q = dual_exponent(p)
     spread = d ** (0.5 - 1.0 / q)
     return TreeQuery(
@@ -73,12 +73,12 @@ def normal_nodes(units: NodeUnits, p: float, d: int, options: Reduction, unit_sc
 
 
 def pure_nodes(units: NodeUnits, p: float, options: Reduction, unit_scale: float) -> PureTreeQuery:
-    """The query of nodes with noise of density ``~ exp(-||x||_q)``; ``unit_scale`` is the printed noise."""
+    """Declare the query of nodes with noise of density ``~ exp(-||x||_q)``; ``unit_scale`` is the printed noise."""
     return PureTreeQuery(**_charged(units, dual_exponent(p), options, 1.0), paper_scale=unit_scale)
 
 
 def _charged(units: NodeUnits, q: float, options: Reduction, power: float) -> Schedule:
-    """What both kinds of nodes declare: who is charged, for what, and what the accounted noise pays for.
+    """Declare for both kinds of nodes who is charged, for what, and what the accounted noise pays for.
 
     Only nodes 1..n-1 are charged: node n comes too late to influence the output. The accounted noise pays for the
     number of levels; with ``path`` for what the dearest record really costs.
@@ -115,7 +115,7 @@ def check_ball(c: Constants, source: str) -> None:
 def nodes_plan(
     units: NodeUnits, query: Query, c: Constants, options: Reduction, warnings: tuple[str, ...] = (), **further: Any
 ) -> Plan:
-    """A plan from its units and its query: one gradient in round 1, two in all others."""
+    """Make a plan from its units and its query: one gradient in round 1, two in all others."""
     cls = get_learner(options.learner)
     cls.check(c.norm, units.k, c.strong_convexity)
     if cls.needs_loss_bound and "loss_bound" not in further:

@@ -1,4 +1,4 @@
-"""How far one record can move a node of the tree: the units Delta_t in which nodes are released, and what they cost."""
+"""Sensitivity of the tree's nodes to one record: the units Delta_t of their releases, and their cost."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class NodeUnits:
 
     @property
     def fixed(self) -> bool:
-        """Whether the units do not depend on the run."""
+        """Check that the units do not depend on the run."""
         return self.smoothness == 0.0 or self.radius == "D"
 
     @cached_property
@@ -106,7 +106,7 @@ class NodeUnits:
         return _path_cost(self, nodes, power)
 
     def stream(self, order: float) -> Callable[[int, Array], Any]:
-        """The units of a run: (t, ``w_t - x_{t-1} (R, d)``), round after round, -> Delta_t, a number or ``(R, 1)``.
+        """Map (t, ``w_t - x_{t-1} (R, d)``), round after round, to the unit Delta_t, a number or ``(R, 1)``.
 
         Radii are in the norm of the order p.
         """
@@ -126,7 +126,7 @@ class NodeUnits:
 
 @lru_cache(maxsize=1024)
 def _path_cost(units: NodeUnits, nodes: int, power: float) -> float:
-    """The cells of a sweep over signals have the same plan."""
+    """Charge a path; the cells of a sweep over signals have the same plan."""
     return largest_path_sum(lambda record, node: units.shares(record, node) ** power, nodes)
 
 
@@ -149,7 +149,7 @@ def _printed_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
 
 
 def _tight_stream(units: NodeUnits) -> Callable[[int, Array], Array]:
-    """The largest ``s_q`` of every block: that of its own record and those of its children, one slot per level."""
+    """Find the largest ``s_q`` of every block: that of its own record and its children's, one slot per level."""
     a, b = (part.tolist() for part in units.parts)
     slots: dict[int, Array] = {}
 

@@ -12,13 +12,13 @@ from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 @fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)
 def bftt19_noisy_sgd(objective, plan, mechanism):
-    """As the listing: the mean of the iterates before each step."""
+    """Run the listing compiled: the mean of the iterates before each step."""
     return _projected_sgd(objective, plan, mechanism, plan.step)
 
 
 @fused("zhang2022.dp_sgd", supports=descending, device=projecting)
 def dp_sgd(objective, plan, mechanism):
-    """As the listing: steps of the size that is best for the noise in force."""
+    """Run the listing compiled: steps of the size that is best for the noise in force."""
     variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
     return _projected_sgd(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
 

@@ -32,7 +32,7 @@ LEARNERS = {
 
 
 def known_learner(objective, plan, mechanism):
-    """Whether the learner is one of those above, on the ball that it is for, and what an observer adds up is known."""
+    """Check that the learner is one of those above, on its ball, and that an observer's sums are known."""
     cls, problem = get_learner(plan.learner), objective.problem
     observed = objective.round_observer is not None and hasattr(problem, "population_gradient")
     known = not observed or problem.record_form.slope in (CONSTANT, NO_SLOPE)
@@ -40,7 +40,7 @@ def known_learner(objective, plan, mechanism):
 
 
 def on_device(objective, plan, mechanism):
-    """Whether the learner is one that kernels know, in l2."""
+    """Check that kernels know the learner, in l2."""
     known = LEARNERS.get(get_learner(plan.learner)) not in (None, rounds.LP_FTRL, rounds.PARAMETER_FREE)
     return known and plan.p == 2.0
 
@@ -48,14 +48,14 @@ def on_device(objective, plan, mechanism):
 @fused("zhang2022.dp_otb", supports=known_learner, rounds=Rounds, device=on_device)
 @fused("zhang2022.dp_otb_lp", "zhang2022.dp_otb_pure", supports=known_learner, rounds=Rounds)
 def online_to_batch(objective, plan, mechanism):
-    """As the listing; returns ``x_n``."""
+    """Run the listing compiled; return ``x_n``."""
     learner = get_learner(plan.learner)(learner_setting(objective, plan))
     return converted(objective, plan, mechanism, learner, np.zeros((3, 0)))
 
 
 @fused("zhang2022.parameter_free", supports=known_learner, rounds=Rounds)
 def parameter_free(objective, plan, mechanism):
-    """As the listing, whose losses may have the distance from the start."""
+    """Run the listing compiled; its losses may have the distance from the start."""
     setting = learner_setting(objective, plan, loss_bound=plan.loss_bound, initial_wealth=plan.initial_wealth)
     learner, distance = ParameterFree(setting), np.zeros((3, 0))
     if plan.regulariser == "adaptive":
@@ -126,7 +126,7 @@ class _Run:
 
     @property
     def sums(self):
-        """Of `observers.SUMS`, ``(R, 8)``."""
+        """Compute the sums of `observers.SUMS`, ``(R, 8)``."""
         return self.seen[3]
 
     @property
@@ -135,7 +135,7 @@ class _Run:
         return self.state[:, 1]
 
     def _sizes(self, learner, beta):
-        """Steps of the learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
+        """Compute the steps of learners that do not adapt, or bounds on losses, ``(n + 1,)``."""
         given, t = learner.setting, np.arange(1, len(beta))
         if self.kind == rounds.OGD_FIXED:
             return np.append(0.0, given.diameter / (given.lipschitz * t ** (given.k + 0.5)))

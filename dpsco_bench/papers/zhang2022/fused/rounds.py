@@ -17,7 +17,7 @@ from dpsco_bench.problems.forms import NO_SLOPE
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)
-"""How the units of nodes are known: before the run, by equation (6), or as the least that are enough."""
+"""Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
 KERNELS = Path(__file__).with_name("rounds.cu")
 RATE = 2.0 / (2.0 - math.log(3.0))
@@ -151,7 +151,7 @@ def update(w, kind, centre, along, expected, errors, loss, radius, p, size):
 
 @piece
 def bet(w, centre, direction, outside, numbers, loss, radius, bound):
-    """The update of `learners.parameter_free.ParameterFree`: moves w, direction and outside; the loss is overwritten.
+    """Update as `learners.parameter_free.ParameterFree` does: moves w, direction and outside; overwrites the loss.
 
     ``numbers``: the sum of squares, another's, and fraction, wealth, curvature and clips.
     """
@@ -245,7 +245,7 @@ def unit_of(t, mode, units, length, lipschitz, smoothness, largest, known):
 
 @piece
 def released_sum(t, value, unit, scale, noise, s, row, sums, noised):
-    """The noised sum of records 1..t, to value, which is what record t adds; see `reduction.TreeSum`."""
+    """Release the noised sum of records 1..t into value, which holds what record t adds; see `reduction.TreeSum`."""
     low, levels = 1, 0
     while low < (t & -t):
         low, levels = 2 * low, levels + 1
@@ -291,7 +291,7 @@ def add_up(sums, w, x, released, beta, best, mean, curvature):
 
 @compiled
 def run_rounds(first_round, state, numbers, slots, rows, records, form, noise, scale, weights, units, learner, watched):
-    """Rounds ``first_round ...`` of all rows.
+    """Run rounds ``first_round ...`` of all rows.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ TINY = 1e-200
 
 @dataclass(frozen=True)
 class LearnerSetting:
-    """What a learner is told when it is made.
+    """Facts that a learner is told when it is made.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Learner:
         """Hear a guess of the next loss, ``h (R, d)``; there is none before the first."""
 
     def regret_bound(self) -> Array | None:
-        """Bound on the regret so far against every point of the set, ``(R, 1)``; None where none is declared."""
+        """Bound on the regret so far against every point of the set, ``(R, 1)``; None if none is declared."""
         return None
 
 
@@ -116,12 +116,12 @@ def learner(name: str) -> Callable[[type[Learner]], type[Learner]]:
 
 
 def get_learner(name: str) -> type[Learner]:
-    """The class of a learner; ``zhang2022.name`` is accepted too. Raises InputError for an unknown name."""
+    """Find the class of a learner; ``zhang2022.name`` is accepted too. Raises InputError for an unknown name."""
     return LEARNERS.get(_short(name))
 
 
 def learner_parts(name: str) -> tuple[str, ...]:
-    """The module that defines a learner."""
+    """Find the module that defines a learner."""
     return (LEARNERS.module(_short(name)),)
 
 

@@ -59,7 +59,7 @@ class LpFtrl(Learner):
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
-        """For 1 < p <= 2."""
+        """Refuse p outside of 1 < p <= 2."""
         if not 1.0 < norm <= 2.0:
             raise InputError("norm", norm, "p in (1, 2] for the learner lp_ftrl", "erratum E13")
 

@@ -27,7 +27,7 @@ class OptimisticFtrl(Learner):
         self.expected: Array | None = None
 
     def predict(self) -> Array:
-        """The leader as if the hint were the next loss."""
+        """Predict the leader as if the hint were the next loss."""
         eta = self.setting.radius * inverse_root(self.errors)
         expected = self.total if self.expected is None else self.total + self.expected
         return self.setting.project(self.setting.start - eta * expected)
@@ -63,7 +63,7 @@ class OptimisticOmd(Learner):
         self.expected: Array | None = None
 
     def predict(self) -> Array:
-        """As if the hint were the next loss."""
+        """Predict as if the hint were the next loss."""
         if self.expected is None:
             return self.y
         return self.setting.project(self.y - self._eta() * self.expected)

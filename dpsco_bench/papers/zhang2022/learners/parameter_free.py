@@ -62,7 +62,7 @@ class ParameterFree(Learner):
         self.outside = free - self.w
 
     def _clipped(self, g: Array) -> Array:
-        """To norm 1, counted."""
+        """Clip to norm 1, and count."""
         xp, length = array_namespace(g), row_norm(g)
         self.clips = self.clips + xp.where(length > 1.0, xp.ones_like(length), xp.zeros_like(length))
         return g / xp.maximum(length, xp.ones_like(length))

@@ -68,7 +68,7 @@ class Osd(Learner):
 
     @classmethod
     def check(cls, norm: float, k: float, strong_convexity: float) -> None:
-        """Only in l2, and with ``mu > 0``."""
+        """Refuse other norms than l2, and ``mu <= 0``."""
         super().check(norm, k, strong_convexity)
         if not strong_convexity > 0:
             raise InputError("strong_convexity", strong_convexity, "a finite number > 0 for the learner osd", "Lemma 7")

@@ -115,5 +115,5 @@ class LpBallLinear(DirectionLosses):
         )
 
     def optimum(self, data: Any) -> np.ndarray:
-        """The point of the ball at which ``<m, x>`` is least, in every row."""
+        """Find the point of the ball at which ``<m, x>`` is least, in every row."""
         return feasible_set(self.own_constants.domain, 1.0).minimise_linear(data.means)

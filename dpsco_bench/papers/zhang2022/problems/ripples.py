@@ -56,11 +56,11 @@ class RippleBall(GeneralisedLinear):
         return -self.share * margins + (1.0 - self.share) * wave
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """In [-1, 1 - 2 s]."""
+        """Compute the slope, in [-1, 1 - 2 s]."""
         return (1.0 - self.share) * array_namespace(margins).cos(self.frequency * margins + labels) - self.share
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """Of either sign, at most H in size."""
+        """Compute the curvature, of either sign, at most H in size."""
         wave = array_namespace(margins).sin(self.frequency * margins + labels)
         return -(1.0 - self.share) * self.frequency * wave
 
