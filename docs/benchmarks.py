@@ -60,7 +60,7 @@ def page(rows: list[Row]) -> str:
 
 
 def _runs() -> Iterable[str]:
-    """What whole runs take, from the last ones that were timed."""
+    """Write what whole runs take, from the last timed ones."""
     whole = loads((HERE / "whole.json").read_text(encoding="utf-8"))
     timed = {"smoke": whole["smoke"]["after"], "ci": whole["ci"]["after"], "full": whole["full"]}
     yield "## What a run takes"
@@ -94,7 +94,7 @@ def _time(seconds: float) -> str:
 
 
 def _recorded(profile: str) -> float:
-    """Recorded processor time of calibrations and runs of a profile's claims and leaderboards."""
+    """Sum the recorded processor time of a profile's claims and leaderboards."""
     recorded = read_seconds(recorded_seconds_path(profile))
     return sum(calibrate + run for jobs in recorded.values() for calibrate, run, _ in jobs.values())
 
@@ -114,7 +114,7 @@ def _expected() -> float:
 
 
 def _beside(rows: list[Row]) -> Iterable[str]:
-    """A step of noisy SGD in other hands, as multiples of our time."""
+    """Compare a step of noisy SGD in other code, as multiples of our time."""
     own = [row for row in rows if row["id"] == PEERS]
     peers = list(dict.fromkeys(row["peer"] for row in own))
     yield "## A step of noisy SGD, beside other code"
@@ -136,7 +136,7 @@ def _beside(rows: list[Row]) -> Iterable[str]:
 
 
 def _loops(rows: list[Row]) -> Iterable[str]:
-    """A line for each thing that is timed; methods beside their listings, and beside their noise, are one each."""
+    """Write a line for each timed thing; methods beside their references, and beside their noise, are one each."""
     yield "## Single loops"
     yield ""
     yield "| what | against | ratio | goal | met |"

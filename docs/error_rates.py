@@ -21,7 +21,7 @@ from dpsco_bench.analysis.sharing import Sharing
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
 """The next number of sweeps where the share of wrong words is within two standard errors of its limit."""
 DISTANCES = (-2.0, -1.0, 0.0, 1.0, 2.0)
-"""Of the true slope from the formula's, in tolerances; below 0 the risk falls faster than the formula."""
+"""Distances of the true slope from the formula's, in tolerances; negative if the risk falls faster."""
 ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 """Size of the distance -> the words that are errors there."""
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
@@ -242,7 +242,7 @@ def errors(found: Counter[str], distance: float) -> float:
 
 
 def line(name: str, distance: float, found: Counter[str]) -> str:
-    """A row of the table: sweeps, shares of the words, of the wrong ones among them, and how many may be wrong."""
+    """Write a row: sweeps, shares of the words, share of wrong ones, and how many may be wrong."""
     shares = [f"{found[word] / found.total():.1%}" for word in SHOWN]
     wrong = [f"{errors(found, distance):.1%}", f"{LIMITS[abs(distance)]:.0%}"]
     cells = [name, f"{distance:g}", f"{found.total():,}", *shares, *wrong]
@@ -250,7 +250,7 @@ def line(name: str, distance: float, found: Counter[str]) -> str:
 
 
 def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
-    """The page as Markdown, from the words of each design at each distance."""
+    """Write the page, Markdown, from the words of each design at each distance."""
     worst = {
         limit: max(errors(w, d) for (_, d), w in found.items() if LIMITS[abs(d)] == limit) for limit in LIMITS.values()
     }
@@ -284,7 +284,7 @@ the limits are not kept.
 
 
 def rare_page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
-    """The part on values that a sample hardly has, Markdown."""
+    """Write the part on values that a sample hardly has, Markdown."""
     most = max(errors(words, distance) for (_, distance), words in found.items())
     return f"""
 ## Values that a sample hardly has

@@ -238,7 +238,7 @@ def _order(said: RowWord) -> tuple[int, str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """``a, b and c``."""
+    """Join words as in ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -557,7 +557,7 @@ def larger_constant(cell: AnswerCell) -> bool:
 
 
 TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")}
-"""What else is counted -> its subjects."""
+"""Name of a further count -> its subjects."""
 
 
 def _count(risks: Sequence[Mapping[str, AnswerCell]], key: str, word: str) -> int:

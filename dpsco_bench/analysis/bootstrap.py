@@ -43,7 +43,7 @@ class CellSummary:
 
     @property
     def at_edge(self) -> bool:
-        """Whether the maximum lies at an end of the signal grid, so that a wider grid could raise it."""
+        """Check whether the maximum lies at an end of the signal grid, so that a wider grid could raise it."""
         return self.signals > 1 and self.signal in (0, self.signals - 1)
 
 
@@ -291,7 +291,7 @@ def corrected_interval(
 
 
 def _longer_arm(deviations: FloatArray, confidence: float) -> float:
-    """Of the percentile interval about the mean."""
+    """Measure the longer arm of the percentile interval about the mean."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(deviations, [tail, 1 - tail]) - deviations.mean()
     return float(max(-low, high))

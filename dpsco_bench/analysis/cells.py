@@ -1,4 +1,4 @@
-"""What verdicts on every cell by itself share: columns, ratios, words; and bands, which several kinds judge by."""
+"""Share the columns, ratios and words of verdicts on single cells, and judge bands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def band_verdict(
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
 ) -> Verdict:
-    """Whether mean / reference stays in a band.
+    """Judge whether mean / reference stays in a band.
 
     Returns ``holds`` if every ratio is inside, ``violated`` if an interval is outside (for all cells together), else
     ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band. Before the last look every
@@ -58,7 +58,7 @@ def band_verdict(
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
-    """A float64 vector of a given length. Raises InputError for another length."""
+    """Convert to a float64 vector of a given length. Raises InputError for another length."""
     array = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if array.shape != (length,) or not length:
         raise InputError(f"shape of {name}", array.shape, f"({length},), not empty")
@@ -98,7 +98,7 @@ def three_way(outside: FloatArray, half: FloatArray, look: Look = FIXED) -> str:
 
 
 def undecided(word: str, outside: FloatArray, half: FloatArray) -> str:
-    """What would decide a `three_way` that is ``inconclusive``, as the end of a reason; nothing for other words."""
+    """Estimate what would decide an inconclusive `three_way`, as the end of a reason; empty for other words."""
     across = outside > 0
     if word != "inconclusive" or np.isnan(half).any() or not across.any():
         return ""

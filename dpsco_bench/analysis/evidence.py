@@ -1,4 +1,4 @@
-"""What the jobs of a part measured, cell by cell, as the verdict functions want it."""
+"""Collect the measurements of a part's jobs, cell by cell, for the functions that judge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dpsco_bench.problems.registry import problem_class
 
 NO_REQUIREMENT: Mapping[str, float] = {}
 QUADRATURE_SLACK = 1e-6
-"""What a ratio by quadrature may exceed 1 by."""
+"""Largest excess over 1 of a ratio by quadrature."""
 _NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
 _WORDS = ("privacy_status", "warnings")
 
@@ -85,7 +85,7 @@ class CellEvidence:
 
     @property
     def charged(self) -> tuple[CalibratedCell, Cell]:
-        """What `analysis.noise.noise_behind` asks of a cell."""
+        """Cells as `analysis.noise.noise_behind` reads them."""
         return self.calibrated, self.entry
 
     @property
@@ -99,7 +99,7 @@ class CellEvidence:
 
     @property
     def can_be_stronger(self) -> bool:
-        """Whether its signal is free, and smaller than the largest admissible one."""
+        """True if its signal is free, and smaller than the largest admissible one."""
         return len(self.grid) > 1 and not self.calibrated.signal_capped
 
     @property
@@ -182,7 +182,7 @@ class _CellRows:
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
-    """A table's rows by cell; each column is taken from Arrow once, however many cells there are."""
+    """Group a table's rows by cell; each column is read from Arrow once."""
     cell = table["cell"].to_numpy()
     order = np.argsort(cell, kind="stable")
     numbers, starts = np.unique(cell[order], return_index=True)
@@ -196,7 +196,7 @@ def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """A column of texts as numbers, and the texts that these are."""
+    """Encode a column of texts as numbers, and list the texts."""
     coded = column.combine_chunks().dictionary_encode()
     return coded.indices.to_numpy(), coded.dictionary.to_pylist()
 
@@ -204,7 +204,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
 def evidence_of(
     cells: Sequence[CellEvidence], quantity: str = RISK, requires: Mapping[str, float] = NO_REQUIREMENT
 ) -> list[CellEvidence]:
-    """The cells of `job_cells` with what is judged of them in the place of their risks; a signal grid is one cell."""
+    """Return the cells of `job_cells` with the judged quantity as their risk; a signal grid becomes one cell."""
     grids: dict[tuple[str, float], list[CellEvidence]] = {}
     for cell in cells:
         entry = cell.entry
@@ -216,7 +216,7 @@ def evidence_of(
 
 
 def _largest(grid: list[CellEvidence]) -> CellEvidence:
-    """The cell of largest mean risk of a signal grid, with the risks of all; its privacy is the worst of them.
+    """Pick the cell with the largest mean risk of a signal grid, with the risks of all and the worst privacy.
 
     Signals that a pilot left out have fewer replicates than the others, and take no part.
     """
@@ -239,7 +239,7 @@ def _largest(grid: list[CellEvidence]) -> CellEvidence:
 
 
 def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidence:
-    """The grid as one cell whose risks are thresholds; at an edge where a replicate has none within the grid."""
+    """Turn a grid into one cell of thresholds; at an edge if a replicate has none within the grid."""
     signals = np.array([cell.entry.signal for cell in grid], dtype=np.float64)
     values = np.stack([cell.extras[name] for cell in grid])
     found, inside = thresholds(signals, values, least)
@@ -249,7 +249,7 @@ def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidenc
 
 
 def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """The signals at which values first reach a level, linear in the logarithm of the signal between grid points.
+    """Interpolate the signals at which values first reach a level, linear in the logarithm of the signal.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def _noted(table: pa.Table) -> dict[int, dict[str, np.ndarray]]:
 
 
 def _in_place(cell: CellEvidence, quantity: str) -> CellEvidence:
-    """A cell in which another quantity than the risk takes the risk's place."""
+    """Replace the risk of a cell by another quantity."""
     if "." in quantity:
         exact = np.full((1, 1), get_bound(quantity).value(cell.context))
         return replace(cell, risks=exact, curve_risks=exact[None], curve_evaluations=np.zeros((1, 1, 1)), exact=True)

@@ -32,7 +32,7 @@ from dpsco_bench.plain import Plain
 Load = Callable[..., tuple[pa.Table | None, Calibrations]]
 Decisions = Callable[[Job], Decided | None]
 FROM_MEMORY = "from memory"
-"""What the source of an algorithm says where its constants are not read from a paper."""
+"""Words in the source of an algorithm whose constants are not read from a paper."""
 
 
 def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> list[Verdict]:
@@ -84,7 +84,7 @@ class ClaimJudge:
         return self._cells[job.name, look]
 
     def _look(self, case: Case) -> Look:
-        """The look that decided a word, or the last one; all that is there where nothing was decided on its runs."""
+        """Return the look that decided a word, or else the last one."""
         jobs = [job for job in (self.jobs[key] for key in case.sources) if job.decisions]
         found = self._decided[jobs[0].decisions] if jobs and case.part.rules.asks(case.part) else None
         return Look.at(jobs, found.looks[case.word]) if found else FIXED
@@ -154,7 +154,7 @@ class ClaimJudge:
         )
 
     def _scope(self, case: Case, profile: str) -> str | None:
-        """Which values the rows that are judged have of those of the statement, where that says what the word is of."""
+        """Tell which of the statement's values were run, if not all."""
         parts = [self.claim.part(source) for source, _ in case.sources] if case.part.rules.by_value else []
         return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
 
@@ -164,13 +164,13 @@ class ClaimJudge:
         return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
 
     def _recalled(self, case: Case) -> bool:
-        """Whether the noise of all its methods has constants from memory: the paper cites it, and prints none."""
+        """Check whether all its methods have noise constants from memory: the paper cites it, and prints none."""
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
         sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
         return bool(sources) and all(FROM_MEMORY in source for source in sources)
 
     def _of_paper(self, case: Case, key: str) -> str | None:
-        """What the parts that ran it say of the paper's noise: the erratum that corrects it, what it leaves open."""
+        """Collect what parts say of the paper's noise: the erratum that corrects it, and constants it leaves open."""
         own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
         return ", ".join(dict.fromkeys(filter(None, (getattr(part, key) for part in own)))) or None
 
@@ -181,13 +181,13 @@ class ClaimJudge:
         return found.pop() if len(found) == 1 else None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
-        """What a reader must know of the runs, whatever is judged of them; where a slope is, of which cells."""
+        """Collect what a reader must know of the runs, whatever is judged of them."""
         grid = case.part.signals and case.part.runs and case.part.quantity != THRESHOLD
         signals = signal_notes(case.cells, fitted) if grid else ()
         return (*signals, *sorted({f"judged from results present; {j.present}" for j in jobs if j.present}))
 
     def _swept(self, case: Case, verdict: Verdict, job: Job) -> Plain:
-        """The swept parameter; where the judged cells come from sweeps in several, each cell has its own."""
+        """Return the swept parameter, or one per cell if the cells come from several sweeps."""
         if case.part.rules.mixes_sweeps and verdict.values:
             names = [cell.entry.parameter for cell in case.cells]
             if len(set(names)) > 1 and len(names) == len(verdict.values):
@@ -274,7 +274,7 @@ class Case:
 
     @property
     def risk_kind(self) -> str | None:
-        """Of which kind the risks are that are judged; None where no risks are."""
+        """Kind of the judged risks; None if no risks are judged."""
         if self.part.quantity != RISK or self.part.rules.counts or self.part.rules.judges_noise:
             return None
         cells = [cell for key in self.sources for cell in self.court.jobs[key].cells]
@@ -296,7 +296,7 @@ class Case:
 
     @property
     def values(self) -> list[float]:
-        """What is regressed on in each cell: the part's axis, or else the swept parameter."""
+        """Values that a slope is fitted on: the part's axis, or else the swept parameter."""
         return self.on_axis(self.cells)
 
     @property
@@ -305,7 +305,7 @@ class Case:
         return self.part.axis or self.swept_parameter
 
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
-        """The part's axis, or else the swept parameter, at some cells."""
+        """Evaluate the part's axis, or else the swept parameter, at some cells."""
         axis, bound = self.part.axis, self.part.bound
         return [evaluate(bound, axis, cell.printed) if axis else cell.value for cell in cells]
 
@@ -341,7 +341,7 @@ class Case:
         return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 
     def with_slope(self, verdict: Verdict, formula: Sequence[float] | None = None) -> Verdict:
-        """A verdict that is no statement about slopes, with the measured one and, where given, a formula's."""
+        """Add the measured slope, and a formula's if given, to a verdict that is not about slopes."""
         cells = self.cells
         alone = self.parameter == GRID or len(set(self.values)) < 2
         if alone or len({cell.entry.method for cell in cells}) > 1:
@@ -364,7 +364,7 @@ def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
 
 
 def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise | None) -> tuple[str, ...]:
-    """What limits a word: what its judge says, that its noise is not proven private, and what the claim's author says.
+    """Collect what limits a word: from its judge, from unproven noise, and from the claim's author.
 
     The second stands beside every word that rests on runs with noise, the third beside a confirmation alone.
     """
@@ -374,7 +374,7 @@ def reservations_of(part: Part, calibration: str, verdict: Verdict, noise: Noise
 
 
 def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> tuple[str, ...]:
-    """Which signals attain the largest means, and where a wider grid could raise them.
+    """Tell which signals attain the largest means, and where a wider grid could raise them.
 
     Of cells that are left out of a fit it is told where all are: an edge among them has no part in the word.
     """

@@ -14,7 +14,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.stages import looks_at, stage_end
 
 SEVERAL, SHAPE = 2.07, -0.25
-"""Of several looks: the normal quantile of the last one, and how it grows towards the first."""
+"""Normal quantile of the last of several looks, and its growth towards the first."""
 LEVEL = 0.05
 """How often an interval of a single look may miss the truth."""
 

@@ -1,4 +1,4 @@
-"""Which of two methods has the lower risk: paired bootstrap of the log ratio of median risks."""
+"""Compare the risks of two methods: paired bootstrap of the log ratio of median risks."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True)
 class SweepRisks:
-    """What a rate is judged by; sequences and arrays have one entry per cell.
+    """Data behind the verdict on a rate; sequences and arrays have one entry per cell.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class SweepRisks:
         return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
 
     def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
-        """What the means of the chosen cells are made of."""
+        """Replicates behind the means of the chosen cells."""
         numbers = np.flatnonzero(chosen).tolist()
         risks = self.noise_off if noise_off else self.risks
         errors = self.noise_off_errors if noise_off else self.numerical_errors
@@ -179,7 +179,7 @@ def rate_verdict(
 
 
 def _ratio_ends(fit: RateFit, named: FloatArray, tolerance: float, better: str) -> dict[str, Any]:
-    """Ends of risk over formula, the last local slope, and whether the ratio grows over the whole window.
+    """Measure risk over formula at both ends, the last local slope, and whether the ratio grows throughout.
 
     It grows where it is least at the end that the formula is not about, largest at the other, and the last local slope
     is still beyond the tolerance.
@@ -203,7 +203,7 @@ def _ratio_ends(fit: RateFit, named: FloatArray, tolerance: float, better: str) 
 def _word(
     sweep: SweepRisks, fit: RateFit | None, b: float, tolerance: float, told: tuple[str, str, str]
 ) -> tuple[str, str]:
-    """The word and its reason, step by step."""
+    """Decide the word and its reason, step by step."""
     profile, parameter, better = told
     regime = sweep.regime
     if any(sweep.frozen):
@@ -290,7 +290,7 @@ def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller
 
 
 def explained(regime: Regime, fit: RateFit, b: float, others: str) -> str:
-    """What the other terms of a bound make of a slope that is not the claimed term's; empty for less than half of it.
+    """Explain by a bound's other terms a slope that is not the claimed term's; empty below half of it.
 
     They are below half of the bound in every fitted cell, and bend it all the same. The word stays: it is about the
     claimed term.

@@ -111,7 +111,7 @@ class RowDifference:
 
     @property
     def remark(self) -> str:
-        """What differs, for the table."""
+        """Difference, in words for the table."""
         what = self.what.upper() if self.fails else "" if self.what == SAME else self.what
         return "; ".join(filter(None, (what, self.moved, self.slower)))
 
@@ -175,7 +175,7 @@ def _name(row: Verdict) -> tuple[str, str, str, str]:
 
 
 LEAST_MOVE = 1e-9
-"""What another processor may make of an exact slope."""
+"""Largest difference of an exact slope between processors."""
 
 
 def moved(recorded: Verdict, fresh: Verdict) -> str:
@@ -192,7 +192,7 @@ def moved(recorded: Verdict, fresh: Verdict) -> str:
 
 
 def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict]:
-    """Recorded rows brought up to date by fresh ones.
+    """Update recorded rows by fresh ones.
 
     A fresh row replaces the recorded one unless it is ``skipped``; recorded rows of a claim that has fresh rows in that
     profile, none of them ``skipped``, go if they have no fresh counterpart; the others stay.

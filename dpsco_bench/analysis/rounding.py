@@ -11,7 +11,7 @@ MOST_DIGITS = 6
 
 
 def outward(value: float, kind: str, digits: int = 3) -> float:
-    """A bound with so many significant digits that it still is one.
+    """Round a bound to some significant digits so that it stays a bound.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class RateFit:
         return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
 
     def notes(self, parameter: str) -> tuple[str, ...]:
-        """What a reader must know of the fit."""
+        """Remarks on the fit for readers."""
         notes = []
         if self.edge:
             notes.append(f"largest risk at the edge of the signal grid at {self.places(self.edge, parameter)}")
@@ -83,7 +83,7 @@ class RateFit:
 
 
 def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
-    """Standard errors of log mean as fits use them.
+    """Compute standard errors of log mean as fits use them.
 
     Three steps. (1) Errors are raised to `LOG_ERROR_FLOOR`: exact cells, whose error is 0 or their numerical error,
     weigh alike. (2) Each variance is moderated, ``(dof v + PRIOR_DOF centre) / (dof + PRIOR_DOF)``, towards the cells'

@@ -63,7 +63,7 @@ def _cases(judge: ClaimJudge) -> Iterator[tuple[Case, list[Job]]]:
 
 
 def _grouped(claim: Claim, jobs: Sequence[Job], cases: Iterable[tuple[Case, list[Job]]], key: str) -> Mapping[str, Job]:
-    """The jobs of a group by name, in stages; none where all replicates are run."""
+    """Group jobs by name, in stages; none if all replicates are run."""
     names = {job.name for job in jobs}
     resting = [(case.part, own) for case, own in cases if names & {job.name for job in own}]
     asking = [part for part, _ in resting if part.rules.asks(part)]
@@ -103,14 +103,14 @@ def decide(entry: ClaimEntry, jobs: Sequence[Job], found: Decided | None, measur
 
 
 def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
-    """The blocks of a job up to its next stage."""
+    """List the blocks of a job up to its next stage."""
     blocks, end = found.blocks[job.name], stage_end(job, found.taken + 1)
     first = blocks[-1].end
     return (*blocks, job.block(first, end, found.kept.get(job.name, ()))) if first < end else blocks
 
 
 def _looked(judge: ClaimJudge, jobs: Sequence[Job], found: Decided) -> Decided:
-    """What a look decides of the words that are open."""
+    """Decide open words by a look."""
     number, names = found.taken + 1, {job.name for job in jobs}
     looks, open_ = dict(found.looks), False
     for case, own in _cases(judge):

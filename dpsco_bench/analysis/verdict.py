@@ -24,7 +24,7 @@ from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.plain import Plain, Record
 
 RESERVATIONS = ("schedule", NOT_SHOWN, NOT_PRIVATE)
-"""What may stand before the colon of a reservation, and is shown beside the word."""
+"""Words before the colon of a reservation, shown beside the verdict."""
 CONFIRMING = ("confirms", "better")
 """Outcomes that a reservation limits."""
 
@@ -287,5 +287,5 @@ def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
 
 
 def _of_kind(value: Any) -> object:
-    """A value of a kind's own field."""
+    """Read a value of a kind's own field."""
     return tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value

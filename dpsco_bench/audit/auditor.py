@@ -36,16 +36,16 @@ from dpsco_bench.privacy.plan import Plan
 
 FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
-"""Of the runs, for all pairs together, and twice that for the chosen one; fewest of one pair, and of the chosen one."""
+"""Share of the runs for all pairs, doubled for the chosen one; fewest of a pair, and of the chosen one."""
 PILOT_MOST = {"transcript": 4000, "output": 20_000}
 """Most runs of a pilot: more where probabilities are counted than where densities tell them."""
 STEP = 0.05
-"""Of promised bounds on epsilon that count as equal."""
+"""Difference of promised bounds on epsilon that count as equal."""
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 """Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK
-"""Of all runs together: about a day."""
+"""Most work of all runs together: about a day."""
 FAULT = 0.25
 """Share of the noise that is left where an audit's power is predicted for noise that is proven."""
 SAYS_SOMETHING, SURE = 0.5, 0.99
@@ -53,7 +53,7 @@ SAYS_SOMETHING, SURE = 0.5, 0.99
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 """Part of the promised bound that fewer runs have to keep of noise that is not proven; and the fewest that count."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
-"""What an audit of outputs tries of a canary's ridge and start, and of a method's steps, beside the values in force."""
+"""Ridges, starts and steps that an audit of outputs tries, beside the values in force."""
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
 
 Progress = Callable[[int, int], None]
@@ -297,7 +297,7 @@ def default_runs(plan: Plan) -> int:
 
 
 class _Found(NamedTuple):
-    """What the runs that count show: fields of `AuditResult`."""
+    """Summarise the runs that count: fields of `AuditResult`."""
 
     bound: LowerBound
     mu_lower: float
@@ -325,7 +325,7 @@ class _Choice:
 
 @dataclass(frozen=True)
 class _Audit:
-    """What all runs of an audit share."""
+    """State that all runs of an audit share."""
 
     statistic: str
     runs: int

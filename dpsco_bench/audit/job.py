@@ -22,7 +22,7 @@ FAMILY = 400
 """Most tests of a profile, two of each audit, over which the confidence is divided."""
 FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
-"""Of each audit, so that with `FAMILY_CONFIDENCE` none of the family refutes what is private (Bonferroni)."""
+"""Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
 POWER, REFUTED, RUNS = "audit_power", "audit_refuted", "audit_runs"
 PROMISED, ATTAINABLE = "audit_promised", "audit_attainable"
 OF_OUTPUT, MU, MU_CHARGED = "audit_of_output", "audit_mu", "audit_mu_charged"

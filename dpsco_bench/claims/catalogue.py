@@ -1,4 +1,4 @@
-"""What the configuration tree says about claims, profiles, tables and errata, read without composing anything."""
+"""Read claims, profiles, tables and errata from the configuration tree, without composing anything."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def claim_files(what: str = "claim") -> dict[str, Path]:
 
 
 def claim_file(id: str) -> Path | None:
-    """The file of one claim, found without listing the others; None for an unknown id."""
+    """Find the file of one claim without listing the others; None for an unknown id."""
     paper, _, name = id.partition(".")
     found = conf_files(f"claim/{paper}/{name}.yaml") if re.fullmatch(r"\w+(\.\w+)+", id) else []
     return found[-1] if found else None
@@ -57,7 +57,7 @@ def claim_ids() -> list[str]:
 
 
 def read_claim(id: str) -> Claim:
-    """A claim that ships, uncomposed. Raises InputError for an unknown id, and a file that is no claim."""
+    """Read a claim that ships, uncomposed. Raises InputError for an unknown id, and a file that is no claim."""
     path = claim_file(id)
     if path is None:
         raise InputError("claim", id, nearest(id, claim_ids(), "dpsco list claims"))
@@ -127,7 +127,7 @@ def own_claims(files: Sequence[str | Path]) -> dict[str, dict[str, Any]]:
 
 @contextmanager
 def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
-    """Errors about a claim of one's own name the file that it is in."""
+    """Name the file of a user's claim in errors about it."""
     try:
         yield
     except DpscoError as error:
@@ -176,7 +176,7 @@ def profile_claims(profile: str) -> list[str]:
 
 
 def _named(root: Path, profile: str) -> list[str]:
-    """The claims that a configuration tree names for a profile, those of absent papers left out; empty for none."""
+    """List the claims that a configuration tree names for a profile, without those of absent papers."""
     files = [*root.glob(f"profile/{profile}.yaml"), *sorted(root.glob(f"profile/{profile}/*.yaml"))]
     found: list[str] = []
     for path in files:
@@ -194,7 +194,7 @@ def _named(root: Path, profile: str) -> list[str]:
 
 
 def table_texts() -> list[TableText]:
-    """The tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
+    """Read the tables' files, sorted by id. Raises DpscoError naming the file in which something is wrong."""
     return [_named_as(path, parse_table) for path in claim_files("table").values()]
 
 
@@ -236,7 +236,7 @@ BY_HAND = "by hand: the calculation above"
 
 @dataclass(frozen=True)
 class Change:
-    """What entries of one class change.
+    """Class of changes of an erratum.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ CHANGES: Mapping[str, Change] = {
 }
 """Word of the field ``changes`` -> what it means."""
 WEIGHTIEST = "An entry that changes several has the weightiest: a guarantee before a rate, a rate before a constant."
-"""Which word an entry has that would have two."""
+"""Rule for an entry that would have two words."""
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ class Erratum:
 
 
 def parse_erratum(paper: str, entry: Plain) -> Erratum:
-    """An entry of a paper's ledger as its file has it.
+    """Read an entry of a paper's errata from its file.
 
     Raises InputError for missing or unknown keys, and a word that is none of `CHANGES`.
     """
@@ -401,7 +401,7 @@ class TableText:
 
 
 def parse_table(entry: Plain) -> TableText:
-    """A table from its file.
+    """Read a table from its file.
 
     Raises InputError naming the row and the key that is missing, of another type, or unknown where nothing of its own
     computes the table.

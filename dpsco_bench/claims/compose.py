@@ -59,7 +59,7 @@ def load_claim(
     shipped = file is not None and file.is_relative_to(conf_dir())
     config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
     load_plugins(config["plugins"])
-    if not shipped:  # a paper that brings its own, or a file of one's own
+    if not shipped:  # a paper that brings its own, or a user's file
         known, own = claim_files(), own_claims(config["claims"])
         id = find_claim_id(id, [*known, *own])
         config["claim"] = own[id] if id in own else read_shipped(known[id])
@@ -72,7 +72,7 @@ def load_claim(
 
 
 def _check_errata(claim: Claim) -> None:
-    """A claim names entries of its paper's errata ledger."""
+    """Check that a claim names entries of its paper's errata."""
     try:
         find_errata(claim.paper, claim.errata)
     except InputError as error:
@@ -117,7 +117,7 @@ def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
 
 @contextmanager
 def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
-    """What a part asks for is named with the part."""
+    """Name the part in the error for what it asks for."""
     try:
         yield
     except DpscoError as error:
@@ -125,10 +125,10 @@ def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
 
 
 def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
-    """What all jobs of a plan share."""
+    """Collect the settings that all jobs of a plan share."""
     return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
 
 
 def unmeasured(profile: str, ids: Sequence[str]) -> InputError:
-    """What is said of claims no part of which has values for a profile."""
+    """Name the claims of which no part has values for a profile."""
     return InputError("profile", profile, f"one in whose grid {', '.join(ids)} has values")

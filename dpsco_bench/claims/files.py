@@ -64,7 +64,7 @@ TAKEN = {
 
 
 class Slips(list[InputError]):
-    """What is wrong with a file, collected so that all of it is told at once."""
+    """Slips of a file, collected so that all are told at once."""
 
     def tried(self, make: Callable[..., Any], *given: Any) -> Any:
         """Call a function; None, with its error kept, where it raises an InputError."""
@@ -81,7 +81,7 @@ class Slips(list[InputError]):
 
 
 def listed(value: Any, where: str) -> list[Any]:
-    """A list, empty for nothing."""
+    """Read a list, empty for nothing."""
     if not isinstance(value, list | None):
         raise InputError(where, value, "a list")
     return value or []
@@ -145,7 +145,7 @@ _NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or fals
 
 
 def wanted(hint: Any) -> str:
-    """A type in words."""
+    """Describe a type."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return " or ".join(map(str, inner))

@@ -95,7 +95,7 @@ def _job(claim: Claim, part: Part, profile: str, calibration: str, settings: Set
 
 
 def finished(job: Job) -> Job:
-    """A job with its reason to be skipped, if any, and the keys of its calibrations and of its numbers.
+    """Complete a job: its reason to be skipped, if any, and its keys of calibrations and numbers.
 
     It has the predicted seconds of its cells too, where all their plans can be made.
     """
@@ -110,7 +110,7 @@ def finished(job: Job) -> Job:
 
 
 def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterator[Cell]:
-    """A cell at every signal of the part's grid, or by itself where there is none.
+    """Repeat a cell at every signal of the part's grid; alone without a grid.
 
     Raises InputError for a grid up to a largest signal that the problem does not have, or not within `MOST_SIGNALS`
     steps.
@@ -133,7 +133,7 @@ def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterat
 
 
 def _at_signal(part: Part, cell: Draft, signal: float) -> Draft:
-    """A cell at one value of its problem's signal."""
+    """Set a cell's signal."""
     option = problem_class(part.problem).signal_option
     if not option or option in cell.problem_options:
         allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
@@ -168,7 +168,7 @@ def _cell(part: Part, method: Method, profile: str, calibration: str, number: in
 
 
 def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
-    """A cell with a swept value in its place."""
+    """Put a swept value into a cell."""
     target, _, option = key.partition(".")
     if option and target in OPTIONS:
         place = OPTIONS[target]
@@ -186,7 +186,7 @@ def _set(part: Part, cell: Draft, key: str, value: float) -> Draft:
 
 
 def _judged_variant(part: Part, method: Method, calibration: str) -> str:
-    """The variant of a calibration; noise-off runs take that of the first judged one with noise, if it allows."""
+    """Choose the variant of a calibration; without noise, that of the first judged one with noise, if it allows."""
     judged = [other for other in part.calibrations if other != "none"] or ["none"]
     entry = get_algorithm(method.algorithm)
     variant = entry.variant_for(judged[0] if calibration == "none" else calibration)

@@ -1,6 +1,6 @@
 """Kinds of parts by name: the fields of a part, how it is judged, its words, and how it is drawn and put in numbers.
 
-A shipped kind is a file of ``dpsco_bench/kinds`` with its name; papers and one's own files register theirs by the same
+A shipped kind is a file of ``dpsco_bench/kinds`` with its name; papers and plug-ins register theirs by the same
 decorator.
 """
 
@@ -19,7 +19,7 @@ from dpsco_bench.plain import Plain
 from dpsco_bench.registry import Registry
 
 OUTCOMES = ("confirms", "better", "contradicts", "unproven", "open", "vacuous", "shown", "absent")
-"""What a word says of the claim.
+"""Outcomes of a verdict for its claim.
 
 ``open`` decides nothing, ``vacuous`` could not have come out otherwise, ``shown`` is there for information, ``absent``
 was not measured.
@@ -106,12 +106,12 @@ class Field:
 
     @property
     def several(self) -> bool:
-        """Whether it has several values."""
+        """True if it has several values."""
         return isinstance(self.type, tuple)
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True if its values are numbers."""
         return self.type in (float, int, (float,), (int,))
 
     @property
@@ -240,19 +240,19 @@ class Kind(ABC):
         """
 
     def runs(self, part: Any) -> bool:
-        """Whether a part with cells of its own executes its algorithm, instead of planning it only."""
+        """Check whether a part's own cells are run, not only planned."""
         return not self.judged_only
 
     def asks(self, part: Any) -> bool:
-        """Whether runs go on while its word is open; one that does not takes what is there."""
+        """Check whether runs go on while its word is open; else it takes what is there."""
         return True
 
     def by_largest_mean(self, part: Any) -> bool:
-        """Whether it looks at nothing of a grid of signals but the one of the largest mean risk."""
+        """Check whether it looks only at the signal of the largest mean risk of a grid."""
         return bool(part.quantity == "risk")
 
     def needs_slope(self, part: Any) -> bool:
-        """Whether a part's sweep must have two different values."""
+        """Check whether a part's sweep must have two different values."""
         return False
 
     def sources(self, case: Any, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
@@ -267,7 +267,7 @@ class Kind(ABC):
         """
 
     def sentence(self, row: Any) -> str:
-        """The verdict of a row and why, in one short sentence: what the report, the terminal and JSON say."""
+        """Say a row's verdict and why, in one short sentence, for report, terminal and JSON."""
         why = "" if row.skipped else self.why(row)
         return f"{row.said}: {why}" if why else str(row.said)
 
@@ -283,7 +283,7 @@ class Kind(ABC):
         return None
 
     def compared_slope(self, row: Any) -> float | None:
-        """The slope that a row's is held against; NaN or None without one."""
+        """Return the slope that a row's slope is compared with; NaN or None without one."""
         return row.bound_slope
 
     def tolerance_of(self, part: Any) -> Any:
@@ -297,22 +297,22 @@ class Kind(ABC):
 
     @property
     def bounded(self) -> bool:
-        """Whether a part must name a bound's formula."""
+        """True if a part must name a bound's formula."""
         return self.keys.get("bound", False)
 
     @property
     def judged_only(self) -> bool:
-        """Whether it always judges the rows of other parts and has no cells."""
+        """True if it always judges other parts' rows and has no cells."""
         return "sweep" not in self.keys
 
     @property
     def companion(self) -> bool:
-        """Whether sweeps are judged beside the same ones without noise, where the part does not say otherwise."""
+        """True if sweeps are judged beside the same ones without noise, unless the part says otherwise."""
         return "noise_off" in self.keys
 
     @property
     def checks_bounds(self) -> bool:
-        """Whether it holds the rows of other parts against a bound."""
+        """True if it compares other parts' rows with a bound."""
         return self.bounded and self.judged_only
 
 
@@ -365,7 +365,7 @@ def _check_fields(cls: type[Kind], where: str) -> None:
 
 
 def get_kind(name: str) -> Kind:
-    """The kind of that name. Raises InputError for an unknown one."""
+    """Find a kind by name. Raises InputError for an unknown one."""
     return KINDS.get(name)
 
 
@@ -375,5 +375,5 @@ def all_kinds() -> list[Kind]:
 
 
 def kind_modules(names: Iterable[str]) -> list[str]:
-    """Modules of kinds, sorted: what the verdicts of their parts depend on; of one's own also what they are made of."""
+    """List the modules of kinds, sorted, that their verdicts depend on; of a user's kind also what it is made of."""
     return sorted({*map(KINDS.module, names)})

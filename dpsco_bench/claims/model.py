@@ -25,7 +25,7 @@ def check_profile(profile: str) -> str:
 NO_STAGES = "none"
 """Key of `MeasuredPart.stages`: why all replicates are run at once."""
 SUBJECTS = ("risk", "privacy", "count", "law")
-"""What a claim may state."""
+"""Subjects of a claim."""
 WHOLE = "full"
 """Profile whose grids are those of the statements."""
 
@@ -64,7 +64,7 @@ UNSAID: Mapping[str, Any] = {
     "evaluation": "run",
     "quantity": RISK,
 }
-"""What readers of all kinds find in place of a field that a part's kind does not have."""
+"""Defaults of the fields that a part's kind does not have."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Part(Record):
         raise AttributeError(key)
 
     def note_on(self, calibration: str) -> str:
-        """The note, where it is about the noise of this calibration."""
+        """Return the note, if it is about the noise of this calibration."""
         return self.note if not self.noted or calibration in self.noted else ""
 
     @property
@@ -145,7 +145,7 @@ class Part(Record):
 
     @property
     def runs(self) -> bool:
-        """Whether the part has jobs of its own that execute an algorithm."""
+        """True if the part has jobs of its own that run an algorithm."""
         return self.plans and self.rules.runs(self)
 
     @property
@@ -155,16 +155,16 @@ class Part(Record):
 
     @property
     def has_companion(self) -> bool:
-        """Whether its sweep is judged beside the same one without noise."""
+        """True if its sweep is judged beside the same one without noise."""
         return self.noise_off
 
     @property
     def plans(self) -> bool:
-        """Whether the part has cells of its own at all."""
+        """True if the part has cells of its own."""
         return not self.uses
 
     def scope(self, profile: str) -> str:
-        """What a profile runs of the grid of `WHOLE`, where it has fewer values; empty where it has them all."""
+        """Say what a profile runs of the grid of `WHOLE`; empty if it runs all values."""
         grid: Mapping[str, list[float]] = self.sweep.values if self.sweep else {}
         own, whole = set(grid.get(profile, ())), set(grid.get(WHOLE, ()))
         if not (self.sweep and own and own < whole):
@@ -176,11 +176,11 @@ class Part(Record):
         return ", ".join(said)
 
     def in_profile(self, profile: str) -> bool:
-        """Whether the part's grid names the profile."""
+        """Check whether the part's grid names the profile."""
         return self.sweep is not None and bool(self.sweep.values.get(profile))
 
     def has_rows(self, calibration: str) -> bool:
-        """Whether it has a job under a calibration, that of its companion without noise included."""
+        """Check whether it has a job under a calibration, its companion without noise included."""
         return calibration in self.calibrations or (calibration == "none" and self.has_companion)
 
 
@@ -281,14 +281,14 @@ class Claim(Record):
         return self.id.split(".", 1)[0]
 
     def part(self, id: str) -> Part:
-        """The part of that id."""
+        """Find a part by id."""
         for part in self.parts:
             if part.id == id:
                 return part
         raise InputError(f"part of {self.id}", id, nearest(id, [p.id for p in self.parts], f"dpsco show {self.id}"))
 
     def in_profile(self, part: Part, profile: str) -> bool:
-        """Whether a part is measured in a profile; one that judges others' rows follows the parts it uses."""
+        """Check whether a profile measures a part; one that judges others' rows follows the parts it uses."""
         if part.plans:
             return part.in_profile(profile)
         if part.only and not part.only.get(profile):
@@ -297,7 +297,7 @@ class Claim(Record):
         return all(measured) if part.rules.needs_all_uses else any(measured)
 
     def parts_of(self, profile: str) -> list[Part]:
-        """The parts that a profile measures, each using only such parts, under calibrations that these have."""
+        """List the parts that a profile measures, each using only such parts, under calibrations that these have."""
         found = [self._of_profile(part, profile) for part in self.parts if self.in_profile(part, profile)]
         return [part for part in found if part.calibrations]
 

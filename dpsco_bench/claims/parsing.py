@@ -183,7 +183,7 @@ def _slips_of_part(part: Part, where: str) -> Iterator[InputError]:
 
 
 def _axis_slips(part: Part, where: str) -> Iterator[InputError]:
-    """An axis is a formula in the symbols of the part's bound."""
+    """Check that an axis is a formula in the symbols of the part's bound."""
     if not part.bound:
         yield InputError(f"{where}: axis", part.axis, "left out: it belongs to measured slopes beside a bound")
         return
@@ -218,7 +218,7 @@ def expected_slips(text: str, kind: Kind, calibrations: Sequence[str], where: st
 
 
 def expected_words(text: str, calibration: str) -> tuple[str, ...]:
-    """The verdicts that are expected of a part under a calibration; nothing where none is."""
+    """List the verdicts expected of a part under a calibration; none without an expectation."""
     found = dict(_expectations(text))
     return tuple(word for word in found.get(calibration, found.get("", "")).split(OR) if word)
 

@@ -20,7 +20,7 @@ KINDS = ("claims", "boards")
 
 @dataclass(frozen=True)
 class LeftOut(Record):
-    """What a leaderboard does not run.
+    """Cell that a leaderboard does not run.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ClaimEntry(Entry):
 
     @classmethod
     def of(cls, claim: Claim, jobs: Iterable[Job]) -> ClaimEntry:
-        """The entry of a claim's jobs."""
+        """Make the entry of a claim's jobs."""
         return cls(claim.id, tuple(jobs), digest(claim), claim)
 
 
@@ -100,7 +100,7 @@ class WorkPlan(Record):
 
 
 def restored(plan: Plain, only: Collection[str] | None = None) -> WorkPlan:
-    """The plan of what was unsealed; with ``only``, nothing but the entries of these ids."""
+    """Rebuild a plan from its file; with ``only``, the entries of these ids alone."""
     kept = {kind: [entry for entry in plan[kind] if only is None or entry["id"] in only] for kind in KINDS}
     return WorkPlan.from_json(restore({**plan, **kept}))
 
@@ -136,7 +136,7 @@ class Settings:
     fused : bool, whether compiled steps may run in place of listings
     data_root : str, folder of the data sets
     stages : bool, whether runs end where their words are decided
-    plugins, claims, boards : tuple of str, files of one's own: Python files, claims, and leaderboards
+    plugins, claims, boards : tuple of str, the user's files: Python files, claims, and leaderboards
     """
 
     seed: int = 2017
@@ -157,6 +157,6 @@ class Settings:
         return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)
 
     def job(self, **what: Any) -> Job:
-        """A job with these settings; ``what`` are its other fields."""
+        """Make a job with these settings; ``what`` are its other fields."""
         shared = ("seed", "backend", "dtype", "fused", "data_root", "plugins")
         return Job(**{key: getattr(self, key) for key in shared}, **what)

@@ -1,4 +1,4 @@
-"""What the noise of an algorithm costs and gives, without running anything."""
+"""Account an algorithm's noise, without running anything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WEAK = 10.0
 
 @dataclass(frozen=True)
 class CalibrationAccount:
-    """What a calibration costs and gives; every field under its name in ``account --json``.
+    """Privacy and cost of a calibration; every field has its name in ``account --json``.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Declined:
     refused: str
 
     def to_json(self) -> Plain:
-        """The keys of `CalibrationAccount`."""
+        """Return the fields under their names in JSON."""
         return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
 
 
@@ -169,7 +169,7 @@ def account(cell: Cell, root_seed: int) -> Account:
 
 
 def sentences(report: Account) -> list[str]:
-    """What a reader should take away, one sentence each."""
+    """Summarise the account, one sentence each."""
     said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():
@@ -248,7 +248,7 @@ def _about_paper(report: Account) -> list[str]:
 
 
 def _whose(report: Account, paper: CalibrationAccount) -> str:
-    """The paper's noise; by its variant where others stand for the paper's noise too."""
+    """Name the paper's noise, by its variant if there are several."""
     others = [name for name in _of_paper(report) if name != paper.variant]
     return f"the paper's noise in variant `{paper.variant}`" if others else "the paper's noise"
 
@@ -260,7 +260,7 @@ def _of_paper(report: Account) -> list[str]:
 
 
 def _about_variants(report: Account) -> list[str]:
-    """Which other readings of the paper's noise there are: the one that is used may be a correction."""
+    """Name other readings of the paper's noise: the one in use may be a correction."""
     if isinstance(report.paper, Declined):
         return []
     others = [f"variant={name}" for name in _of_paper(report) if name != report.paper.variant]

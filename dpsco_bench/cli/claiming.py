@@ -24,7 +24,7 @@ from dpsco_bench.execution.worker import Weigh, make_all
 from dpsco_bench.leaderboard.board import own_boards
 
 LEAST_SECONDS = 0.02
-"""What a cell takes beside its steps."""
+"""Least seconds of a cell, beside its steps."""
 CHOICES = {
     "backend": ("numpy", "cupy"),
     "backend.dtype": ("float64", "float32"),
@@ -117,7 +117,7 @@ def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], obje
 
 
 def cell_weights(profile: str) -> Weigh:
-    """What each cell of a job is predicted to take: its share of what the job took on record, else of the model."""
+    """Predict the time of each cell of a job: its share of the recorded time, else by the model."""
     from dpsco_bench.cli.verbs.gate import predictor
 
     predict = predictor(profile)

@@ -54,7 +54,7 @@ def describe(id: str) -> Plain:
     id : str
         An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its name
         with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its errata
-        ledger), or the file of one's own claim.
+        ledger), or the file of a user's claim.
     """
     for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
         if (found := find(id)) is not None:

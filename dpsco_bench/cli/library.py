@@ -163,7 +163,7 @@ def run(
     seed : int, root of all randomness, >= 0
     data_set : int, number of the data set, >= 0
     fused : bool, whether compiled steps may run in place of the listing; they agree to 1e-10
-    plugins : sequence of path-like, files of one's own methods and problems
+    plugins : sequence of path-like, files of your own methods and problems
     **options
         ``variant``, schedule options, problem options and problem constants by plain name.
     """

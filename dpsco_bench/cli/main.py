@@ -170,7 +170,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _epilog(verb: ModuleType) -> str:
-    """What a verb's help ends with; the names in its examples are some that are registered here."""
+    """Write the end of a verb's help, with examples of registered names."""
     from dpsco_bench.cli.overrides import example_names
 
     text: str = getattr(verb, "EPILOG", "")

@@ -30,7 +30,7 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
-    """The algorithm and its keys, for `algorithm_keys`."""
+    """Add the algorithm and its keys, for `algorithm_keys`."""
     parser.add_argument("algorithm", help="paper.name, or algorithm=paper/name as `dpsco run` takes it")
     parser.add_argument("keys", nargs="*", metavar="key=value", help=keys)
 
@@ -49,7 +49,7 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
 
 
 def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
-    """What `checked_algorithm` reads, and a seed."""
+    """Add the arguments of `checked_algorithm`, and a seed."""
     add_algorithm(parser, keys)
     parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")
@@ -99,7 +99,7 @@ class Override:
     value: Any = None
 
     def __str__(self) -> str:
-        """The override as Hydra reads it."""
+        """Return the override as Hydra reads it."""
         return f"{self.sign}{self.key}" + ("" if self.sign == "~" and not self.text else f"={self.text}")
 
 

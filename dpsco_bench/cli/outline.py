@@ -66,7 +66,7 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
 
 
 def _pinned(plan: WorkPlan) -> set[str]:
-    """The user's own data files."""
+    """List the user's own data files."""
     problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
     return {str(options["path"]) for options in problems if "path" in options}
 
@@ -133,7 +133,7 @@ def _rounded(seconds: Mapping[str, float], parts: Sequence[str]) -> dict[str, fl
 
 
 def figure_digest(id: str) -> str:
-    """Digest of the code and style that draw the figures of a claim or leaderboard, one's own included."""
+    """Digest the code and style that draw the figures of a claim or leaderboard, the user's included."""
     paper = id.partition(".")[0]
     return digest([verb_digest("figure"), drawing_digest(paper), code_digest(own_drawing(id))])
 
@@ -214,7 +214,7 @@ def own_drawing(claim: str = "") -> list[str]:
 
 
 def _is_of(kind: str, name: str, claim: str) -> bool:
-    """Whether an entry may be seen in a claim's figure."""
+    """Check whether an entry may appear in a claim's figure."""
     if kind == PANELS:
         return name == claim
     return name.split(".")[0] == claim.split(".")[0] if kind in OF_A_PAPER else kind not in OF_THE_SITE

@@ -34,11 +34,11 @@ GROUPS = ("algorithm", "problem", "calibration", "backend")
 SETTINGS = ("n", "d", "epsilon", "delta", "replicates", "data_sets", "seed", "record", "out", "plugins")
 NESTED = ("data.root", "algorithm.variant", "backend.dtype", "backend.fused")
 FOLDERS = {False: "hydra.run.dir", True: "hydra.sweep.dir"}
-"""Of a run, and of a sweep: the folder that the result files go to."""
+"""Hydra's key for the folder of results, by whether it is a sweep."""
 LAUNCHER = (
     "hydra/launcher=NAME, its settings hydra.launcher.KEY=VALUE, or a folder: hydra.sweep.dir (-m) or hydra.run.dir"
 )
-"""What may be said of Hydra's own configuration: the rest would run what was not checked, or put files elsewhere."""
+"""Keys of Hydra's own configuration that may be set: others would run unchecked, or put files elsewhere."""
 
 
 def complete(arguments: Sequence[str]) -> list[Override]:
@@ -71,7 +71,7 @@ def complete(arguments: Sequence[str]) -> list[Override]:
 
 
 def default_name(group: str) -> str:
-    """What a run takes without being told, by ``conf/run.yaml``."""
+    """Read the default of a key from ``conf/run.yaml``."""
     entries = read_shipped(conf_dir() / "run.yaml")["defaults"]
     name = next(str(entry[group]) for entry in entries if isinstance(entry, Mapping) and group in entry)
     if absent_paper(name):
@@ -102,14 +102,14 @@ def example_names() -> dict[str, str]:
 
 
 def listed_files(override: Override) -> list[str]:
-    """The files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if the value is not a list."""
+    """List the files of ``plugins=[a.py,b.py]`` or ``claims=[a.yaml]``. Raises InputError if it is no list."""
     if not isinstance(override.value, list):
         raise InputError(override.key, override.text.strip(), f"a list of files, {override.key}=[FILE,...]")
     return [str(item) for item in override.value]
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
-    """The override that `listed_files` reads. Raises InputError for a name that the override's grammar cannot hold."""
+    """Write the override that `listed_files` reads. Raises InputError for a name that its grammar cannot hold."""
     names = [str(file) for file in files]
     for name in names:
         if set(name) & set("',\"[]"):
@@ -124,7 +124,7 @@ def listed_by(settings: Iterable[str], key: str) -> list[str]:
 
 
 def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
-    """Settings with further files under a key."""
+    """Add files under a key of some settings."""
     if not files:
         return settings
     kept = [text for text in settings if parse_override(text).key != key]

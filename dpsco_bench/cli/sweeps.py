@@ -121,14 +121,14 @@ class SweepRow:
 
     @classmethod
     def of(cls, request: Request, failures: Mapping[str, DpscoError]) -> SweepRow:
-        """What is known of a run, whatever has ended it."""
+        """Collect what is known of a run, however it ended."""
         error = request.refused or (failures.get(request.job.key) if request.job else None)
         if error is None and request.job and request.out.is_file():
             return cls(request, SweptRun(request.swept, request.stored))
         return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
 
     def to_json(self) -> Plain:
-        """The run's summary and file, or what was asked for and why there is none."""
+        """Return the run's summary and file, or the request and why nothing ran."""
         if self.run:
             return {**self.run.summary.to_json(), "out": self.request.out}
         return {**self._asked(), REFUSED: self.refused}
@@ -202,7 +202,7 @@ def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
 
 
 def run_table(job: Job, alone: bool) -> pa.Table:
-    """What the store has of a job, or else calibrate and run it; what is finished stays there for the next call.
+    """Read a job from the store, or calibrate and run it; finished work stays there for the next call.
 
     One that takes long tells how far it is where it is ``alone``.
     """
@@ -218,7 +218,7 @@ def run_table(job: Job, alone: bool) -> pa.Table:
 
 @contextmanager
 def _measured() -> Iterator[Measured]:
-    """The store of all verbs; where none can be written, one that goes when the run is done."""
+    """Open the store of all verbs, or a temporary one if it cannot be written."""
     here = Layout("").measured
     with suppress(OSError):
         here.store.root.mkdir(parents=True, exist_ok=True)
@@ -230,14 +230,14 @@ def _measured() -> Iterator[Measured]:
 
 
 def _seconds(job: Job) -> float:
-    """What a single run is predicted to take on one core."""
+    """Predict the seconds of a single run on one core."""
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
 
 
 def sweep_files(folder: Path) -> dict[str, Path]:
-    """The files at the end of a sweep, by what they are."""
+    """Name the files at the end of a sweep, by what they are."""
     return {"sweep": folder.with_suffix(".parquet"), "figure": folder.with_suffix(".svg")}
 
 
@@ -281,7 +281,7 @@ def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folde
 
 
 def printed(rows: Sequence[SweepRow]) -> list[str]:
-    """The table, and below it each reason of what was refused, once."""
+    """Print the table, and below it each reason for a refusal once."""
     keys = list(rows[0].request.swept)
     columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
     lines = [table([*columns, *COLUMNS], [row.line() for row in rows]), *_held_out_beside(rows)]
@@ -296,7 +296,7 @@ def printed(rows: Sequence[SweepRow]) -> list[str]:
 
 
 def _held_out_beside(rows: Sequence[SweepRow]) -> list[str]:
-    """What held-out numbers are to be held against, once for all runs on the same records."""
+    """Compute what held-out numbers are compared with, once for all runs on the same records."""
     told: dict[str, list[str]] = {}
     for run in (row.run for row in rows if row.run):
         if found := run.summary.held_out:
@@ -309,7 +309,7 @@ def _held_out_beside(rows: Sequence[SweepRow]) -> list[str]:
 
 
 def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, Path]:
-    """The files that were written: no plot where nothing ran."""
+    """List the files that were written: no plot if nothing ran."""
     from dpsco_bench.report.sweep import write_figure
 
     flat = [row.columns() for row in rows]
@@ -356,13 +356,13 @@ class Request:
 
     @property
     def label(self) -> str:
-        """What tells it from the others of a sweep."""
+        """Label that tells it from the others of a sweep."""
         return " ".join(f"{key}={value}" for key, value in self.swept.items())
 
 
 @dataclass(frozen=True)
 class Requests:
-    """What the arguments of `dpsco run` ask for.
+    """Runs that the arguments of `dpsco run` ask for.
 
     Attributes
     ----------
@@ -399,7 +399,7 @@ def requests(arguments: Sequence[str], multirun: bool) -> Requests:
 
 
 def _folder(overrides: Sequence[Override], sweep: bool) -> Path | None:
-    """The folder that Hydra is told to use, its interpolations (``${now:%Y-%m-%d}``) resolved; None without one."""
+    """Resolve the folder that Hydra is told to use (``${now:%Y-%m-%d}``); None without one."""
     from omegaconf import OmegaConf
 
     given = [override for override in overrides if override.key == FOLDERS[sweep]]
@@ -449,7 +449,7 @@ def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path =
 
 
 def _shown(text: str) -> str:
-    """A swept value as it is named: a count without a point."""
+    """Format a swept value; a count has no decimal point."""
     value = parse_value(text)
     return str(value) if type(value) is int else text
 

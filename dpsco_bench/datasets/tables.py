@@ -102,7 +102,7 @@ def _array(values: list[Any]) -> pa.Array:
 
 
 def find(path: Any, root: Path) -> Path:
-    """The file of that name: relative paths start at the working directory, or else at the data root.
+    """Find a file by name: relative paths start at the working directory, or else at the data root.
 
     Raises InputError if there is none.
     """
@@ -176,7 +176,7 @@ def _check_content(path: Path, form: str | None) -> None:
 
 
 def format_of(path: Path, form: str | None = None) -> str:
-    """The format that is given, or that the name's ending says. Raises InputError for another one."""
+    """Return the given format, or that of the name's ending. Raises InputError for another one."""
     if form is not None:
         if form not in FORMATS.values():
             raise InputError("format", form, "one of " + ", ".join(dict.fromkeys(FORMATS.values())))

@@ -1,4 +1,4 @@
-"""What a job computes: a pure function of the job and its calibrations, in units that may be shared out."""
+"""Compute a job: a pure function of the job and its calibrations, in units that may be shared out."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def execute(
 
 
 def job_metadata(job: Job, calibrations: Calibrations) -> Plain:
-    """What a result table says about itself: all that its numbers come from, without names and places."""
+    """Describe a result table: all that its numbers come from, without names and places."""
     stored = job.numbers([without_places(cell) for cell in job.cells])
     return {"job": {**stored, "key": job.key}, "calibrations": calibrations}
 
@@ -140,7 +140,7 @@ def _is_closed(job: Job) -> bool:
 
 
 def _several(cell: Cell) -> bool:
-    """Whether cells that differ from this one in their signal can be run at once."""
+    """Check whether cells that differ only in their signal can be run at once."""
     return cell.signal is not None and cell.problem_entry.with_signals(np.array([cell.signal])) is not None
 
 
@@ -150,7 +150,7 @@ def _seconds(job: Job, chunk: Sequence[tuple[int, Cell, CalibratedCell]]) -> flo
 
 
 def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
-    """The units whose middle lies in a shard's share of the predicted work."""
+    """Pick the units whose middle lies in a shard's share of the predicted work."""
     ends = np.cumsum([unit.seconds for unit in units])
     middles = (ends - np.array([unit.seconds for unit in units]) / 2) / ends[-1] if len(units) else ends
     owners = np.minimum(np.floor(middles * shard.of).astype(int), shard.of - 1)
@@ -158,7 +158,7 @@ def _share(units: Sequence[Unit], shard: Shard) -> list[Unit]:
 
 
 def _merged(columns: Columns, block: Columns) -> Columns:
-    """A block with its cell's columns; the warnings of both."""
+    """Add its cell's columns to a block, with the warnings of both."""
     said, own = columns["warnings"], block["warnings"]
     if isinstance(own, np.ndarray):
         return {**columns, **block, "warnings": np.array([_joined(said, text) for text in own], dtype=object)}
@@ -262,7 +262,7 @@ def _demoted(trace: Trace, part: slice, calibrated: CalibratedCell) -> Columns:
 
 
 def _exactness(trace: Trace, part: slice) -> str | np.ndarray:
-    """What each row says about its minimiser: the certificate, and whether rounding stopped it too early."""
+    """Return each row's minimiser certificate, and whether rounding stopped it too early."""
     text, rounded = _certificate(trace.certificate), np.repeat(trace.rounded[part], trace.risk.shape[1])
     return np.where(rounded, f"{text}; {ROUNDED}", text) if rounded.any() else text
 

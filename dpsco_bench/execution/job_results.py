@@ -1,4 +1,4 @@
-"""What has been measured of a plan's jobs, as the store has it: calibrations, result tables, timings, costs."""
+"""Read what the store has of a plan's jobs: calibrations, result tables, timings, costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpsco_bench.plain import Record
 E = TypeVar("E", bound=Entry)
 R = TypeVar("R", bound=Record)
 INFINITY = b'inf"'
-"""What a text has in which an infinity is to be restored; going through all its values takes as long as reading it."""
+"""Mark of an infinity to be restored in a text; a search through all values takes as long as reading it."""
 
 
 def piece_key(job: Job, block: Block, piece: Shard) -> str:
@@ -52,16 +52,16 @@ class Measured:
     store: Store
 
     def calibrations(self, job: Job) -> Calibrations | None:
-        """What calibrating its cells gave; None where that is not there."""
+        """Read the calibrations of its cells; None if they are missing."""
         found = self._read("calibrations", job.calibration_key, Calibrated)
         return None if found is None else found.cells
 
     def timing(self, job: Job) -> Timings | None:
-        """What `timing.time_cells` gave; None where it is not there."""
+        """Read the result of `timing.time_cells`; None if it is missing."""
         return self._read("timings", job.key, Timings)
 
     def decided(self, job: Job) -> Decided | None:
-        """What was decided on its group; None where that is not there, or the job is run to its end."""
+        """Read the decision on its group; None if it is missing, or if the job is run to its end."""
         return self._read("stages", job.decisions, Decided) if job.decisions else None
 
     def items(self, step: str, job: Job) -> list[tuple[str, str]]:
@@ -82,7 +82,7 @@ class Measured:
         return all(self.store.has(*address) for address in self.items(step, job))
 
     def table(self, job: Job, look: int = 0, found: Decided | None = None) -> pa.Table | None:
-        """Result table of all blocks, or of those that a look reads; None where one is not there."""
+        """Read the result table of all blocks, or of those that a look reads; None if one is missing."""
         found = found or self.decided(job)
         if job.decisions and found is None:
             return None  # nothing is decided yet
@@ -99,7 +99,7 @@ class Measured:
         return [cost for address in self.items(step, job) for cost in self.store.costs(*address)]
 
     def load(self, job: Job, look: int = 0, found: Decided | None = None) -> tuple[pa.Table | None, Calibrations]:
-        """Result table (None for a job that runs nothing) and calibrations. Raises InputError if one is missing."""
+        """Load result table (None if nothing is run) and calibrations. Raises InputError if one is missing."""
         calibrations, table = self.calibrations(job), self.table(job, look, found) if job.has_run else None
         if calibrations is None or (job.has_run and table is None):
             what = "calibrations" if calibrations is None else "result table"
@@ -107,7 +107,7 @@ class Measured:
         return table, calibrations
 
     def present(self, entry: E) -> E:
-        """An entry in which no job counts as skipped whose results are there.
+        """Return an entry in which no job with results counts as skipped.
 
         Data may be absent here and now; a result that was made with them is still the job's result.
         """

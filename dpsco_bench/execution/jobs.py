@@ -49,7 +49,7 @@ class Block(Record):
 
 
 def stage_ends(replicates: int) -> list[int]:
-    """Ends of the stages of a random job: R/16 (8 at least), R/4, R/2 and R, rounded up to multiples of 8."""
+    """Compute the ends of a random job's stages: R/16 (8 at least), R/4, R/2 and R, in multiples of 8."""
     if replicates < STAGED_FROM:
         return [replicates]
     rounded = (STAGE_UNIT * math.ceil(replicates / part / STAGE_UNIT) for part in STAGES)
@@ -57,7 +57,7 @@ def stage_ends(replicates: int) -> list[int]:
 
 
 def race_ends(replicates: int) -> list[int]:
-    """Ends of the stages of a ranking: R/4 and R/2, rounded up, and R."""
+    """Compute the ends of a ranking's stages: R/4 and R/2, rounded up, and R."""
     looks = {max(2, math.ceil(replicates / part)) for part in LOOKS} if replicates >= FEWEST_RACED else set()
     return sorted(looks | {replicates})
 
@@ -119,23 +119,23 @@ class Job(Record):
 
     @property
     def title(self) -> str:
-        """What people read: claim, part and calibration."""
+        """Title for readers: claim, part and calibration."""
         return f"{self.claim} {self.part} [{self.calibration}]"
 
     @property
     def has_run(self) -> bool:
-        """Whether there is a result table; other jobs are only planned and calibrated."""
+        """True if there is a result table; other jobs are only planned and calibrated."""
         return self.evaluation != PLAN_ONLY
 
     @property
     def races(self) -> bool:
-        """Whether a ranking compares it by stages: neither runs without noise, nor searches, nor several data sets."""
+        """Check whether a ranking compares it by stages: neither runs without noise, nor searches, nor several data."""
         aside = self.data_sets > 1 or self.calibration == "none" or self.part.endswith(OF + SEARCHED)
         return self.kind == RANKING and not aside
 
     @property
     def spares(self) -> list[str]:
-        """What keys have of jobs that may end before their last replicate: audits, and those that race."""
+        """Return the part of keys for jobs that may end before their last replicate: audits, and those that race."""
         return ["audit"] * self.evaluation.startswith("audit") + ["race"] * self.races
 
     @property
@@ -151,7 +151,7 @@ class Job(Record):
         return [self.block(first, end, cells) for first, end, cells in zip([0, *ends], ends, kept, strict=False)]
 
     def block(self, first: int, end: int, cells: Sequence[int] = ()) -> Block:
-        """The replicates from ``first`` up to ``end`` of some cells, by default of all: signals run at once count."""
+        """Count the replicates ``first`` to ``end`` of some cells, by default of all; signals run at once count."""
         count, own = end - first, tuple(cells)
         return Block(first, count, digest([self.run_key, first, count, *self.spares, *([own] if own else [])]), own)
 

@@ -25,7 +25,7 @@ SCHEDULE, PROBLEM, CONSTANT = "algorithm.options", "problem.options", "problem.o
 
 
 def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
-    """Constructor options of a problem by name (dimension and constants have keys of their own)."""
+    """Return a problem's constructor options by name (dimension and constants have keys of their own)."""
     parameters = inspect.signature(problem, eval_str=True).parameters
     return {key: p for key, p in parameters.items() if key not in ("d", "constants")}
 
@@ -57,7 +57,7 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
 
 
 def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
-    """The error for a key that nothing takes, with the nearest known ones."""
+    """Make the error for an unknown key, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
     name = key.rpartition(".")[2]
     allowed = f"written {OTHER_NAMES[name]}" if name in OTHER_NAMES else nearest(name, known, listing, "key")

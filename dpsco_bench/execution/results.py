@@ -93,7 +93,7 @@ def build_block(columns: Columns) -> pa.Table:
 
 
 def _extras(noted: Mapping[str, np.ndarray], length: int) -> pa.Array:
-    """A map per row, names in alphabetical order."""
+    """Make a map per row, names in alphabetical order."""
     names = sorted(noted)
     values = np.array([noted[name] for name in names], dtype=np.float64).reshape(len(names), length).T
     known = ~np.isnan(values)
@@ -103,7 +103,7 @@ def _extras(noted: Mapping[str, np.ndarray], length: int) -> pa.Array:
 
 
 def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
-    """What the rows of a result table noted.
+    """Read what the rows of a result table noted.
 
     Returns a dict name -> array ``(rows,)``, NaN where a row has none.
     """
@@ -167,7 +167,7 @@ def check_replaceable(key: str, path: Path) -> None:
 
 
 def table_bytes(table: pa.Table) -> bytes:
-    """A table as Parquet; the same rows and metadata give the same bytes."""
+    """Write a table as Parquet; the same rows and metadata give the same bytes."""
     from pyarrow import parquet as pq  # most verbs read no table
 
     stream = io.BytesIO()
@@ -176,7 +176,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def parquet_table(source: Path | bytes) -> pa.Table:
-    """The table of a Parquet file, or of the bytes of one, read on this thread.
+    """Read the table of a Parquet file, or of the bytes of one, on this thread.
 
     Arrow's own readers of files start threads; a process that ends at once after one may abort (its issue 34314).
     """
@@ -192,7 +192,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def without_names(table: pa.Table) -> pa.Table:
-    """A table as it is stored: jobs of several claims may share its numbers."""
+    """Strip names from a table: jobs of several claims may share its numbers."""
     return table.drop_columns(list(NAMES))
 
 
@@ -218,7 +218,7 @@ def read_table(path: Path) -> tuple[pa.Table, Plain]:
 
 
 def read_metadata(path: Path) -> Plain:
-    """The decoded ``dpsco.*`` metadata of a result table."""
+    """Decode the ``dpsco.*`` metadata of a result table."""
     from pyarrow import parquet as pq
 
     return _decoded(pq.read_schema(path))

@@ -29,7 +29,7 @@ _NAMED: set[Path] = set()
 
 @dataclass(frozen=True)
 class Cost(Record):
-    """What a cell cost.
+    """Cost of a cell.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class Store:
         return self.read(kind, key) is not None
 
     def costs(self, kind: str, key: str) -> list[Cost]:
-        """What the cells of an item cost; none where it is absent."""
+        """Read the costs of an item's cells; none if it is absent."""
         return list(self._described(kind, key).get("cells", ()))
 
     def write(self, kind: str, key: str, content: str | bytes, costs: Collection[Cost] = ()) -> None:

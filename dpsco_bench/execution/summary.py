@@ -1,4 +1,4 @@
-"""What a single run gave: mean risk with its error, privacy and cost, and what was measured on held-out records."""
+"""Summarise a run: mean risk with its error, privacy and cost, and measures on held-out records."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HeldOut(Record):
 
     @classmethod
     def of(cls, extras: Mapping[str, np.ndarray]) -> HeldOut:
-        """The means of what rows noted under the names of `HELD_OUT`."""
+        """Average what rows noted under the names of `HELD_OUT`."""
         return cls(*(float(np.mean(extras[name])) for name in HELD_OUT if name in extras))
 
 
@@ -55,7 +55,7 @@ class HeldOutBeside(Record):
 
     @classmethod
     def of(cls, cell: Cell, seed: int, extras: Mapping[str, np.ndarray]) -> HeldOutBeside | None:
-        """Of a cell with its data root and what its final rows noted; None where no records are held out."""
+        """Build it from a cell with its data root and its final rows' extras; None if no records are held out."""
         if HELD_OUT[0] not in extras:
             return None
         problem, data = cell.problem_entry, cell.draw_data(seed, 0)
@@ -63,7 +63,7 @@ class HeldOutBeside(Record):
         return cls(HeldOut.of(extras), *(HeldOut.of(problem.beside(x[None], data)) for x in points))
 
     def to_json(self) -> Plain:
-        """The method's own numbers, the others under their names."""
+        """Return the method's own numbers, the others under their names."""
         return {**self.own.to_json(), "trivial": self.trivial, "without_privacy": self.without_privacy}
 
 
@@ -136,7 +136,7 @@ class SweptRun:
 
 
 def risk_kind_of(cell: Cell) -> str:
-    """What the risks of a cell are; of a problem whose options decide, by those of the cell."""
+    """Name the kind of a cell's risks, by the cell's if the problem's options decide."""
     population: Any = problem_class(cell.problem).population
     if isinstance(population, property):
         population = cell.problem_entry.population
@@ -144,7 +144,7 @@ def risk_kind_of(cell: Cell) -> str:
 
 
 def standard_error(values: np.ndarray) -> float:
-    """Standard error of the mean of ``values (R,)``; NaN for a single one."""
+    """Compute the standard error of the mean of ``values (R,)``; NaN for a single one."""
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else float("nan")
 
 

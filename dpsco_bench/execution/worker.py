@@ -214,7 +214,7 @@ def _tell(pace: Pace, first: int, pieces: int, done: int, every: int) -> None:
 def _lacking(
     jobs: Iterable[Job], measured: Measured, say: Say, steps: Sequence[str]
 ) -> Iterator[tuple[str, Sequence[Job]]]:
-    """Steps that are to be made, in their order, each with its job or group; jobs that share a key are made once."""
+    """List the steps to be made, in their order, each with its job or group; jobs that share a key are made once."""
     seen: set[tuple[str, str]] = set()
     groups: dict[str, list[Job]] = {}
     for number, job in enumerate(jobs):

@@ -24,7 +24,7 @@ NEVER = "an audit never proves privacy"
 
 @kind("audit")
 class AuditKind(Kind):
-    """Whether runs on neighbouring data sets refute the claimed epsilon; all audits of a profile hold together."""
+    """Audit: do runs on neighbouring data sets refute the claimed epsilon? All audits of a profile hold together."""
 
     title = "audit"
     words: ClassVar = {
@@ -67,7 +67,7 @@ class AuditKind(Kind):
                 raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
 
     def judge(self, case: Case) -> Verdict:
-        """The cell whose lower bound is the largest part of its claim decides."""
+        """Judge by the cell whose lower bound is the largest part of its claim."""
         cells = case.risk_cells(case.part.id)
         found = max(cells, key=lambda cell: _lower(cell) / float(cell.entry.epsilon))
         lower, claimed, power = _lower(found), float(found.entry.epsilon), _extra(found, "audit_power")
@@ -101,7 +101,7 @@ def _lower(cell: CellEvidence) -> float:
 
 
 def _predicted(cell: CellEvidence) -> str:
-    """What was predicted before the runs of the pair, and of noise that attains what is charged."""
+    """Return what was predicted before the runs of the pair, and for noise that attains what is charged."""
     promised = _extra(cell, "audit_promised")
     attainable = _extra(cell, "audit_attainable") if "audit_attainable" in cell.extras else math.nan
     said = f"; predicted eps >= {promised:.2g}"
@@ -110,7 +110,7 @@ def _predicted(cell: CellEvidence) -> str:
 
 
 def _level(cell: CellEvidence) -> str:
-    """The bound on the Gaussian-DP parameter, where one is charged."""
+    """Return the bound on the Gaussian-DP parameter, if one is charged."""
     if "audit_mu_charged" not in cell.extras:
         return ""
     lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")

@@ -17,7 +17,7 @@ from dpsco_bench.claims.model import RISK, Part
 
 @dataclass(frozen=True, kw_only=True)
 class BandPart(Part):
-    """What a band says besides.
+    """Fields of a band's part.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Band(Kind):
         check_band(part.band, where)
 
     def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """A measured reference has its own calibration."""
+        """Return the sources; a measured reference has its own calibration."""
         if case.part.bound:
             return used
         reference = case.part.uses[1]

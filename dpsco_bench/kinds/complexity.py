@@ -23,7 +23,7 @@ TOLERANCE = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class ComplexityPart(MeasuredPart):
-    """What an evaluation count says besides.
+    """Fields of an evaluation count's part.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from dpsco_bench.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class ControlPart(MeasuredPart):
-    """What a negative control says besides.
+    """Fields of a negative control's part.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Control(Kind):
     answers = False
 
     def check(self, part: ControlPart, where: str) -> None:
-        """A band needs the formula that it is about."""
+        """Check that a band has its formula."""
         if part.band and not part.bound:
             raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
         if part.band:
@@ -86,7 +86,7 @@ class Control(Kind):
 def control_verdict(
     fit: RateFit, exponent: float, tolerance: float, *, parameter: str = "", band: Verdict | None = None
 ) -> Verdict:
-    """Whether a negative control has the slope that it is stated to have.
+    """Judge whether a negative control has its stated slope.
 
     Parameters
     ----------

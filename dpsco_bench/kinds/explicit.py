@@ -26,14 +26,14 @@ from dpsco_bench.errors import InputError
 MOST_RUNS = 10**6
 """Nobody runs more of a cell."""
 STANDARD_ERRORS = 2.0
-"""Of the means by which the worst signal of a cell is found."""
+"""Standard errors of the means by which the worst signal of a cell is found."""
 ROUNDING = 1e-9
 """Relative excess that rounding may cause in a bound that holds with equality."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitPart(Part):
-    """What an explicit bound says besides.
+    """Fields of an explicit bound's part.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ExplicitPart(Part):
 
 @kind("explicit")
 class Explicit(Kind):
-    """Whether what other parts measured is within a bound with its constants, in every cell."""
+    """Explicit bound: are other parts' measurements within a bound with its constants? Every cell is judged."""
 
     title = "explicit bound"
     words: ClassVar = {
@@ -82,7 +82,7 @@ class Explicit(Kind):
     against = "≤ 1"
 
     def check(self, part: ExplicitPart, where: str) -> None:
-        """A share of the replicates for the statistic that asks for one."""
+        """Check that a share of the replicates is given for the statistic that needs one."""
         share, wants = part.probability, part.statistic == "fraction"
         if wants != (share is not None) or (share is not None and not 0 < share <= 1):
             allowed = "a number in (0, 1]" if wants else "left out: it belongs to statistic fraction"
@@ -93,7 +93,7 @@ class Explicit(Kind):
         return not is_pathwise(part, get_bound(part.bound))
 
     def judge(self, case: Case) -> Verdict:
-        """The mean with its interval, unless replicates or signals have to be judged one by one."""
+        """Judge the mean with its interval, unless replicates or signals must be judged one by one."""
         part: Any = case.part
         confidence = case.look.confidence(EARLY_EXPLICIT)
         if is_pathwise(part, case.bound):
@@ -125,7 +125,7 @@ def explicit_verdict(
     chosen_from: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Verdict:
-    """Whether means are within a bound with its constants, by intervals that hold for all cells together.
+    """Judge whether means lie within a bound with its constants, by intervals that hold for all cells together.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:
 
 
 def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
-    """Whether a part's replicates, or its signals, have to be judged one by one."""
+    """Check whether a part's replicates, or its signals, must be judged one by one."""
     return part.statistic != "mean" or part.quantity != RISK or bool(bound.extras)
 
 
@@ -222,7 +222,7 @@ def pathwise_verdict(
 
 
 def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> FloatArray:
-    """What a bound has to be above in order to confirm nothing: at every signal it is then above the start's risk.
+    """Return the start's risk at every signal: a bound above it confirms nothing.
 
     A run that stays at its start has the largest of the starts' risks over the signals, so that a bound between them
     can fail. Where the bound depends on the signal, the largest ratio of a start to its bound decides.
@@ -233,7 +233,7 @@ def _trivial(cells: Sequence[CellEvidence], bound: Bound, judged: ArrayLike) -> 
 
 
 class Judged(NamedTuple):
-    """What is judged of a cell: a number with its error, its bound, the share of replicates within it of so many."""
+    """Judged quantity of a cell: a number with its error, its bound, the share of replicates within it of so many."""
 
     value: float
     stderr: float
@@ -248,7 +248,7 @@ def _signals(cell: CellEvidence) -> Sequence[CellEvidence]:
 
 
 def _worst(rows: Sequence[Judged]) -> Judged:
-    """The signal whose ratio is largest."""
+    """Pick the signal whose ratio is largest."""
     upper = [ratios_to(row.value + STANDARD_ERRORS * np.nan_to_num(row.stderr), row.bound) for row in rows]
     return rows[int(np.argmax(upper))]
 
@@ -272,7 +272,7 @@ def _margin(cell: CellEvidence, bound: Bound) -> CellSummary:
 
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
-    """The bound for every replicate of a cell, data set by data set, with the replicate's own extras."""
+    """Evaluate the bound for every replicate of a cell, data set by data set, with the replicate's own extras."""
     size, context = cell.final.size, cell.printed
     if not bound.extras:
         return np.full(size, bound.value(context))
@@ -289,7 +289,7 @@ def least_share(inside: int, size: int, level: float) -> float:
 
 
 def runs_to_decide(share: float, stated: float, level: float) -> int | None:
-    """The least number of runs whose interval would lie above ``stated`` if the share stayed; None for none.
+    """Compute the least number of runs whose interval would lie above ``stated`` if the share stayed; None for none.
 
     Runs that are all inside take ``log level / log stated``.
     """

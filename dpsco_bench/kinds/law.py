@@ -21,7 +21,7 @@ from dpsco_bench.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class LawPart(MeasuredPart):
-    """What a computed law says besides.
+    """Fields of a computed law's part.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def law_verdict(
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
 ) -> Verdict:
-    """Whether a measured curve equals a computed one within a stated error.
+    """Judge whether a measured curve equals a computed one within a stated error.
 
     Returns
     -------

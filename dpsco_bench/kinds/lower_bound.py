@@ -19,7 +19,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBoundPart(MeasuredPart):
-    """What a lower bound says besides.
+    """Fields of a lower bound's part.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def lower_bound_verdict(
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
 ) -> Verdict:
-    """Whether the intervals of all accounted methods lie above a lower bound in every cell, for all of them together.
+    """Judge whether the intervals of all accounted methods lie above a lower bound in every cell, for all of the.
 
     Returns ``holds``, ``violated`` where one lies below it (at the last look), else ``inconclusive``; ``shown`` without
     constants. With the smallest ratio of a lower end to the bound.

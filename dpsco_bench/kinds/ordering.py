@@ -32,7 +32,7 @@ FEW_REPLICATES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class OrderingPart(MeasuredPart):
-    """What an ordering says besides.
+    """Fields of an ordering's part.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def _said(name: str, ratios: Mapping[str, tuple[float, float]]) -> str:
 
 
 def _undecided(row: Verdict) -> str:
-    """What would decide comparisons whose intervals contain 1; nothing where all are decided."""
+    """Estimate what would decide comparisons whose intervals contain 1; empty if all are decided."""
     with np.errstate(divide="ignore"):  # an interval may begin at 0
         logs = [(np.log(ratio), *np.log((row.ratio_ci or {})[name])) for name, ratio in (row.ratio or {}).items()]
     rooms = [(high - log if log < 0 else log - low, abs(log)) for log, low, high in logs if low <= 0 <= high]

@@ -28,7 +28,7 @@ EPSILON_SLACK = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyPart(MeasuredPart):
-    """What a privacy part says besides.
+    """Fields of a privacy part.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class PrivacyPart(MeasuredPart):
 
 @kind("privacy")
 class PrivacyKind(Kind):
-    """Whether an accountant proves or refutes (epsilon, delta) in every cell; nothing is run."""
+    """Privacy: does an accountant prove or refute (epsilon, delta) in every cell? Nothing is run."""
 
     title = "privacy"
     words: ClassVar = {
@@ -72,7 +72,7 @@ class PrivacyKind(Kind):
         return False
 
     def judge(self, case: Case) -> Verdict:
-        """The real epsilon, or that of the target law where nothing is known of the sampler."""
+        """Judge the real epsilon, or the target law's if nothing is known of the sampler."""
         cells = case.risk_cells(case.part.id)
         noises = [Noise.of(*cell.charged) for cell in cells]
         withheld, why, of_the_law = "", "", case.part.quantity == LAW
@@ -169,7 +169,7 @@ def privacy_verdict(
 
 
 def other_instance(case: Case) -> str:
-    """The problem whose noise is charged, where the claim's risks are all of other ones."""
+    """Return the problem whose noise is charged, if the claim's risks are all of other ones."""
     risks = (part.problem for part in case.court.claim.parts if part.runs and part.problem and part.id != case.part.id)
     others = dict.fromkeys(name.replace("_", " ") for name in risks)
     own = case.part.problem.replace("_", " ")
@@ -177,13 +177,13 @@ def other_instance(case: Case) -> str:
 
 
 def _instance(cell: CellEvidence) -> str:
-    """A cell's problem in words, where its records attain what it is charged; else empty."""
+    """Describe a cell's problem, if its records attain what it is charged; else empty."""
     attained = cell.calibrated.attained or cell.calibrated.epsilon_real_kind != "lower"
     return cell.entry.problem.replace("_", " ") if attained else ""
 
 
 def _pair(cell: CellEvidence) -> Compared:
-    """What differs between the data sets that a cell's epsilon compares."""
+    """Describe the difference between the data sets that a cell's epsilon compares."""
     entry, own = cell.entry, cell.calibrated
     charge = Charge(own.epsilon_real, own.epsilon_real_kind, own.accountant)
     return compared(entry.problem_entry, own.plan_for(entry), entry.n, charge, own.scales, entry.delta)
@@ -195,7 +195,7 @@ def _setting(cell: CellEvidence) -> str:
 
 
 def _reason(real: float, kind: str, claimed: float, noise: Noise | None) -> str:
-    """The deciding cell's real epsilon beside its claim."""
+    """State the deciding cell's real epsilon beside its claim."""
     if np.isnan(real):
         return "no accountant covers this sampling scheme"
     of = f" {noise.whose}" if noise and noise.whose else ""
@@ -210,7 +210,7 @@ def _shown(real: float, kind: str, claimed: float) -> str:
 
 
 def _where(pair: Compared, instance: str, setting: str) -> str:
-    """What attains it: the pair of the instance, or records that the theorem admits."""
+    """Name what attains it: the pair of the instance, or records that the theorem admits."""
     if not (instance or setting):
         return ""
     effect = f" ({pair.effect})" * bool(pair.effect)

@@ -31,7 +31,7 @@ LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
 
 @dataclass(frozen=True, kw_only=True)
 class RatePart(MeasuredPart):
-    """What a rate says besides.
+    """Fields of a rate's part.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Rate(Kind):
     shape = "slopes"
 
     def check(self, part: RatePart, where: str) -> None:
-        """The tolerance is small beside the exponent that it is about."""
+        """Check that the tolerance is small beside its exponent."""
         limit = largest_tolerance(part.exponent)
         for tolerance in (part.tolerance, *part.tolerances.values()):
             if tolerance > limit:
@@ -149,14 +149,14 @@ class Rate(Kind):
 
 
 def largest_tolerance(exponent: float | None) -> float:
-    """The largest tolerance that a rate of some exponent may have; without one the largest of all."""
+    """Compute the largest tolerance of a rate with some exponent; without one the largest of all."""
     if exponent is None:
         return LARGEST_TOLERANCE
     return min(LARGEST_TOLERANCE, max(ALWAYS_ALLOWED, OF_THE_EXPONENT * abs(exponent)))
 
 
 def limited(tolerance: float, sweep: SweepRisks) -> float:
-    """A tolerance beside no printed exponent: no larger than one with the formula's own slope may have."""
+    """Limit a tolerance without a printed exponent to that of the formula's own slope."""
     axis, named = np.asarray(sweep.axis, dtype=np.float64), sweep.regime.named
     if len(np.unique(axis)) < 2:
         return tolerance
@@ -164,7 +164,7 @@ def limited(tolerance: float, sweep: SweepRisks) -> float:
 
 
 def sweep_of(case: Case) -> SweepRisks:
-    """What a case is judged by."""
+    """Collect what a case is judged by."""
     part, cells = case.part, case.cells
     named = case.bound.named_term or case.bound.value
     starts = [cell.start_risk if part.quantity == RISK else np.nan for cell in cells]
@@ -215,7 +215,7 @@ def saturation_notes(part: Part, cells: Sequence[CellEvidence]) -> tuple[str, ..
 
 
 def frozen(part: Part, cell: CellEvidence) -> bool:
-    """Whether an extra that the part requires is below its least value, at the largest signal of a cell."""
+    """Check whether a required extra is below its least value, at the largest signal of a cell."""
     strongest = cell.grid[-1] if cell.grid else cell
     return any(strongest.extras[name].mean() < least for name, least in part.requires.items())
 

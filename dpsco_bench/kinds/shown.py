@@ -17,7 +17,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPart(MeasuredPart):
-    """What a part without a criterion says besides.
+    """Fields of a part without a criterion.
 
     Attributes
     ----------

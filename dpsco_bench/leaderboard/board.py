@@ -265,7 +265,7 @@ def _beside(instance: Instance, folder: Path) -> Instance:
 
 @contextmanager
 def _naming(file: str | Path) -> Iterator[None]:
-    """Name the file of a board of one's own in an error; a board that ships has none."""
+    """Name the file of a user's board in an error; a board that ships has none."""
     try:
         yield
     except DpscoError as error:
@@ -406,7 +406,7 @@ def _check_block(block: Any, where: str) -> None:
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
-    """Plan boards of some ids: by default all that ship, and those of one's own. Errors name the file of these.
+    """Plan boards of some ids: by default all that ship, and the user's. Errors name the file of the latter.
 
     Raises InputError for a board that is asked for and has no points in the profile.
     """

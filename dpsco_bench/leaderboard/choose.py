@@ -190,7 +190,7 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
 
 
 def twin_of(point: Contest, data_root: str = "data") -> Contest:
-    """Make the point of synthetic records with the shape of one's own: n, d and options, and nothing else of them.
+    """Make the point of synthetic records with the shape of the user's: n, d and options, and nothing else.
 
     Raises
     ------
@@ -510,11 +510,11 @@ def choose(
         Seconds on one core. Methods that are predicted not to fit are listed with what they would take; what is not
         finished after `SLACK` times as much work is ended, by the clock without compiling.
     cores : int, processes at a time; by default 2, or 1 where the machine has one core
-    plugins : sequence of path-like, files of one's own methods and problems
+    plugins : sequence of path-like, files of your own methods and problems
     store : path-like, optional
         Folder where finished runs are kept and found again; nothing is kept without.
     twin : bool
-        For one's own data: run on synthetic records of the same shape instead, which cost no privacy.
+        For your own data: run on synthetic records of the same shape instead, which cost no privacy.
     tell : callable, is given the progress (`execution.progress.Pace`)
     **options
         Options and constants of the problem by plain name.

@@ -108,7 +108,7 @@ class Ranked(Record):
 
     @property
     def place(self) -> tuple[bool, float]:
-        """What methods are sorted by: those that were dropped come last."""
+        """Return the key that methods are sorted by: dropped ones come last."""
         return self.dropped > 0, self.risk
 
     @property

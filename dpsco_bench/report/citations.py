@@ -1,4 +1,4 @@
-"""What is known of the papers: where they were published, what was tested, and what their methods are called."""
+"""Facts on the papers: where they were published, what was tested, and what their methods are."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ LEFT, RIGHT, BOTTOM, LINE, GAP = 0.6, 1.0, 0.42, 0.13, 0.1
 """Inches: margins of a panel, labels of curves standing at the right; a line of its heading, and the gap below."""
 INK, FAINT, GREY = "#1a1a1a", "#5f5f5f", "#b0b0b0"
 COLOURS = {"paper": "#00559a", "accounted": "#e0701a", "none": GREY}
-"""Of noise. Their lightness differs as well as their hue, and each has a marker of its own."""
+"""Colours of noise. Their lightness differs as well as their hue, and each has a marker of its own."""
 TEXT_COLOURS = {"paper": "#004a87", "accounted": "#a84a00", "none": FAINT}
 MARKERS = {"paper": "o", "accounted": "s", "none": "o"}
 SHADES = ("#00559a", "#e0701a", "#009E73", "#b05a8f", "#56B4E9", "#E69F00", INK)
 TEXTS = ("#004a87", "#a84a00", "#00694d", "#8f3f71", "#1f6f9e", "#8a5a00", INK)
 """Colours of several curves, and of words about them; each curve has a name beside it."""
 TONE_COLOURS = {"good": "#00684c", "better": "#004f80", "qualified": "#7a4c00", "bad": "#a63c00"}
-"""Of what a verdict says, as on the site; others are grey."""
+"""Colours of verdicts, as on the site; others are grey."""
 KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
@@ -49,7 +49,7 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
 """Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
 HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
-"""Of a panel: characters of a line of the figure's header above it, of its title, and of its one line of small text."""
+"""Characters of a line of the figure's header above a panel, of its title, and of its line of small text."""
 
 
 @dataclass(frozen=True)

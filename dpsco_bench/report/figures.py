@@ -58,7 +58,7 @@ LOWEST = 1e-4
 """Ratios below this have the palest colour."""
 _RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
 NAME_CHARACTERS = 48
-"""Of the names of all columns of the map of ratios, beside each other."""
+"""Characters of the names of all columns of the map of ratios together."""
 _LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
 """Inches that the map of ratios takes from and gives to its margins."""
 RIGHT = 1.2
@@ -66,7 +66,7 @@ RIGHT = 1.2
 MOST_POINTS = 250
 """Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
 CURVE_CHARACTERS = 19
-"""Of a line of a method's name beside its curve."""
+"""Characters of a line of a method's name beside its curve."""
 Curves = Mapping[str, np.ndarray]
 """Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
 

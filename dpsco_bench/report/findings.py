@@ -61,7 +61,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Said:
-    """What a finding says.
+    """Sentences and points of a finding.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the report reads: the plan, verdicts, result tables, calibrations, timings and run times of one profile."""
+"""Read the inputs of the report: plan, verdicts, result tables, calibrations, timings and run times of a profile."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ClaimResults:
         return self._calibrations[job.name]
 
     def table(self, job: Job) -> pa.Table | None:
-        """Result table of a job; none where nothing is run."""
+        """Read the result table of a job; none if nothing is run."""
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Timings | None:

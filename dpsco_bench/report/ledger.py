@@ -233,7 +233,7 @@ LAW_MEANING = (
     f"“{LAW_TITLE}” is what the theorem's formula gives for an exact draw of an exponential mechanism, "
     "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
 )
-"""What stands above a table with that column."""
+"""Text above a table with that column."""
 _sizes = partial(span, show=count)
 _ENDS = (("min", min), ("max", max))
 

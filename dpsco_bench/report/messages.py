@@ -1,4 +1,4 @@
-"""What a figure says, as its title: where its statement stands in its paper, and how its questions are answered.
+"""Write a figure's title: where its statement stands in its paper, and how its questions are answered.
 
 Of a panel it is what its verdicts say.
 """

@@ -134,7 +134,7 @@ class RebuiltRow:
 
     @property
     def schedule(self) -> str:
-        """What the row says of its method's schedule, at the cell that is shown, and its flags."""
+        """Describe the method's schedule at the cell that is shown, with its flags."""
         _, evidence = self.shown
         if evidence is None:
             return NOTHING

@@ -22,7 +22,7 @@ NAMED = ("algorithm", "problem", "calibration", "variant")
 """Swept keys whose values speak for themselves."""
 SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
 SETTINGS |= {"replicates": "replicates"}
-"""What a heading says of runs that have it in common, and what it is called."""
+"""Setting that runs have in common -> its name in a heading."""
 COLOURS = 7
 """How many the style cycles through."""
 

@@ -1,4 +1,4 @@
-"""What the pages of a site are made from, each computed once."""
+"""Compute the contents of a site's pages, each once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SiteContent:
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """What the claims of each paper come to."""
+        """Summary of each paper's claims."""
         return paper_lines(self.inputs, self.names)
 
     @cached_property

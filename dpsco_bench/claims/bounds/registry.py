@@ -50,7 +50,7 @@ class BoundContext:
     extras: Mapping[str, float] = field(default_factory=dict)
 
     def noting(self, extras: Mapping[str, float]) -> Self:
-        """The same cell with other extras: what `dataclasses.replace` gives, at a tenth of the time.
+        """Copy the cell with other extras, like `dataclasses.replace` at a tenth of the time.
 
         Replicates that are judged one by one have a context each, and a claim has ten thousands of them.
         """
@@ -59,7 +59,7 @@ class BoundContext:
         return other
 
     def extra(self, name: str) -> float:
-        """A measured quantity. Raises InputError for one that the runs did not note."""
+        """Return a measured quantity. Raises InputError for one that the runs did not note."""
         if name not in self.extras:
             raise InputError(
                 "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
@@ -134,7 +134,7 @@ class Bound:
     rounding: str = ""
 
     def value(self, context: BoundContext) -> float:
-        """The whole bound at a cell.
+        """Evaluate the whole bound at a cell.
 
         Raises InputError for a value that is no finite number > 0 (>= 0 where it may vanish), naming the bound and the
         cell. Raises DpscoError in place of an exception within the formula.
@@ -255,7 +255,7 @@ def get_bound(name: str) -> Bound:
 
 
 def bound_modules(name: str) -> set[str]:
-    """The modules that a bound's value depends on: its own, and the one with the symbols of its paper."""
+    """List the modules that a bound's value depends on: its own, and its paper's symbols."""
     prefix = name.partition(".")[0]
     papers = [paper for paper in (prefix, prefix.rpartition("_")[0]) if paper and GLOSSARIES.find(paper) is not None]
     return {BOUNDS.module(name), *map(GLOSSARIES.module, papers[:1])}
@@ -267,7 +267,7 @@ def alphabetical(names: Iterable[str]) -> list[str]:
 
 
 def paper_symbols(paper: str) -> Glossary:
-    """A paper's own symbols; none of one that cannot be imported, which has been named, and whose results are shown."""
+    """Read a paper's own symbols; none of a paper that cannot be imported, which has been named already."""
     with suppress(BrokenPaper):
         return GLOSSARIES.find(paper) or {}
     return {}
@@ -301,7 +301,7 @@ def used_symbols(bound: str, text: str, own: Glossary = MappingProxyType({})) ->
 
 
 def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> float:
-    """The number that a text says in the symbols of a bound; see `compiled`."""
+    """Evaluate a text in the symbols of a bound; see `compiled`."""
     return compiled(bound, text, label)(context)
 
 
@@ -341,7 +341,7 @@ def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProx
 
 
 def getter(source: Source) -> Callable[[BoundContext], Any]:
-    """The function of a cell that returns what a source names."""
+    """Make the function that reads a source from a cell."""
     if callable(source):
         return source
     places = [place.partition(".")[::2] for place in source.split(" or ")]

@@ -73,7 +73,7 @@ def _placed(rows: Sequence[Row], about: Machine) -> list[Plain]:
 
 
 def line(row: Row) -> str:
-    """A row, with what keeps it from its goal, or why it could not be measured; times per unit of work."""
+    """Print a row, with what keeps it from its goal, or why it was not measured; times per unit of work."""
     if row.reason:
         return f"  {row.case:<45} not measured: {row.reason}"
     wanted = "" if row.goal is None else f"{_SIGNS[row.sense]} {number(row.goal)}"

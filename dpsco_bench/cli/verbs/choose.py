@@ -1,4 +1,4 @@
-"""``dpsco choose key=value...``: every method at one point, or on one's own data, ranked."""
+"""``dpsco choose key=value...``: rank every method at one point, or on your own data."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
 
 def _say_what_is_clipped(point: Contest) -> None:
-    """Print a line where the clip shortens most rows of one's own file."""
+    """Warn if the clip shortens most rows of the user's file."""
     from dpsco_bench.cli.claiming import say
     from dpsco_bench.problems.registry import get_problem, problem_class
 

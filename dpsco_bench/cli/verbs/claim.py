@@ -78,7 +78,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> list[Path]:
-    """The figures of a claim that was just judged."""
+    """Draw the figures of a claim that was just judged."""
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
@@ -109,7 +109,7 @@ def _print(rows: list[Verdict]) -> None:
 
 
 def _noise_off(row: Verdict) -> str:
-    """What the schedule does alone, beside each slope that was measured with noise."""
+    """Say what the schedule does alone, beside each slope that was measured with noise."""
     if math.isnan(row.noise_off_slope):
         return ""
     share = row.noise_off_share

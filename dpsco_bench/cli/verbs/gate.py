@@ -110,7 +110,7 @@ def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
-    """A line on recorded verdicts of planned claims that have none here; empty where all have.
+    """Name recorded verdicts of planned claims that have none here; empty if all have.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def predictor(profile: str) -> Predictor:
 
 
 def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | None = None) -> tuple[str, bool]:
-    """What a run ends with: the verdict table, what differs from the record, and where the report is.
+    """Print the end of a run: the verdict table, what differs from the record, and where the report is.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | No
 
 
 def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], recorded: bool) -> str:
-    """A summary that fits on a screen: per paper what holds and what fails, what changed, and where the site is.
+    """Summarise a run on one screen: per paper what holds and fails, what changed, and where the site is.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _real_epsilon(row: Verdict) -> str:
 
 
 def _numbers(row: Verdict) -> tuple[str, str]:
-    """What was measured and what it is held against: slopes, a ratio and its limit, or the two epsilons."""
+    """Format a measured value and its reference: slopes, a ratio and its limit, or two epsilons."""
     if get_kind(row.kind).aside and "epsilon_lower" in (row.own or {}):  # an audit's own bound
         return bounded(float(str(row.own["epsilon_lower"])), "lower", 3), number(row.epsilon_claimed, 3)
     if row.epsilon_real is not None and not math.isnan(row.epsilon_real):

@@ -21,7 +21,7 @@ EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has
 writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
 FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
-"""What the figures of a claim or leaderboard are called besides their id."""
+"""Suffixes of the figures of a claim or leaderboard."""
 FRESH_SECONDS = 3600.0
 """Files younger than this that are half written, or locks, may be in use."""
 
@@ -90,6 +90,6 @@ def unnamed_items(files: Layout) -> Iterator[Path]:
 
 
 def abandoned_drafts(files: Layout) -> Iterator[Path]:
-    """What interrupted writes have left, in the results of any profile and among its figures."""
+    """Find files that interrupted writes left, in results and figures of any profile."""
     found = (path for at in (files.results.parent, files.figures.parent) for path in sorted(at.rglob(".*.part.*")))
     return (path for path in found if is_draft(path) and path.is_file() and is_abandoned(path, FRESH_SECONDS))

@@ -76,7 +76,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort ids of boards, files of one's own (``.yaml``) and settings ``key=value`` into ids and settings.
+    """Sort ids of boards, the user's files (``.yaml``) and settings ``key=value`` into ids and settings.
 
     Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
     """

@@ -82,7 +82,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _has(entry: Any, words: Sequence[str]) -> bool:
-    """Whether all words are somewhere in an entry, in any case."""
+    """Check whether an entry has all words, in any case."""
     told = str(entry if isinstance(entry, dict) else asdict(entry)).lower()
     return all(word.lower() in told for word in words)
 

@@ -71,7 +71,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
-    """The plan of a profile, from a file unless that is stale; nothing is written.
+    """Compose the plan of a profile, or read it from a file that is not stale; write nothing.
 
     Raises InputError for overrides that Hydra refuses, or that do not belong to a plan.
     """
@@ -124,7 +124,7 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
 def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
     """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
 
-    Claims of one's own that it does not measure are named in a line each on stderr.
+    The user's claims that it does not measure are named in a line each on stderr.
     """
     settings = plan_settings(profile, overrides)
     stamp, known = _stamp(profile, settings), read_sealed(path)

@@ -131,7 +131,7 @@ def _sweep(asked: Requests, as_json: bool) -> None:
 
 @contextmanager
 def _launcher_named(overrides: Sequence[str]) -> Iterator[None]:
-    """A launcher that cannot launch (no SLURM here, no such number of jobs) is one line, which names it."""
+    """Name a launcher that cannot launch (no SLURM here, no such number of jobs) in one line."""
     from dpsco_bench.errors import DpscoError
 
     asked = [text.partition("=")[2] for text in overrides if text.partition("=")[0] == "hydra/launcher"]
@@ -147,7 +147,7 @@ def _launcher_named(overrides: Sequence[str]) -> Iterator[None]:
 
 
 def _quoted(path: Path) -> str:
-    """A path as Hydra's grammar takes it."""
+    """Quote a path for Hydra's grammar."""
     return "'" + str(path).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -239,7 +239,7 @@ def _interval(summary: Summary) -> str:
 
 
 def _drawn(summary: Summary, nominal: bool) -> str:
-    """What may be said of a drawn output."""
+    """Say what is known of a drawn output."""
     from dpsco_bench.privacy.ledger import draw_statement
 
     known = (summary.epsilon_real, summary.epsilon_law, summary.tau, summary.delta)

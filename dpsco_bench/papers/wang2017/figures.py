@@ -33,7 +33,7 @@ SHADES = ListedColormap(list(TINTS))
 FITTED = 0.5
 """Share of the starting risk above which a cell is not fitted."""
 AVERAGE = "of DP-SVRG(++) an average"
-"""What DP-SVRG and DP-SVRG++ return, which may lie far below their iterates."""
+"""Output of DP-SVRG and DP-SVRG++, which may lie far below their iterates."""
 
 ORANGE, PURPLE, BLUE, LIGHT, GREEN = "#d9660f", "#8e3b8e", "#00559a", "#4aa3dd", "#00795c"
 """DP-SVRG, the step that the paper does not have, DP-GD, DP-GD as the paper does not have it, output perturbation."""

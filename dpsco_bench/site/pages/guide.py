@@ -56,7 +56,7 @@ WORDS_MEAN = {
 }
 """Word of an answer -> what it means for each question."""
 VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
-"""What a page on the package begins with."""
+"""Beginning of a page on the package."""
 MEMBERS = "\n   :members:"
 _COMMENT = re.compile(r"<!--.*?-->\n*")
 _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")

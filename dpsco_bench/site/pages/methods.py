@@ -28,7 +28,7 @@ from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 STANDARD = "n=4096 epsilon=1 delta=1e-6"
 """The point of the page's command where no claim has charged the method."""
 STANDARD_N = 4096
-"""Of the points of a profile the one that is nearest to this n, and to epsilon 1, is shown."""
+"""Shown point of a profile: the nearest to this n, and to epsilon 1."""
 SCHEMES = {
     "Full": "all records",
     "Poisson": "a Poisson sample",
@@ -110,7 +110,7 @@ def _titled(title: str, shown: str) -> str:
 
 
 def _account(content: SiteContent, page: Plain) -> list[str]:
-    """Say what an accountant says at one point, and the command that says it there or at a point of one's own."""
+    """Show an accountant's answer at one point, and the command that asks for it there or elsewhere."""
     found = nearest_points(content, page["id"])
     private = any({"paper", "accounted"} & {*allowed} for allowed in page["variants"].values())
     if found:
