@@ -191,7 +191,7 @@ PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = 
 
 @goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")
 def cases() -> Iterator[BenchCase]:
-    """The goal is against JAX in float64; ours is float64 everywhere."""
+    """Set the goal against JAX in float64; ours is float64 everywhere."""
     for replicates, d in SIZES:
         steps = max(64, min(4096, MOST_VALUES // (replicates * d)))
         common = dict(
