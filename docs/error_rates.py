@@ -1,31 +1,40 @@
 """How often a rate's word is wrong: `python docs/error_rates.py` simulates it and writes docs/error_rates.md.
 
-Sweeps are drawn from true power laws and judged by the function that judges every rate. Inside the tolerance `fails`
-and `faster` are errors, two tolerances away `match` is one. Each side of the formula's slope is a law of its own.
+Sweeps are drawn from true power laws and judged by the function that judges every rate, stage by stage as they are run.
+Inside the tolerance `fails` and `faster` are errors, two tolerances away `match` is one. Each side of the formula's
+slope is a law of its own.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.stages import near
+from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
+from dpsco_bench.execution.stages import PILOT
+from dpsco_bench.kinds.rate import Rate
 
-TOLERANCE, SWEEPS = 0.15, (1000, 6000)
-"""The next number of sweeps where the share of wrong words is within two standard errors of its limit."""
+TOLERANCE, SWEEPS, STAGED = 0.15, (1000, 6000), 100
+"""The next number of sweeps where the share of wrong words is within two standard errors of its limit; of sweeps that
+are judged at several looks, which take long."""
 DISTANCES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 """Distances of the true slope from the formula's, in tolerances; negative if the risk falls faster."""
 ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 """Size of the distance -> the words that are errors there."""
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
 LIMITS = {0.0: 0.05, 1.0: 0.05, 2.0: 0.01}
+Words = tuple[Counter[str], Counter[str]]
+"""Those that a run in stages gives, and those where all is run."""
 Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
@@ -92,8 +101,8 @@ class Design:
     own: tuple[float, float] = (0.1, 0.1)
     rare: tuple[float, float] | None = None
 
-    def draw(self, source: np.random.Generator, slope: float) -> tuple[np.ndarray, SweepRisks]:
-        """One sweep, and the values of its parameter."""
+    def draw(self, source: np.random.Generator, slope: float) -> list[np.ndarray]:
+        """Risks of one sweep by cell, shape ([signals,] data_sets, replicates)."""
         values, shape = 2.0 ** np.arange(self.cells), (self.data_sets, self.replicates)
         shared = self.common(source, shape) if self.common else np.ones(shape)
         if self.data:
@@ -111,10 +120,28 @@ class Design:
             risks = [
                 risk * grid * spread(source, (len(grid), *shape), each) for risk, each in zip(risks, own, strict=True)
             ]
-        cells = tuple(range(self.cells))
+        return risks
+
+    @property
+    def staged(self) -> bool:
+        """True if there are several looks."""
+        return self.replicates >= STAGED_FROM
+
+    def sweep(self, risks: list[np.ndarray]) -> SweepRisks:
+        """Return what is judged of some risks."""
+        cells, values = tuple(range(self.cells)), 2.0 ** np.arange(self.cells)
         sharing = Sharing((0,) * self.cells, (0,) * self.cells if self.common else cells)
         regime = Regime.of(values, [risk.mean(axis=(-2, -1)).max() for risk in risks], 1 / values)
-        return values, SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
+        return SweepRisks(values, risks, regime, sharing=sharing if self.common or self.data else None)
+
+    def looks(self, risks: list[np.ndarray]) -> Iterator[tuple[Look, SweepRisks]]:
+        """Simulate looks at a sweep whose signals near the best go on after the pilot; all at once if R is small."""
+        ends = stage_ends(self.replicates)
+        if self.signals and self.staged:
+            risks = [risk[near(list(risk[..., :PILOT]))] for risk in risks]
+        for number, end in enumerate(ends, 1):
+            look = Look(number, len(ends), end / self.replicates)
+            yield look, self.sweep([risk[..., :end] for risk in risks])
 
 
 DESIGNS = (
@@ -171,6 +198,17 @@ DESIGNS = (
         signals=ALIKE,
         own=(0.1, 0.7),
     ),
+    *(
+        Design(
+            f"5 cells, {replicates} replicates, largest of 8 signals alike, own noise that grows",
+            5,
+            replicates,
+            light,
+            signals=ALIKE,
+            own=(0.1, 0.7),
+        )
+        for replicates in (64, 256)
+    ),
     Design(
         "4 cells, 12 replicates, heavy noise that grows",
         4,
@@ -199,23 +237,31 @@ RARE = (
 """In the last two cells a sample often lacks a value that moves the mean: nothing in it tells so."""
 
 
-def words(design: Design, distance: float, sweeps: int = SWEEPS[0]) -> Counter[str]:
+def words(design: Design, distance: float, sweeps: int = 0) -> Words:
     """Words of simulated sweeps whose true slope is that many tolerances from the formula's."""
+    sweeps = sweeps or (STAGED if design.staged else SWEEPS[0])
     names = (design.name, f"{distance:g}")
     source = np.random.default_rng([len(design.name), *map(ord, "".join(names))])
-    found: Counter[str] = Counter()
+    found, whole = Counter[str](), Counter[str]()
     for number in range(sweeps):
-        _, sweep = design.draw(source, -1.0 + distance * TOLERANCE)
-        found[rate_verdict(sweep, TOLERANCE, (*names, str(number))).verdict] += 1
-    return found
+        risks, word = design.draw(source, -1.0 + distance * TOLERANCE), ""
+        for look, sweep in design.looks(risks):
+            word = rate_verdict(sweep, TOLERANCE, (*names, str(number)), look=look).verdict
+            if word in Rate.early:
+                break
+        found[word] += 1
+        if look.of > 1:
+            word = rate_verdict(design.sweep(risks), TOLERANCE, (*names, str(number)), look=FIXED).verdict
+        whole[word] += 1
+    return found, whole
 
 
-def decided(design: Design, distance: float) -> Counter[str]:
+def decided(design: Design, distance: float) -> Words:
     """Words of as many sweeps as tell whether the wrong ones are within their limit."""
     found, limit = words(design, distance), LIMITS[abs(distance)]
-    for sweeps in SWEEPS[1:]:
-        error = (limit * (1.0 - limit) / found.total()) ** 0.5
-        if abs(errors(found, distance) - limit) > 2.0 * error:
+    for sweeps in () if design.staged else SWEEPS[1:]:
+        error = (limit * (1.0 - limit) / found[0].total()) ** 0.5
+        if abs(errors(found[0], distance) - limit) > 2.0 * error:
             break
         found = words(design, distance, sweeps)
     return found
@@ -241,23 +287,27 @@ def errors(found: Counter[str], distance: float) -> float:
     return sum(found[word] for word in ALLOWED[abs(distance)]) / found.total()
 
 
-def line(name: str, distance: float, found: Counter[str]) -> str:
-    """Write a row: sweeps, shares of the words, share of wrong ones, and how many may be wrong."""
-    shares = [f"{found[word] / found.total():.1%}" for word in SHOWN]
-    wrong = [f"{errors(found, distance):.1%}", f"{LIMITS[abs(distance)]:.0%}"]
-    cells = [name, f"{distance:g}", f"{found.total():,}", *shares, *wrong]
+def line(name: str, distance: float, found: Words) -> str:
+    """Write a row: sweeps, shares of the words, of the wrong ones, also if all is run, and how many may be wrong."""
+    shares = [f"{found[0][word] / found[0].total():.1%}" for word in SHOWN]
+    wrong = [*(f"{errors(own, distance):.1%}" for own in found), f"{LIMITS[abs(distance)]:.0%}"]
+    cells = [name, f"{distance:g}", f"{found[0].total():,}", *shares, *wrong]
     return f"| {' | '.join(cells)} |"
 
 
-def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
+def page(found: Mapping[tuple[str, float], Words]) -> str:
     """Write the page, Markdown, from the words of each design at each distance."""
+    staged = {design.name for design in DESIGNS if design.staged}
     worst = {
-        limit: max(errors(w, d) for (_, d), w in found.items() if LIMITS[abs(d)] == limit) for limit in LIMITS.values()
+        limit: max(errors(w, d) for (n, d), (w, _) in found.items() if LIMITS[abs(d)] == limit and n not in staged)
+        for limit in LIMITS.values()
     }
+    edge = [[errors(w[k], d) for (n, d), w in found.items() if n in staged and abs(d) == 1.0] for k in (0, 1)]
+    far = [errors(w, d) for (n, d), (w, _) in found.items() if n in staged and abs(d) == 2.0]
     bent = {
-        common: max(found[d.name, x]["inconclusive (bent)"] / found[d.name, x].total() for d, x in places)
+        common: max(words["inconclusive (bent)"] / words.total() for words in places)
         for common, places in (
-            (each, [(d, x) for d in DESIGNS for x in DISTANCES if bool(d.common or d.data) == each])
+            (each, [found[d.name, x][0] for d in DESIGNS for x in DISTANCES if bool(d.common or d.data) == each])
             for each in (True, False)
         )
     }
@@ -266,7 +316,13 @@ def page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
 In the first table a true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of
 sweeps (5 % are allowed). One that is two tolerances away is called `match` in at most {worst[0.01]:.1%} (1 %).
 
-Each row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
+Sweeps of {STAGED_FROM} replicates and more are judged as they are run: at several looks, of which the first to decide
+is the last, and at the signals that go on after a pilot of {PILOT}. At the tolerance's edge {np.mean(edge[0]):.1%} of
+their words are wrong, {np.mean(edge[1]):.1%} where all is run (means over {len(staged)} designs, both sides). Two
+tolerances away `match` is given in at most {max(far):.1%}. These rows have {STAGED} sweeps each, which tell a share of
+5 % to {2 * (0.05 * 0.95 / STAGED) ** 0.5:.1%}: a row may be beyond its limit by that much.
+
+Every other row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
 function that judges every rate. The true slope is that many tolerances from the formula's, and below 0 the risk falls
 faster. Where that leaves a limit within two standard errors, the row has {SWEEPS[1]:,}, which tell a share of 5 %
 to {2 * (0.05 * 0.95 / SWEEPS[1]) ** 0.5:.1%}. Few or unsteady replicates make a word `inconclusive`, rarely wrong:
@@ -275,25 +331,26 @@ A power law is called `inconclusive (bent)` in at most {bent[True]:.1%} where ce
 Else it is in at most {bent[False]:.1%}, with heavy noise. A curve of 5 cells with local slopes from -0.58 to -1.42 is
 called bent in {bends_found(8):.0%} of 200 sweeps. It has 8 replicates, and all cells share noise larger than the bend.
 Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to
-{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some minutes. The second table has laws for which
+{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in half an hour. The second table has laws for which
 the limits are not kept.
 
-| design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | allowed |
-| --- | ---: | ---: {"| ---: " * (len(SHOWN) + 2)}|
+| design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | if all is run | allowed |
+| --- | ---: | ---: {"| ---: " * (len(SHOWN) + 3)}|
 """ + "".join(line(*place, words) + "\n" for place, words in found.items())
 
 
-def rare_page(found: Mapping[tuple[str, float], Counter[str]]) -> str:
+def rare_page(found: Mapping[tuple[str, float], Words]) -> str:
     """Write the part on values that a sample hardly has, Markdown."""
-    most = max(errors(words, distance) for (_, distance), words in found.items())
+    most, whole = (max(errors(words[k], distance) for (_, distance), words in found.items()) for k in (0, 1))
     return f"""
 ## Values that a sample hardly has
 
 Nothing in a sample tells of a value that it lacks. Here the last two cells have such a value, at the limit of the
-tolerance. Up to {most:.1%} of the words are wrong. More replicates are the only cure.
+tolerance. Up to {most:.1%} of the words are wrong, {whole:.1%} where all is run. More replicates are the only cure, so
+that parts with such values say `stages: none` in their files and are run to their end.
 
-| design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | allowed |
-| --- | ---: | ---: {"| ---: " * (len(SHOWN) + 2)}|
+| design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | if all is run | allowed |
+| --- | ---: | ---: {"| ---: " * (len(SHOWN) + 3)}|
 """ + "".join(line(*place, words) + "\n" for place, words in found.items())
 
 
