@@ -327,7 +327,7 @@ def test_comments_and_endings_in_capitals_are_read(tmp_path):
         (tmp_path / name).write_bytes(content)
         records = tables.read(tmp_path / name)
         assert records.features.tolist() == [[2.0], [3.0]] and records.labels.tolist() == [1.0, -1.0]
-    for name, content in (("T.CSV", b"a,y\n1,2\n"), ("T.TSV.GZ", gzip.compress(b"a\ty\n1\t2\n"))):
+    for name, content in (("T.CSV", b"a,y\n1,2\n"), ("T.TSV.GZ", gzip.compress(b"a\ty\n1\t2\n", mtime=0))):
         (tmp_path / name).write_bytes(content)
         assert tables.read(tmp_path / name, "y").features.tolist() == [[1.0]]
 
@@ -384,14 +384,14 @@ def test_all_columns_that_are_wrong_are_told_at_once(tmp_path):
 
 
 CONTENTS = [
-    ("t.csv", gzip.compress(b"a,y\n1,2\n"), "must be text, as its name says; its content is gzip: call it t.csv.gz"),
+    ("t.csv", gzip.compress(b"a,y\n1,2\n", mtime=0), "must be text, as its name says; its content is gzip: call it t.csv.gz"),
     ("t.csv", lzma.compress(b"a,y\n1,2\n"), "its content is xz: call it t.csv.xz"),
     ("t.csv.gz", bz2.compress(b"a,y\n1,2\n"), "must be gzip, as its name says; its content is bz2"),
     ("t.csv", b"PK\x03\x04" + bytes(40), "its content is zip, an archive or a spreadsheet: unpack it"),
     ("t.csv.zip", b"PK\x03\x04" + bytes(40), "its content is zip, an archive or a spreadsheet: unpack it"),
     ("t.csv", b"PAR1" + bytes(40), "its content is parquet: give format=parquet"),
     ("t.csv", "a,y\n1,2\n".encode("utf-16"), "its content is UTF-16: save it as UTF-8"),
-    ("t.svm", gzip.compress(b"1 1:2\n"), "its content is gzip: call it t.svm.gz"),
+    ("t.svm", gzip.compress(b"1 1:2\n", mtime=0), "its content is gzip: call it t.svm.gz"),
     ("t.csv", b"1;2\n3;4\n", "this one has semicolons"),
     ("t.csv", b" 1 2\n 3 4\n", "this one has blanks"),
     ("t.csv", "a,y\n\xe9,1\n".encode("latin-1"), "must be a readable csv file .it is not UTF-8: save it as UTF-8"),
