@@ -63,6 +63,11 @@ def print_json(value: Any) -> None:
     sys.stdout.write(dumps_pretty(value))
 
 
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def number(value: Any, digits: int = 4) -> str:
     """Format a number with ``digits`` significant digits; ``-`` for NaN and None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
@@ -105,8 +106,9 @@ def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        named = there.resolve() if there == Path() else there  # "." says nothing to who started it elsewhere
-        raise InputError("folder", str(named), "a folder that can be written to")
+        raise InputError(
+            "folder", str(there.resolve() if there == Path() else there), "a folder that can be written to"
+        )
 
 
 def set_environment(folder: str) -> None:
@@ -122,14 +124,9 @@ def set_environment(folder: str) -> None:
 class Flow:
     """The outline of a profile, with the paths and words that the rules need.
 
-    Raises InputError for a bad configuration, or an unknown claim among the targets. Raises ResultsInUse if the outline
-    is stale while another run works on the same results.
-
-    Parameters
-    ----------
-    config : mapping, Snakemake's ``config``
-    arguments : sequence of str, of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``
-    main : bool, whether this is the process that the user started; jobs on a cluster take the outline as it is
+    Raises InputError for a bad configuration, or an unknown claim among the targets, and ResultsInUse if the outline
+    is stale while another run works on the same results. In a target ``claims/...`` ``_`` may stand for ``.``. Only the
+    ``main`` process, which the user started, makes the outline anew: jobs on a cluster take it as it is.
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
@@ -144,16 +141,14 @@ class Flow:
 
             known = make_outline(self.files, checked, config_overrides(checked))
         self.outline = known
-        self.options = f"--profile {self.profile}" + "".join(
-            f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ())
-        )
+        plugins = (f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ()))
+        self.options = f"--profile {self.profile}{''.join(plugins)}"
         self.targets = dict(self._targets(arguments))
         PREDICTED.update(self._predicted())
 
     def __getitem__(self, id: str) -> Outlined:
         """Return a claim or leaderboard of the outline."""
-        known = self.outline
-        return known.boards[id] if id in known.boards else known.claims[id]
+        return {**self.outline.claims, **self.outline.boards}[id]
 
     def _targets(self, arguments: Sequence[str]) -> Iterator[tuple[str, tuple[str, list[Path]]]]:
         """Each target that is no file, with what it is and the files that it stands for."""
@@ -172,17 +167,8 @@ class Flow:
         for word in (argument for argument in arguments if argument.startswith("claims/")):
             text = word.removeprefix("claims/")
             if text not in claims and text not in papers:
-                id = self._find(text)
+                id = find_claim_id(text, claims)
                 yield word, (claims[id].title, self.made([id]))
-
-    def _find(self, text: str) -> str:
-        """Find the claim of a target: ``_`` may stand for ``.``, and ``/`` for the first dot."""
-        wanted = text.replace("/", ".", 1).replace("_", ".")
-        for id in self.outline.claims:
-            if id.replace("_", ".") == wanted:
-                return id
-        allowed = nearest(text, self.outline.claims, "dpsco list claims")
-        raise InputError("claim", text, allowed, f"profile {self.profile}")
 
     @property
     def verdicts(self) -> list[Path]:
@@ -191,9 +177,9 @@ class Flow:
 
     def made(self, ids: Iterable[str]) -> list[Path]:
         """Verdicts or standings, and figures, of claims or leaderboards."""
-        ids = list(ids)
-        verdicts = [self.files.standings(id) if id in self.outline.boards else self.files.verdicts(id) for id in ids]
-        return [*verdicts, *(self.files.figure(id) for id in ids)]
+        ids, boards = list(ids), self.outline.boards
+        verdicts = [self.files.standings(id) if id in boards else self.files.verdicts(id) for id in ids]
+        return [*verdicts, *map(self.files.figure, ids)]
 
     @property
     def chapters(self) -> list[Path]:
@@ -203,8 +189,7 @@ class Flow:
     @property
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
-        found = (folder / "recorded" / f"{self.profile}.json" for folder in shared("workflows"))
-        return [path for path in found if path.is_file()]
+        return [path for folder in shared("workflows") for path in folder.glob(f"recorded/{self.profile}.json")]
 
     def measured(self, wildcards: Any) -> list[Path]:
         """Return what a claim or leaderboard still has to run beside jobs of their own."""

@@ -141,8 +141,6 @@ BAD = [
     ("run hydra.output_subdir=x n=64", "hydra.output_subdir = 'x'", "hydra.run.dir"),
     ("run -m hydra/launcher=nothing n=64", "hydra/launcher", "nothing"),
     ("run --info nothing", "--info = 'nothing'", "searchpath"),
-    ("run --shell-completion install=bash", "--shell-completion = 'install=bash'", "dpsco list"),
-    ("run -sc install=bash", "--shell-completion = 'install=bash'", "dpsco list"),
     ("run -m n=64,64", "argument = 'n=64,64'", "64 is there twice"),
     ("run -m n=range(64,1)", "argument = 'n=range(64,1)'", "at least one value"),
     ("run -m algorithm=wang2017/dp_gd_pl,wang2017.dp_gd_pl n=64", "algorithm = ", "different ones"),

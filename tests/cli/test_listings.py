@@ -68,8 +68,8 @@ BEGINS = {
     "audit": "dpsco_bench.audit.auditor.audit_cell",
     "check": "dpsco_bench.audit.contract.calibrate_cell",
     "choose": "dpsco_bench.leaderboard.choose.choose_at",
-    "run": "dpsco_bench.cli.verbs.run._run",
-    "run -m": "dpsco_bench.cli.verbs.run._sweep",
+    "run": "dpsco_bench.cli.sweeps.run_request",
+    "run -m": "dpsco_bench.cli.sweeps.run_sweep",
 }
 """Where the work of a verb begins."""
 

@@ -26,7 +26,6 @@ _COLUMNS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_algorithm(parser, "problem=... n=... and any other key")
     add_shared(parser, "json", "plugin")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import bounded, labelled, number, print_json
+from dpsco_bench.cli.output import bounded, labelled, number, print_json, say
 from dpsco_bench.execution.progress import Pace, duration
 from dpsco_bench.privacy.ledger import OF
 
@@ -43,7 +43,6 @@ class AuditPace(Pace):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
@@ -58,7 +57,6 @@ def execute(args: argparse.Namespace) -> int:
     import numpy as np
 
     from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.progress import shown
 
     algorithm, calibration, keys = checked_algorithm(args)

@@ -31,7 +31,6 @@ _HEADS |= {"peer": "against", "ours_ns": "ours ns", "peer_ns": "peer ns", "outco
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="goals to measure, e.g. G1 G6")
     parser.add_argument("--gpu", action="store_true", help="measure the card: G8, and where it overtakes one core")
     parser.add_argument("--quick", action="store_true", help="shorter samples: a look, not figures to quote")

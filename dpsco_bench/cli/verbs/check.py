@@ -16,7 +16,6 @@ WORDS = {True: "ok", False: "FAIL", None: "-"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_checked_algorithm(parser, "problem=... n=... and any other key")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, say, table
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
 
@@ -59,7 +59,6 @@ _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("keys", nargs="*", metavar="KEY=VALUE", help="the problem and the point, and settings")
     parser.add_argument(
         "--limit", type=float, default=90.0, metavar="SECONDS", help="of one core for all methods (default: 90)"
@@ -72,7 +71,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.leaderboard.choose import choose_at
 
@@ -118,7 +116,6 @@ class Watched:
 
     def begin(self, entry: BoardEntry) -> None:
         """Say how much work there is."""
-        from dpsco_bench.cli.claiming import say
         from dpsco_bench.execution.progress import duration
 
         count = sum(job.calibration != "none" for job in entry.jobs)
@@ -127,7 +124,6 @@ class Watched:
 
     def made(self, job: Job) -> None:
         """Show the risk of a method so far; in lines only the first one."""
-        from dpsco_bench.cli.claiming import say
         from dpsco_bench.leaderboard.race import so_far
 
         if job.calibration == "none" or (job.part in self.risks and not self.live):
@@ -142,8 +138,6 @@ class Watched:
 
     def tell(self, pace: Pace) -> None:
         """Show how much is done."""
-        from dpsco_bench.cli.claiming import say
-
         self.pace = str(pace)
         if self.live:
             self._refresh()
@@ -181,7 +175,6 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
 def _say_what_is_clipped(point: Contest) -> None:
     """Warn if the clip shortens most rows of the user's file."""
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.problems.registry import get_problem, problem_class
 
     clip = point.options.get("clip")

@@ -23,7 +23,6 @@ A claim that does not hold is a result: the exit code is 0 whatever the verdict.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "ids",
         nargs="+",

@@ -12,6 +12,7 @@ from dpsco_bench.analysis.record import RowDifference
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import Heading, print_json, table
+from dpsco_bench.errors import InputError
 
 if TYPE_CHECKING:
     from dpsco_bench.execution.job_results import Measured
@@ -36,7 +37,6 @@ _COLUMNS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile", "json")
     parser.add_argument("--record", action="store_true", help="record verdicts and times of the last run")
 
@@ -51,15 +51,14 @@ def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.execution.predict import read_seconds, record_seconds
     from dpsco_bench.leaderboard.race import raced_plan
 
-    files = Layout(check_profile(args.profile))
-    fresh = last_verdicts(files)
-    path = recorded_path(args.profile)
+    files, path = Layout(check_profile(args.profile)), recorded_path(args.profile)
+    fresh, known = last_verdicts(files), read_record(path)
     jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if files.plan.is_file() else []
     times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
     claims = {row.id for row in fresh}
-    rows = compare([row for row in read_record(path) if row.id in claims], fresh, claims, times)
+    rows = compare([row for row in known if row.id in claims], fresh, claims, times)
     if args.record:
-        record(path, merge(read_record(path), fresh))
+        record(path, merge(known, fresh))
         if jobs:
             record_seconds(recorded_seconds_path(args.profile), jobs, files.measured)
     boards = compare_boards(files, args.record)
@@ -98,14 +97,10 @@ def last_verdicts(files: Layout) -> list[Verdict]:
     Raises InputError if there are none.
     """
     from dpsco_bench.cli.verbs.gate import read_verdicts, verdicts_in
-    from dpsco_bench.errors import InputError
 
     folder = files.verdicts("*").parent
-    if files.plan.is_file():
-        rows = read_verdicts(files)
-    else:
-        paths = sorted(folder.glob("*.json"))
-        rows = [row for path in paths for row in verdicts_in(files, path.stem)]
+    kept = (row for path in sorted(folder.glob("*.json")) for row in verdicts_in(files, path.stem))
+    rows = read_verdicts(files) if files.plan.is_file() else list(kept)
     if not rows:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
     return rows

@@ -12,7 +12,6 @@ SUMMARY = "fetch a data set, or verify the copy that is there"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("name", help="data set, e.g. covertype")
     parser.add_argument(
         "--root", type=Path, help="folder that holds data sets (default: data.root of the configuration)"

@@ -13,7 +13,6 @@ EPILOG = "A claim with nothing to draw gets a small figure that states its verdi
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("id", help="claim or leaderboard, or audits: all of them in one")
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")

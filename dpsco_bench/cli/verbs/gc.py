@@ -27,7 +27,6 @@ FRESH_SECONDS = 3600.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_shared(parser, "profile")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
     parser.add_argument("--held", action="store_true", help="the caller holds the lock of the results")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, say, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
@@ -48,7 +48,6 @@ ALL_COLUMNS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board, or its file (default: all boards), and settings"
     )
@@ -80,16 +79,11 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
     Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
     """
-    from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
-    from dpsco_bench.cli.claiming import check_settings
-    from dpsco_bench.cli.overrides import extended, listed_by
+    from dpsco_bench.cli.claiming import asked_files
+    from dpsco_bench.cli.overrides import listed_by
     from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards
 
-    names = [text for text in arguments if "=" not in text]
-    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
-    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
-    check_settings(settings)  # plugins come first: boards may name what they register
-    settings = check_settings(extended(settings, "boards", files))
+    names, files, settings = asked_files(arguments, plugins, "boards")
     known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
     for name in names:
@@ -109,7 +103,7 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
         As the first method fails, where all do.
     """
     from dpsco_bench.claims.plan import LeftOut
-    from dpsco_bench.cli.claiming import cell_weights, say
+    from dpsco_bench.cli.claiming import cell_weights
     from dpsco_bench.execution.worker import make_all
     from dpsco_bench.leaderboard.race import race, raced
     from dpsco_bench.leaderboard.standings import standings

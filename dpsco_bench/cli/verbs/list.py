@@ -33,7 +33,6 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "what", nargs="?", default="", help="algorithms, audits, claims, errata, kinds, problems or tables"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import Settings, WorkPlan, restored
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
@@ -31,7 +29,6 @@ SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
@@ -79,8 +76,7 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
         from dpsco_bench.cli.claiming import check_settings
 
         check_settings(overrides)
-    with _one_line_composition(overrides):
-        return fresh_plan(path, profile, list(overrides))
+    return fresh_plan(path, profile, list(overrides))
 
 
 def keep(plan: WorkPlan, files: Layout) -> None:
@@ -93,19 +89,6 @@ def keep(plan: WorkPlan, files: Layout) -> None:
     for board in plan.boards:
         replace(plan, claims=(), boards=(board,)).write(files.planned(board.id))
     plan.write(files.plan)
-
-
-@contextmanager
-def _one_line_composition(overrides: Sequence[str]) -> Iterator[None]:
-    """Turn what Hydra says about overrides into an `InputError`."""
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    try:
-        yield
-    except (HydraException, OmegaConfBaseException) as error:
-        said = " ".join(str(error).split("Config search path")[0].split())
-        raise InputError("overrides", " ".join(overrides), "overrides of conf/plan.yaml", said) from None
 
 
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
@@ -127,7 +110,7 @@ def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkP
     The user's claims that it does not measure are named in a line each on stderr.
     """
     settings = plan_settings(profile, overrides)
-    stamp, known = _stamp(profile, settings), read_sealed(path)
+    stamp, known = plan_stamp(profile, settings), read_sealed(path)
     if known is None or known.get("stamp") != stamp:
         plan = make_plan(profile, overrides)
         known = to_jsonable(replace(plan, stamp=stamp))
@@ -137,12 +120,8 @@ def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkP
     return plan
 
 
-def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
+def plan_stamp(profile: str, settings: Settings) -> str:
     """Digest everything that the plan is made from."""
-    return _stamp(profile, plan_settings(profile, overrides))
-
-
-def _stamp(profile: str, settings: Settings) -> str:
     load_plugins(settings.plugins)
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
     contents = [pins for pins in _own_contents(settings) if pins]

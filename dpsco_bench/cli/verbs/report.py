@@ -11,7 +11,6 @@ EPILOG = "The workflow and `dpsco site` write it."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile")
     parser.add_argument("--no-browser", action="store_true", help="say where it is, and open nothing")
 

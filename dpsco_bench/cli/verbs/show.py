@@ -12,7 +12,6 @@ EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erra
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument(
         "id", help="paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
     )

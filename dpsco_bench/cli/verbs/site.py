@@ -14,7 +14,6 @@ EPILOG = "Verdicts and results of the last run are read; what is missing is show
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
     parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.claims.grids import PROFILES
 from dpsco_bench.cli.options import add_shared, load_plugin_files
+from dpsco_bench.cli.output import say
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
 
@@ -33,7 +34,6 @@ OF_ONE = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add one subcommand per kind of job."""
     words = {**OF_ONE, **STEPS}
     kinds = parser.add_subparsers(dest="work", required=True, metavar="|".join(words))
     for name, text in words.items():
@@ -108,7 +108,7 @@ def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: S
     """Make what the store lacks of some entries of a plan. What fails is named when the others are made."""
     from dpsco_bench.analysis.stages import decider
     from dpsco_bench.claims.plan import BoardEntry
-    from dpsco_bench.cli.claiming import cell_weights, say
+    from dpsco_bench.cli.claiming import cell_weights
     from dpsco_bench.execution.worker import make_all
 
     reasons: dict[str, list[str]] = {}
@@ -152,7 +152,6 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
     """
     from dpsco_bench.analysis.judge import judge_claim
     from dpsco_bench.analysis.judged import JudgedClaim
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
@@ -165,7 +164,6 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
 
 def rank(files: Layout, entry: BoardEntry, digest: str) -> None:
     """Write the standings of a leaderboard, and draw its phase diagrams."""
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.leaderboard.race import raced
     from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
     from dpsco_bench.report.figures import write_figures
