@@ -16,8 +16,8 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.options import parse_value, single_values
 from dpsco_bench.cli.output import say
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
-from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.job_results import E, Measured
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import Weigh, make_all
@@ -101,17 +101,6 @@ def _fits(key: str, text: str) -> bool:
     return text in CHOICES[key] if key in CHOICES else bool(text)
 
 
-def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], object] | None = None) -> E:
-    """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
-
-    Returns an Entry in which no job counts as skipped whose results are there. ``lost`` is as in `worker.make_all`.
-    """
-    entry = measured.present(entry)
-    profile = next((job.profile for job in entry.jobs), "")
-    make_all(entry.jobs, measured, say, cell_weights(profile), lost, decide=decider([entry], measured))
-    return entry
-
-
 def cell_weights(profile: str) -> Weigh:
     """Predict the time of each cell of a job: its share of the recorded time, else by the model."""
     from dpsco_bench.cli.verbs.gate import predictor
@@ -127,11 +116,13 @@ def cell_weights(profile: str) -> Weigh:
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
-    """Calibrate, run and judge one claim.
+    """Calibrate and run what the store lacks of a claim, a line on stderr for each job that is run, and judge it.
 
     In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
     """
-    entry = measure(entry, measured)
+    entry = measured.present(entry)
+    weigh = cell_weights(next((job.profile for job in entry.jobs), ""))
+    make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
     rows = judge_claim(entry, measured.load, measured.decided)
     seconds = {place: cost[0] for place, cost in costs.items() if cost}

@@ -30,7 +30,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.cli.output import Heading, constants_text, labelled, number, table
+from dpsco_bench.cli.output import Heading, constants_text, labelled, number, numbers, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
@@ -49,12 +49,9 @@ _OTHERS = "and the other options"
 def describe(id: str) -> Plain:
     """Describe whatever has this id: its ``kind``, and what is known of it. Raises InputError if nothing has it.
 
-    Parameters
-    ----------
-    id : str
-        An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its name
-        with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its errata
-        ledger), or the file of a user's claim.
+    It is of an algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its
+    name with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its
+    ledger), or the file of a user's claim.
     """
     for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
         if (found := find(id)) is not None:
@@ -62,9 +59,8 @@ def describe(id: str) -> Plain:
     alone = [name for name in list_algorithms() if name.partition(".")[2] == id]
     if len(alone) == 1 and (found := _algorithm(alone[0])):
         return found
-    errata = [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
-    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts())]
-    known += [*errata, *errata_papers()]
+    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts()), *errata_papers()]
+    known += [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables|errata"))
 
 
@@ -276,20 +272,18 @@ def shown_claim(page: Plain) -> Iterator[str]:
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
     columns = [Heading(key, {"id": "part"}.get(key, key)) for key in ("id", "kind", "calibrations")]
-    columns += [Heading("over", "over", shrink=12), *(Heading(key, key, True) for key in ("exponent", "tolerance"))]
+    columns += [Heading("over", shrink=12), *numbers("exponent", "tolerance")]
     rows = [
         {
-            "id": part.id,
-            "kind": part.kind,
+            **{key: getattr(part, key) for key in ("id", "kind", "exponent")},
             "calibrations": ", ".join(part.calibrations),
             "over": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
-            "exponent": part.exponent,
             "tolerance": part.rules.tolerance_of(part),
             "bound": part.bound.partition(".")[2],
         }
         for part in parts
     ]
-    yield "\n" + table([*columns, Heading("bound", "bound", shrink=12)], rows) + "\n"
+    yield "\n" + table([*columns, Heading("bound", shrink=12)], rows) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{name.partition('.')[2]} = {text}")
     for name, symbol in page["symbols"].items():

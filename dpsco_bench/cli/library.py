@@ -174,9 +174,8 @@ def run(
     check_data_sets(cell.problem, counts["data_set"] + 1)
     if not isinstance(fused, bool):
         raise InputError("fused", fused, "true or false")
-    return _run(
-        cell, calibrate_cell(cell, calibration, counts["seed"]), **counts, backend=backend, dtype=dtype, fused=fused
-    )
+    calibrated = calibrate_cell(cell, calibration, counts["seed"])
+    return _run(cell, calibrated, **counts, backend=backend, dtype=dtype, fused=fused)
 
 
 def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:
@@ -185,31 +184,11 @@ def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: A
     return make_cell(_name(algorithm, "id"), _name(problem, "name"), given)
 
 
-def _run(
-    cell: Cell,
-    calibrated: CalibratedCell,
-    replicates: int,
-    seed: int,
-    data_set: int,
-    backend: str,
-    dtype: str,
-    fused: bool,
-) -> Result:
+def _run(cell: Cell, calibrated: CalibratedCell, replicates: int, seed: int, data_set: int, **how: Any) -> Result:
     data, plan = cell.draw_data(seed, data_set), calibrated.plan_for(cell)
+    how |= {"root_seed": seed, "data_set": data_set}
     blocks = [
-        run_block(
-            cell,
-            plan,
-            calibrated.scales,
-            data,
-            root_seed=seed,
-            data_set=data_set,
-            first_replicate=first,
-            replicates=count,
-            backend=backend,
-            dtype=dtype,
-            fused=fused,
-        )
+        run_block(cell, plan, calibrated.scales, data, first_replicate=first, replicates=count, **how)
         for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
     ]
     starts = np.concatenate([block.start_risk for block in blocks])

@@ -122,8 +122,6 @@ def _own_place(error: BaseException) -> str:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if unread := [text for text in arguments if any("\udc80" <= letter <= "\udcff" for letter in text)]:
-        raise UsageError(f"argument = {unread[0]!r}: must be text in the locale's encoding (PYTHONUTF8=1: in UTF-8)")
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_usage())
         return 0 if arguments else BAD_INPUT
@@ -158,6 +156,10 @@ def _execute(verb: ModuleType, arguments: list[str]) -> int:
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
     try:
+        if getattr(parsed, "plugin", ()):
+            from dpsco_bench.execution.plugins import load_plugins
+
+            load_plugins(parsed.plugin)
         return int(verb.execute(parsed))
     except SystemExit as leaving:  # Hydra's, which has said why; or a plug-in's
         if isinstance(leaving.code, int) and leaving.code:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError, integral
@@ -59,9 +58,8 @@ def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
 def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Id of the algorithm, calibration (accounted where neither key nor option says another) and the other keys.
 
-    Plugins are loaded before. Raises InputError as `algorithm_keys`, and for two calibrations.
+    Raises InputError as `algorithm_keys`, and for two calibrations.
     """
-    load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     args.seed = str(keys.pop("seed", args.seed))  # a key of `run`, and an option of the verbs that read this
     if args.calibration and "calibration" in keys:
@@ -69,23 +67,11 @@ def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any
     return algorithm, str(keys.pop("calibration", args.calibration or "accounted")), keys
 
 
-def load_plugin_files(paths: Iterable[str | Path]) -> None:
-    """Import plugins, if there are any: nothing is imported otherwise."""
-    if files := list(paths):
-        from dpsco_bench.execution.plugins import load_plugins
-
-        load_plugins(files)
-
-
 @dataclass(frozen=True)
 class Override:
-    """One ``key=value``: its key, the text after ``=``, and whether it sweeps.
+    """One ``key=value`` with its sign (``+``, ``++``, ``~`` or none), the text after ``=``, and the texts of a sweep.
 
-    Attributes
-    ----------
-    sign : str, ``+``, ``++``, ``~`` or empty
-    values : tuple of str, the texts it takes: one, or those of a sweep
-    value : Any, what the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep
+    The value is what a text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep.
     """
 
     sign: str

@@ -38,6 +38,7 @@ from dpsco_bench.cli.output import (
     held_out_text,
     labelled,
     number,
+    numbers,
     print_json,
     say,
     table,
@@ -75,13 +76,12 @@ LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
 PLACES = ("out", "plugins", "data")
 """Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
-    Heading("risk", "risk", numeric=True),
-    Heading("ci", "+- (95 %)", numeric=True),
+    *numbers("risk", ci="+- (95 %)"),
     *HELD_OUT,
     Heading("kind", "risk is"),
-    Heading("epsilon", "real epsilon", numeric=True),
-    Heading("privacy", "privacy"),
-    Heading("gradients", "gradients", numeric=True),
+    *numbers(epsilon="real epsilon"),
+    Heading("privacy"),
+    *numbers("gradients"),
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
@@ -95,15 +95,9 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 
 @dataclass(frozen=True)
 class Request:
-    """One checked run.
+    """One checked run: its job, its configuration, the file for its rows, and the values of what a sweep varies.
 
-    Attributes
-    ----------
-    job : Job or None, None where the pair is refused
-    asked : RunConfig, the configuration
-    out : Path, the file for the rows
-    swept : mapping, key -> value of what a sweep varies
-    refused : str, why the algorithm does not run on the problem, in a sweep, which it does not end
+    In a sweep, ``refused`` says why the algorithm does not run on the problem; then there is no job.
     """
 
     job: Job | None

@@ -37,14 +37,15 @@ def _are_texts(value: Any) -> bool:
     return bool(value) and all(isinstance(text, str) and text for text in texts)
 
 
+def _is_folder(value: Any) -> bool:
+    return isinstance(value, str) and Path(value).is_dir()
+
+
 CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
     "profile": (PROFILES.__contains__, "one of " + ", ".join(PROFILES)),
-    "data_root": (lambda v: isinstance(v, str) and bool(v), "a folder (the one that contains covertype/)"),
+    "data_root": (_is_folder, "an existing folder (the one that contains covertype/)"),
     "backend": (BACKENDS.__contains__, "one of " + ", ".join(BACKENDS)),
-    "overrides": (
-        lambda v: v == "" or _are_texts(v),
-        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
-    ),
+    "overrides": (lambda v: v == "" or _are_texts(v), "overrides of conf/plan.yaml, a string or list of KEY=VALUE"),
     "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
     "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
     "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
@@ -63,10 +64,7 @@ def one_line() -> Iterator[None]:
 
 
 def check_config(config: Plain) -> Plain:
-    """Check ``--config``, with files as lists.
-
-    Raises InputError, naming the first bad key, its value and what is allowed.
-    """
+    """Check ``--config``, with files as lists. Raises InputError for the first bad key."""
     for key, value in config.items():
         if key not in CONFIG:
             raise InputError("--config", key, nearest(key, CONFIG))
@@ -75,8 +73,6 @@ def check_config(config: Plain) -> Plain:
             raise InputError(key, value, allowed, "--config")
     if config.get("backend") == "cupy" and find_spec("cupy") is None:
         raise InputError("backend", "cupy", "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
-    if "data_root" in config and not Path(config["data_root"]).is_dir():
-        raise InputError("data_root", config["data_root"], "an existing folder", "--config")
     lists = {key: [config[key]] if isinstance(config[key], str) else config[key] for key in FILES if key in config}
     return {"profile": "ci", **config, **lists}
 

@@ -350,7 +350,7 @@ BAD_CONFIGURATIONS = [
     ({"profil": "ci"}, "--config = 'profil'", "one of profile, data_root, backend, overrides, plugins, claims"),
     ({"backend": "tpu"}, "backend = 'tpu'", "numpy, cupy"),
     ({"data_root": "nowhere"}, "data_root = 'nowhere'", "existing folder"),
-    ({"data_root": 2017}, "data_root = 2017", "a folder"),
+    ({"data_root": 2017}, "data_root = 2017", "existing folder"),
     ({"overrides": 5}, "overrides = 5", "KEY=VALUE"),
     ({"overrides": "seed=x"}, "seed = 'x'", "an integer >= 0"),
     ({"overrides": ["n=5"]}, "n = '5'", "one of the settings"),

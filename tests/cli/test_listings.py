@@ -65,9 +65,9 @@ def begin(*arguments, **keys):
 
 
 BEGINS = {
-    "audit": "dpsco_bench.audit.auditor.audit_cell",
+    "audit": "dpsco_bench.cli.verbs.audit.audit_cell",
     "check": "dpsco_bench.audit.contract.calibrate_cell",
-    "choose": "dpsco_bench.leaderboard.choose.choose_at",
+    "choose": "dpsco_bench.cli.verbs.choose.choose_at",
     "run": "dpsco_bench.cli.sweeps.run_request",
     "run -m": "dpsco_bench.cli.sweeps.run_sweep",
 }

@@ -6,16 +6,15 @@ import argparse
 from pathlib import Path
 
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import labelled, print_json
+from dpsco_bench.cli.output import answer, labelled
 
 SUMMARY = "fetch a data set, or verify the copy that is there"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="data set, e.g. covertype")
-    parser.add_argument(
-        "--root", type=Path, help="folder that holds data sets (default: data.root of the configuration)"
-    )
+    place = "folder that holds data sets (default: data.root of the configuration)"
+    parser.add_argument("--root", type=Path, help=place)
     parser.add_argument("--verify", action="store_true", help="never download")
     add_shared(parser, "json")
 
@@ -27,12 +26,8 @@ def execute(args: argparse.Namespace) -> int:
     get_data_set(args.name)
     root = args.root if args.root is not None else configured_root()
     found = (verify if args.verify else fetch)(args.name, root)
-    if args.json:
-        print_json(found)
-    else:
-        room = 2 + max(map(len, found))
-        print("\n".join(labelled(key, str(value), room) for key, value in found.items()))
-    return 0
+    room = 2 + max(map(len, found))
+    return answer(args.json, found, (labelled(key, str(value), room) for key, value in found.items()))
 
 
 def configured_root() -> Path:

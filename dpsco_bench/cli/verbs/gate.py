@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
 from dpsco_bench.analysis.judged import read_judged
@@ -19,13 +18,11 @@ from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
-
-if TYPE_CHECKING:
-    from dpsco_bench.execution.predict import Predictor
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
@@ -33,9 +30,8 @@ MOST_NAMES = 8
 """Claims that a line names."""
 ASKED = ("printed", "noise", "private")
 PAPERS = (
-    Heading("paper", "paper"),
-    *(Heading(key, QUESTIONS[key].lower(), numeric=True) for key in ASKED),
-    Heading("others", "other claims", numeric=True),
+    Heading("paper"),
+    *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"),
 )
 
 
@@ -102,24 +98,19 @@ def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) ->
 
 
 def recorded_path(profile: str) -> Path:
-    """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
 
 
 def recorded_rows(profile: str) -> list[Verdict]:
-    """Verdicts of a profile as recorded."""
     return read_record(recorded_path(profile))
 
 
 def recorded_seconds_path(profile: str) -> Path:
-    """Where the CPU seconds of a profile's jobs are recorded."""
     return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
-    from dpsco_bench.execution.predict import Predictor, read_seconds
-
     return Predictor(read_seconds(recorded_seconds_path(profile)))
 
 
@@ -177,9 +168,8 @@ COLUMNS = (
     Heading("claim", "claim", shrink=32),
     Heading("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
     Heading("calibration", "noise"),
-    Heading("verdict", "verdict"),  # reservations stand beside the word: never cut
-    Heading("measured", "measured", numeric=True),
-    Heading("against", "against", numeric=True),
+    Heading("verdict"),  # reservations stand beside the word: never cut
+    *numbers("measured", "against"),
 )
 PLUS_MINUS = " +- "
 PRIVACY = Heading("privacy", "real eps", numeric=True)
@@ -188,9 +178,7 @@ PRIVACY = Heading("privacy", "real eps", numeric=True)
 def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     """Lay verdict rows out and count the words; what helps skipped rows stands below, each command once.
 
-    Parameters
-    ----------
-    privacy : bool, whether the real epsilon of the noise behind each row has a column of its own
+    With ``privacy`` the real epsilon of the noise behind each row has a column of its own.
     """
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())

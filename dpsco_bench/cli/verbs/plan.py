@@ -14,13 +14,21 @@ from dpsco_bench.claims.compose import claim_plan, errors_of_part, plan_settings
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import Settings, WorkPlan, restored
+from dpsco_bench.cli.claiming import check_settings
 from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
+from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
+from dpsco_bench.leaderboard.race import raced_plan
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once
@@ -36,14 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
-    from dpsco_bench.cli.output import print_json
-    from dpsco_bench.cli.overrides import extended
-    from dpsco_bench.cli.verbs.gate import predictor
-    from dpsco_bench.execution.lock import take
-    from dpsco_bench.execution.progress import duration
-    from dpsco_bench.execution.worker import seconds_left
-    from dpsco_bench.leaderboard.race import raced_plan
-
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
     overrides = extended(args.overrides, "plugins", args.plugin)
@@ -54,17 +54,17 @@ def execute(args: argparse.Namespace) -> int:
         lock = take(files.lock)  # a live run keeps the plan that it started with
         keep(plan, files)
         lock.release()
-    if args.json:
-        print_json(plan.to_json())
-        return 0
+    return answer(args.json, plan, _told(path, plan, files))
+
+
+def _told(path: Path, plan: WorkPlan, files: Layout) -> Iterator[str]:
     jobs = [job for entry in plan.claims for job in entry.jobs]
     runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
     raced = raced_plan(plan, files.measured).jobs()
     left = duration(seconds_left(raced, files.measured, predictor(plan.profile)))
-    print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
-    print(f"what the store lacks, leaderboards included, takes about {left} on one core")
-    print("(calibrations and runs alone, by times on record: no compilation, judging, figures or site)")
-    return 0
+    yield f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped"
+    yield f"what the store lacks, leaderboards included, takes about {left} on one core"
+    yield "(calibrations and runs alone, by times on record: no compilation, judging, figures or site)"
 
 
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
@@ -73,8 +73,6 @@ def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
     Raises InputError for overrides that Hydra refuses, or that do not belong to a plan.
     """
     if overrides:
-        from dpsco_bench.cli.claiming import check_settings
-
         check_settings(overrides)
     return fresh_plan(path, profile, list(overrides))
 

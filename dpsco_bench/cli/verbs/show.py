@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.options import add_shared, load_plugin_files
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import answer
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
 EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erratum}; dpsco show {paper}"
@@ -22,10 +22,5 @@ def execute(args: argparse.Namespace) -> int:
     """Print the description."""
     from dpsco_bench.cli.describe import PRINTERS, describe
 
-    load_plugin_files(args.plugin)
     entry = describe(args.id)
-    if args.json:
-        print_json(entry)
-    else:
-        print("\n".join(PRINTERS[entry["kind"]](entry)))
-    return 0
+    return answer(args.json, entry, PRINTERS[entry["kind"]](entry))
