@@ -97,7 +97,6 @@ class Declined:
     refused: str
 
     def to_json(self) -> Plain:
-        """Return the fields under their names in JSON."""
         return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
 
 
@@ -105,12 +104,7 @@ class Declined:
 class Account:
     """A cell accounted under both calibrations; its fields are those that docs/verbs.md documents.
 
-    Attributes
-    ----------
-    p : float, order of the norm in which the constants are declared
-    source : str, of the algorithm
-    delta_large : bool, whether delta is at least 1/n
-    paper, accounted : CalibrationAccount or Declined
+    The constants are declared in the norm of order ``p``; ``delta_large`` tells whether delta is at least 1/n.
     """
 
     algorithm: str
@@ -129,12 +123,10 @@ class Account:
 
     @property
     def calibrations(self) -> dict[str, CalibrationAccount | Declined]:
-        """Both, by name."""
         return {"paper": self.paper, "accounted": self.accounted}
 
     @property
     def charged(self) -> dict[str, CalibrationAccount]:
-        """Those that are not refused."""
         return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, CalibrationAccount)}
 
 
@@ -222,7 +214,6 @@ def _schedule_value(value: Any) -> str:
 
 
 def sentences(report: Account) -> list[str]:
-    """Summarise the account, one sentence each."""
     said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():

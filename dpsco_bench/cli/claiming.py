@@ -52,12 +52,8 @@ def asked_files(arguments: Sequence[str], plugins: Sequence[str], key: str) -> t
 def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
 
-    Raises InputError for an unknown claim or setting, or no claim at all.
-
-    Parameters
-    ----------
-    arguments : sequence of str, ids, papers (all their claims), patterns such as ``paper.thm*``,
-        files of one's own claims (``.yaml``), and settings ``key=value``
+    They are ids, papers (all their claims), patterns such as ``paper.thm*``, files of one's own claims (``.yaml``), and
+    settings ``key=value``. Raises InputError for an unknown claim or setting, or no claim at all.
     """
     names, files, settings = asked_files(arguments, plugins, "claims")
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]

@@ -112,8 +112,8 @@ def _option(parameter: inspect.Parameter, **said: str) -> Plain:
 def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
     """Find what a docstring says of an option; where it refers to another one, what that says, and which it is."""
     found = _entries(doc)
-    named = next((text for names, text in found.items() if key in names.split(", ")), "")
-    text = named or next((text for names, text in found.items() if _OTHERS in names), "")
+    named = (text for names, text in found.items() if key in names.split(", "))
+    text = next(named, "") or next((text for names, text in found.items() if _OTHERS in names), "")
     reference = _REFERENCE.match(text)
     told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
     return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
@@ -147,11 +147,10 @@ def _problem(id: str) -> Plain | None:
     problem, doc = cls(None), inspect.getdoc(cls) or ""
     options = []
     for key, p in problem_options(cls).items():
+        told = _meaning(key, doc, lambda _: "")
         if o := cls.options.get(key):
-            allowed = o.allowed if o.choices or o.interval or o.words else ""
-            options.append(_option(p, meaning=o.meaning, allowed=allowed))
-        else:
-            options.append(_option(p, **_meaning(key, doc, lambda _: "")))
+            told = {"meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval or o.words else ""}
+        options.append(_option(p, **told))
     return {
         "kind": "problem",
         "id": id,
@@ -265,14 +264,13 @@ def shown_entry(page: Plain) -> Iterator[str]:
 
 
 def shown_claim(page: Plain) -> Iterator[str]:
-    """Lines about a claim."""
     parts = [told.part for told in page["parts"]]
     yield from _head({**page, "summary": page["title"]})
     yield labelled("statement", page["statement"])
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
-    columns = [Heading(key, {"id": "part"}.get(key, key)) for key in ("id", "kind", "calibrations")]
-    columns += [Heading("over", shrink=12), *numbers("exponent", "tolerance")]
+    columns = [Heading("id", "part"), Heading("kind"), Heading("calibrations"), Heading("over", shrink=12)]
+    columns += [*numbers("exponent", "tolerance"), Heading("bound", shrink=12)]
     rows = [
         {
             **{key: getattr(part, key) for key in ("id", "kind", "exponent")},
@@ -283,7 +281,7 @@ def shown_claim(page: Plain) -> Iterator[str]:
         }
         for part in parts
     ]
-    yield "\n" + table([*columns, Heading("bound", shrink=12)], rows) + "\n"
+    yield "\n" + table(columns, rows) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{name.partition('.')[2]} = {text}")
     for name, symbol in page["symbols"].items():
@@ -302,7 +300,6 @@ def shown_claim(page: Plain) -> Iterator[str]:
 
 
 def shown_table(page: Plain) -> Iterator[str]:
-    """Lines about a table."""
     yield from _head({"source": "", **page, "summary": page.get("title", "")})
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
@@ -316,7 +313,6 @@ def shown_table(page: Plain) -> Iterator[str]:
 
 
 def shown_errata(page: Plain) -> Iterator[str]:
-    """Lines about one or all errata of a paper."""
     if len(page["errata"]) > 1:
         yield from _errata_titles(page["errata"])
         yield "\n" + counted_changes(page["errata"])

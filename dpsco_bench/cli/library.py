@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.cli.options import quoted
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
@@ -308,20 +309,13 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.compose import check_profile, plan_settings
-    from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_board
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.leaderboard.board import plan_boards
+    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
     check_profile(profile)
     named = [] if id is None else [str(id)]
-    ids, settings = asked_boards([*named, *_settings(seed, data_root)], [str(file) for file in plugins])
-    measured = Layout(profile).measured
-    return [
-        row for one in plan_boards(profile, plan_settings(profile, settings), ids) for row in run_board(one, measured)
-    ]
+    return run_boards(profile, *asked_boards([*named, *_settings(seed, data_root)], [str(file) for file in plugins]))
 
 
 def _settings(seed: int, data_root: str | Path) -> list[str]:
-    root = str(data_root).replace("\\", "\\\\").replace("'", "\\'")
-    return [f"seed={seed}", f"data.root='{root}'"]
+    return [f"seed={seed}", f"data.root={quoted(data_root)}"]

@@ -33,12 +33,10 @@ class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
         raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
 
 
 def verb_names() -> list[str]:
-    """Names of all verbs."""
     return sorted(path.stem for path in _VERBS.glob("*.py") if not path.stem.startswith("_"))
 
 

@@ -23,7 +23,6 @@ SHARED: dict[str, dict[str, Any]] = {
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add options of `SHARED`."""
     for name in names:
         parser.add_argument(f"--{name}", **SHARED[name])
 
@@ -110,6 +109,11 @@ def parse_override(argument: str) -> Override:
     return Override(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
 
 
+def quoted(text: object) -> str:
+    """Quote a text, such as the path of a file, for Hydra's grammar."""
+    return "'" + str(text).replace("'", "\\'") + "'"
+
+
 def _quoting(argument: str) -> str:
     """How a value with characters that mean something to Hydra or are unknown to it is written."""
     key, equals, text = argument.partition("=")
@@ -144,5 +148,4 @@ def single_values(arguments: Iterable[str]) -> dict[str, Override]:
 
 
 def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
-    """Read the values of `single_values`."""
     return {key: parsed.value for key, parsed in single_values(arguments).items()}

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 
 from dpsco_bench.analysis.judge import judge_modules
 from dpsco_bench.claims.bounds.registry import bound_modules
@@ -53,13 +52,15 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
     Raises ResultsInUse if another run works on them.
     """
     lock = None
-    with suppress(PermissionError, OSError):  # a dry run over results that cannot be written
+    with suppress(OSError):  # a dry run over results that cannot be written
         lock = take(files.lock)
     try:
         plugins = listed_by(overrides, "plugins")
         load_plugins(plugins)
         plan = composed(files.plan, files.profile, overrides)
-        watched = tuple(sorted({*map(str, plugin_files(plugins)), *_pinned(plan)}))
+        problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
+        own_data = {str(options["path"]) for options in problems if "path" in options}
+        watched = tuple(sorted({*map(str, plugin_files(plugins)), *own_data}))
         outline = _outlined(files, plan, state(config, watched), watched)
         if lock:
             keep(plan, files)
@@ -68,12 +69,6 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
         if lock:
             lock.release()
     return outline
-
-
-def _pinned(plan: WorkPlan) -> set[str]:
-    """List the user's own data files."""
-    problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
-    return {str(options["path"]) for options in problems if "path" in options}
 
 
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
@@ -103,7 +98,6 @@ def _seconds(entry: Entry, predict: Predictor) -> dict[str, float]:
 
 
 def _measured_by(entry: Entry, part: str) -> str:
-    """Digest of what a part is measured by."""
     jobs = [job for job in entry.jobs if part_of(job) == part]
     return digest([(job.name, job.key, job.calibration_key, job.decisions, job.skipped) for job in jobs])
 
@@ -139,24 +133,21 @@ def figure_digest(id: str) -> str:
 
 
 def site_digest(profile: str) -> str:
-    """Digest of what pages show besides results: configuration, documentation, the record, the code of the site."""
+    """Digest of what pages show besides results.
+
+    That is configuration, documentation with its pictures, recorded verdicts, the lock, and the code of the site.
+    """
     groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
     files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
-    files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(profile)]
+    pages = documents().values()
+    beside = [*pages, *(path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg")))]
+    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
+        with suppress(InputError):  # a package without it
+            beside.append(shared_dir(folder) / name)
+    files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in beside if path.is_file()]
     drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
     found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
     return digest([verb_digest("site"), drawn, found, files])
-
-
-def _beside(profile: str) -> list[Path]:
-    """Files that the site shows, or speaks of: documentation with its pictures, recorded verdicts, the lock."""
-    pages = documents().values()
-    pictures = [path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg"))]
-    found = [*pages, *pictures]
-    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
-        with suppress(InputError):  # a package without it
-            found.append(shared_dir(folder) / name)
-    return [path for path in found if path.is_file()]
 
 
 def claim_digest(entry: ClaimEntry) -> str:

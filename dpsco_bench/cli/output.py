@@ -94,12 +94,10 @@ def bounded(value: float | None, kind: str, digits: int = 4) -> str:
 
 def constants_text(constants: Constants) -> str:
     """Describe a problem's constants in one line, with the norm if it is not Euclidean."""
-    absent = {"norm": (2.0,)}
     values = {f.name: getattr(constants, f.name) for f in fields(constants)}
     known = {key: value for key, value in values.items() if isinstance(value, float)}
-    return ", ".join(
-        f"{key} {number(value)}" for key, value in known.items() if value not in absent.get(key, (0.0, math.inf))
-    )
+    told = {key: v for key, v in known.items() if v not in ((2.0,) if key == "norm" else (0.0, math.inf))}
+    return ", ".join(f"{key} {number(value)}" for key, value in told.items())
 
 
 def held_out_text(found: HeldOutBeside) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.options import Override, parse_override
+from dpsco_bench.cli.options import Override, parse_override, quoted
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
@@ -99,20 +99,15 @@ def listed_files(override: Override) -> list[str]:
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
-    """Write the override that `listed_files` reads. Raises InputError for a name that its grammar cannot hold."""
-    names = [str(file) for file in files]
-    for name in (name for name in names if set(name) & set("',\"[]")):
-        raise InputError(key, name, "a file whose name has no quote, comma or bracket")
-    return f"{key}=[" + ",".join(f"'{name}'" for name in names) + "]"
+    """Write the override that `listed_files` reads."""
+    return f"{key}=[{','.join(map(quoted, files))}]"
 
 
 def listed_by(settings: Iterable[str], key: str) -> list[str]:
-    """Files that settings list under a key."""
     return [file for given in map(parse_override, settings) if given.key == key for file in listed_files(given)]
 
 
 def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
-    """Add files under a key of some settings."""
     if not files:
         return settings
     kept = [text for text in settings if parse_override(text).key != key]
@@ -130,7 +125,7 @@ def _written_out(argument: str) -> str:
     group, _, text = argument.strip().partition("=")
     if group not in GROUPS or not text.startswith("glob("):
         return argument
-    names = list_algorithms() if group == "algorithm" else list_problems() if group == "problem" else _options(group)
+    names = _names(group)
     try:
         pattern: Any = OverridesParser.create().parse_override(f"{group}={text}").value()
         found = [name for name in names if pattern.filter([name, name.replace(".", "/", 1)])]
@@ -142,14 +137,16 @@ def _written_out(argument: str) -> str:
     return f"{group}={','.join(found)}"
 
 
-def _options(group: str) -> list[str]:
+def _names(group: str) -> list[str]:
+    if group in ("algorithm", "problem"):
+        return list_algorithms() if group == "algorithm" else list_problems()
     return sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
 
 
 def _group_override(override: Override) -> Override:
     """Check the options of a group; ids may be written ``paper.name``."""
     group, given = override.key, [value.strip().strip("'\"") for value in override.values]
-    known = _options(group)
+    known = _names(group)
     if group == "algorithm":
         names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
     elif group == "problem":

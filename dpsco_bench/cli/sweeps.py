@@ -28,7 +28,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.cli.options import Override, parse_value
+from dpsco_bench.cli.options import Override, parse_value, quoted
 from dpsco_bench.cli.output import (
     HELD_OUT,
     Heading,
@@ -157,7 +157,8 @@ def _composed(overrides: Sequence[Override], sweep: bool, folder: Path) -> Itera
     for values in itertools.product(*(override.values for override in unique)):
         chosen = [*zip(unique, values, strict=True)]
         choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
-        swept = {o.key.split(".")[-1]: _shown(value) for o, value in chosen if o.sweep}
+        counts = {text: value for _, text in chosen if type(value := parse_value(text)) is int}  # no decimal point
+        swept = {o.key.split(".")[-1]: str(counts.get(text, text)) for o, text in chosen if o.sweep}
         try:
             with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
                 config = read(hydra.compose("run", choice))
@@ -166,12 +167,6 @@ def _composed(overrides: Sequence[Override], sweep: bool, folder: Path) -> Itera
             hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
             raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
         yield request(config, swept, sweep, folder)
-
-
-def _shown(text: str) -> str:
-    """Format a swept value; a count has no decimal point."""
-    value = parse_value(text)
-    return str(value) if type(value) is int else text
 
 
 def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
@@ -229,7 +224,6 @@ def _rows(job: Job, alone: bool) -> pa.Table:
 
 
 def _seconds(job: Job) -> float:
-    """Predict the seconds of a single run on one core."""
     cell = located(job.cells[0], job.data_root)
     _, plan = cell.plan(job.calibration, job.seed, twice=False)
     return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
@@ -289,7 +283,6 @@ class Failures:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self, key: str, error: DpscoError) -> None:
-        """Note what ended the job of a key."""
         write_atomic(self.folder / key, dumps_canonical([str(error), isinstance(error, Refusal)]))
 
     def read(self) -> dict[str, Failure]:
@@ -321,9 +314,8 @@ def run_sweep(asked: Requests, as_json: bool) -> None:
             failures.note(entry.job.key, error)
 
     if labels:
-        quoted = "'" + str(place).replace("\\", "\\\\").replace("'", "\\'") + "'"
         with _running(asked.runs, failures), _launcher_named(asked.overrides):
-            launch([*asked.overrides, f"hydra.sweep.dir={quoted}", "--multirun"], task)
+            launch([*asked.overrides, f"hydra.sweep.dir={quoted(place)}", "--multirun"], task)
     noted = failures.read()
     failures.forget()
     _end_sweep(asked.runs, noted, files, as_json)
@@ -425,7 +417,6 @@ class SweepRow:
         return row
 
     def line(self) -> Row:
-        """Its line of the table on the terminal."""
         cells = {f"swept.{key}": value for key, value in self.request.swept.items()}
         if (found := self.summary) is None:
             return {**cells, "algorithm": self.request.asked.algorithm.id, "risk": REFUSED}
@@ -471,7 +462,6 @@ def _end_sweep(
 
 
 def _write(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> None:
-    """Write the rows, and a plot if anything ran."""
     from dpsco_bench.report.sweep import write_figure
 
     flat = [row.columns() for row in rows]

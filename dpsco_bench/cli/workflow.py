@@ -18,6 +18,7 @@ from typing import Any
 from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.grids import PROFILES
+from dpsco_bench.cli.options import quoted
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
@@ -90,7 +91,7 @@ def config_overrides(config: Plain) -> list[str]:
         result.append(f"backend={config['backend']}")
     result += [file_list(key, config[key]) for key in FILES if key in config]
     if "data_root" in config:
-        result.append("data.root='" + config["data_root"].replace("'", "\\'") + "'")
+        result.append(f"data.root={quoted(config['data_root'])}")
     keys = [text.partition("=")[0] for text in result]
     for key in keys:
         if keys.count(key) > 1:
@@ -108,10 +109,7 @@ def check_writable(folder: Path) -> None:
 
 
 def set_environment(folder: str) -> None:
-    """Have jobs find the package in a folder, wherever results go, and run one thread each.
-
-    Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
-    """
+    """Have jobs find the package in a folder, wherever results go, and run one thread each."""
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     for name in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
@@ -143,7 +141,6 @@ class Flow:
         PREDICTED.update(self._predicted())
 
     def __getitem__(self, id: str) -> Outlined:
-        """Return a claim or leaderboard of the outline."""
         return {**self.outline.claims, **self.outline.boards}[id]
 
     def _targets(self, arguments: Sequence[str]) -> Iterator[tuple[str, tuple[str, list[Path]]]]:
@@ -168,7 +165,6 @@ class Flow:
 
     @property
     def verdicts(self) -> list[Path]:
-        """Verdict files of all claims."""
         return [self.files.verdicts(id) for id in self.outline.claims]
 
     def made(self, ids: Iterable[str]) -> list[Path]:

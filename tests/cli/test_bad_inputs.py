@@ -361,7 +361,7 @@ BAD_CONFIGURATIONS = [
     ({"overrides": "backend=numpy", "backend": "numpy"}, "overrides = 'backend'", "given once"),
     ({"plugins": "none.py"}, "plugins = 'none.py'", "Python files"),
     ({"plugins": {"a": 1}}, "plugins = {'a': 1}", "a Python file or a list of them"),
-    ({"plugins": ["a,b.py"]}, "plugins = 'a,b.py'", "no quote, comma or bracket"),
+    ({"plugins": ["a,'b.py"]}, "a,'b.py", "Python files"),
     ({"claims": ["none.yaml"]}, "claims = 'none.yaml'", "YAML files"),
     ({"claims": "clash.yaml"}, "id in clash.yaml = 'wang2017.thm6.1'", "no other claim"),
 ]

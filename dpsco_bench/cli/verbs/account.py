@@ -20,7 +20,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print the account."""
     from dpsco_bench.cli.accounting import account, screen
     from dpsco_bench.execution.request import check_run, make_cell
 

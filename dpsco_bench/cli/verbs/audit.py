@@ -75,7 +75,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def screen(result: AuditResult) -> Iterator[str]:
-    """Print the verdict, and what it rests on."""
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
         f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"

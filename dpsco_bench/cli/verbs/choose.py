@@ -110,7 +110,6 @@ class Watched:
         self.risks: dict[str, tuple[float, float, int]] = {}
 
     def begin(self, entry: BoardEntry) -> None:
-        """Say how much work there is."""
         count = sum(job.calibration != "none" for job in entry.jobs)
         seconds = sum(sum(job.seconds) for job in entry.jobs)
         say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
@@ -126,7 +125,6 @@ class Watched:
             say(f"{job.part}: risk {number(risk, 3)} +- {number(half, 2)} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
-        """Show how much is done."""
         self.pace = str(pace)
         if not self._refresh() and pace.done < pace.all and time.monotonic() - self.last >= SPACING:
             self.last = time.monotonic()
@@ -170,7 +168,6 @@ def _say_what_is_clipped(point: Contest) -> None:
 
 
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    """Write the rows, and a figure beside them."""
     from dpsco_bench.leaderboard.phases import write_choice
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
@@ -255,7 +252,6 @@ def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
 
 
 def _notes(found: Choice) -> Iterator[str]:
-    """Tell what a reader has to know."""
     point, cls = found.point, problem_class(found.point.problem)
     if not cls.draws_per_replicate:
         data = f"{point.data_sets} data sets: they speak of data and noise"

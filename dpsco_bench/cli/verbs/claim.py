@@ -66,7 +66,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> list[Path]:
-    """Draw the figures of a claim that was just judged."""
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 

@@ -43,7 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print every verdict beside the recorded one."""
     files, path = Layout(check_profile(args.profile)), gate.recorded_path(args.profile)
     fresh, known = last_verdicts(files), read_record(path)
     jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if files.plan.is_file() else []

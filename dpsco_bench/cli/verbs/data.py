@@ -20,21 +20,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Verify, or download and verify."""
+    from dpsco_bench.claims.compose import plan_settings
     from dpsco_bench.datasets.registry import fetch, get_data_set, verify
 
     get_data_set(args.name)
-    root = args.root if args.root is not None else configured_root()
+    root = args.root or Path(plan_settings("ci").data_root)
     found = (verify if args.verify else fetch)(args.name, root)
     room = 2 + max(map(len, found))
     return answer(args.json, found, (labelled(key, str(value), room) for key, value in found.items()))
-
-
-def configured_root() -> Path:
-    """``data.root`` of the configuration."""
-    from hydra import compose, initialize_config_dir
-
-    from dpsco_bench.paths import conf_dir
-
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return Path(compose("plan").data.root)

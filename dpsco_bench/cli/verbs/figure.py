@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write the figures."""
     from dpsco_bench.report.audits import NAME as AUDITS
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs

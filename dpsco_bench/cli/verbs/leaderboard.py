@@ -54,10 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
     check_profile(args.profile)
-    ids, overrides = asked_boards(args.arguments, args.plugin)
-    entries = plan_boards(args.profile, plan_settings(args.profile, overrides), ids)
-    measured = Layout(args.profile).measured
-    rows = [row for entry in entries for row in run_board(entry, measured)]
+    rows = run_boards(args.profile, *asked_boards(args.arguments, args.plugin))
     if args.json:
         print_json(rows)
     else:
@@ -81,7 +78,12 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     return list(dict.fromkeys(ids)) or known, settings
 
 
-def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
+def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> list[Standing | Skipped]:
+    measured, entries = Layout(profile).measured, plan_boards(profile, plan_settings(profile, settings), ids)
+    return [row for entry in entries for row in _run_board(entry, measured)]
+
+
+def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
     """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
 
     Raises DpscoError as the first method fails, where all do.

@@ -32,22 +32,15 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what", nargs="?", default="", help="algorithms, audits, claims, errata, kinds, problems or tables"
-    )
+    known = "algorithms, audits, claims, errata, kinds, problems or tables"
+    parser.add_argument("what", nargs="?", default="", help=known)
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
-    parser.add_argument(
-        "--for",
-        dest="point",
-        nargs="+",
-        metavar="KEY=VALUE",
-        help="of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)",
-    )
+    point = "of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)"
+    parser.add_argument("--for", dest="point", nargs="+", metavar="KEY=VALUE", help=point)
     add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print the list."""
     if not args.what:
         raise DpscoError(f"list: needs one of {', '.join(_LISTS)}, as in `dpsco list claims`")
     if args.what not in _LISTS:
@@ -118,11 +111,9 @@ def _print_accepting(args: argparse.Namespace) -> int:
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
     room = 2 + max(len(one["id"]) for one in named)
     columns = (Heading("id", f"{'accept it':<{room - 2}}"), Heading("summary", "", shrink=30))
-    print(table(columns, [one for one in named if one["accepts"]]))
-    print("\n" + table(columns[:1], [{"id": ""}]).splitlines()[0].replace("accept it", "refuse it, and why"))
-    for one in named:
-        if not one["accepts"]:
-            print(labelled(one["id"], one["reason"], room))
+    print(table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why")
+    for one in (one for one in named if not one["accepts"]):
+        print(labelled(one["id"], one["reason"], room))
     return 0
 
 

@@ -68,13 +68,20 @@ def _told(path: Path, plan: WorkPlan, files: Layout) -> Iterator[str]:
 
 
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
-    """Compose the plan of a profile, or read it from a file that is not stale; write nothing.
+    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
 
-    Raises InputError for overrides that Hydra refuses, or that do not belong to a plan.
+    The user's claims that it does not measure are named in a line each on stderr. Raises InputError for overrides that
+    do not belong to a plan.
     """
-    if overrides:
-        check_settings(overrides)
-    return fresh_plan(path, profile, list(overrides))
+    check_settings(overrides)
+    settings = plan_settings(profile, overrides)
+    stamp, known = plan_stamp(profile, settings), read_sealed(path)
+    if known is None or known.get("stamp") != stamp:
+        known = to_jsonable(replace(make_plan(profile, overrides), stamp=stamp))
+    plan = restored(known)
+    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
+        say_once(unmeasured(profile, [id]))
+    return plan
 
 
 def keep(plan: WorkPlan, files: Layout) -> None:
@@ -100,22 +107,6 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
         tuple(entry for entry in entries if entry.claim.parts),
         tuple(entry for entry in boards if entry.jobs),
     )
-
-
-def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
-    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
-
-    The user's claims that it does not measure are named in a line each on stderr.
-    """
-    settings = plan_settings(profile, overrides)
-    stamp, known = plan_stamp(profile, settings), read_sealed(path)
-    if known is None or known.get("stamp") != stamp:
-        plan = make_plan(profile, overrides)
-        known = to_jsonable(replace(plan, stamp=stamp))
-    plan = restored(known)
-    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
-        say_once(unmeasured(profile, [id]))
-    return plan
 
 
 def plan_stamp(profile: str, settings: Settings) -> str:

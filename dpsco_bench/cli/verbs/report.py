@@ -19,7 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Say where the site is, and open it."""
     import webbrowser
 
     page = Layout(check_profile(args.profile)).site

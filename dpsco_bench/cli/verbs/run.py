@@ -23,12 +23,9 @@ INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides of conf/run.yaml")
     parser.add_argument("-m", "--multirun", action="store_true", help="comma-separated values make a sweep")
-    parser.add_argument(
-        "--cfg", nargs="?", const=CFG, metavar=CFG, help="print the resolved configuration and run nothing"
-    )
-    parser.add_argument(
-        "--info", nargs="?", const="all", metavar="WHAT", help=f"what Hydra has found: {', '.join(INFO)}"
-    )
+    resolved, found = "print the resolved configuration and run nothing", f"what Hydra has found: {', '.join(INFO)}"
+    parser.add_argument("--cfg", nargs="?", const=CFG, metavar=CFG, help=resolved)
+    parser.add_argument("--info", nargs="?", const="all", metavar="WHAT", help=found)
     add_shared(parser, "json", "plugin")
 
 

@@ -12,14 +12,12 @@ EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erra
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id", help="paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
-    )
+    known = "paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
+    parser.add_argument("id", help=known)
     add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print the description."""
     from dpsco_bench.cli.describe import PRINTERS, describe
 
     entry = describe(args.id)

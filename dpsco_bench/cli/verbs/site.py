@@ -24,7 +24,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write tables and site, or the one file."""
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.site.write import write_all, write_one
 

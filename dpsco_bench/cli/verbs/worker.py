@@ -56,7 +56,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Do the job."""
     files = Layout(args.profile)
     if args.work in STEPS:
         plan = _plan(files.plan).entries
