@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
 from dpsco_bench.analysis.judged import read_judged
@@ -20,9 +21,11 @@ from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.predict import Predictor, read_seconds
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
+
+if TYPE_CHECKING:
+    from dpsco_bench.execution.predict import Predictor
 
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
@@ -111,6 +114,8 @@ def recorded_seconds_path(profile: str) -> Path:
 
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
+    from dpsco_bench.execution.predict import Predictor, read_seconds  # loads Arrow
+
     return Predictor(read_seconds(recorded_seconds_path(profile)))
 
 
