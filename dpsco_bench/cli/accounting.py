@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.claims.bounds.registry import schedule_letter
+from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, numbers, table
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.batches import generic_bound
-from dpsco_bench.privacy.ledger import OF, OUTPUT, PHRASES, ROUNDING, SEQUENCE, SOME_RECORDS, draw_statement
+from dpsco_bench.privacy.ledger import (
+    OF,
+    OUTPUT,
+    PHRASES,
+    ROUNDING,
+    SEQUENCE,
+    SOME_RECORDS,
+    STATUS_WORDS,
+    draw_statement,
+)
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 CALIBRATIONS = ("paper", "accounted")
+COLUMNS = (Heading("what", ""), *numbers(*CALIBRATIONS))
 WEAK = 10.0
 """Claims above this epsilon are warned of: odds of more than 22,000 to 1 that a record is told."""
 
@@ -72,12 +84,10 @@ class CalibrationAccount:
         with within_range(cell):
             apart = add_remove(plan, noise, cell.delta)
         generic = generic_bound(plan, noise, PrivacySpec(cell.epsilon, cell.delta)) or (math.nan, math.nan)
-        known: dict[str, Any] = {
-            **{"noise": noise, "refused": "", "epsilon_generic": generic[0], "generic_factor": generic[1]},
-            **{"epsilon_add_remove": apart.epsilon, "epsilon_add_remove_kind": apart.kind},
-            "epsilon_add_remove_reason": apart.reason,
-        }
-        return cls(**{f.name: known[f.name] if f.name in known else getattr(fixed, f.name) for f in fields(cls)})
+        known: dict[str, Any] = {f.name: getattr(fixed, f.name, None) for f in fields(cls)}
+        known |= {"noise": noise, "refused": "", "epsilon_generic": generic[0], "generic_factor": generic[1]}
+        known |= {"epsilon_add_remove": apart.epsilon, "epsilon_add_remove_kind": apart.kind}
+        return cls(**{**known, "epsilon_add_remove_reason": apart.reason})
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,6 @@ class Declined:
     refused: str
 
     def to_json(self) -> Plain:
-        """Return the fields under their names in JSON."""
         return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
 
 
@@ -95,12 +104,7 @@ class Declined:
 class Account:
     """A cell accounted under both calibrations; its fields are those that docs/verbs.md documents.
 
-    Attributes
-    ----------
-    p : float, order of the norm in which the constants are declared
-    source : str, of the algorithm
-    delta_large : bool, whether delta is at least 1/n
-    paper, accounted : CalibrationAccount or Declined
+    The constants are declared in the norm of order ``p``; ``delta_large`` tells whether delta is at least 1/n.
     """
 
     algorithm: str
@@ -119,24 +123,17 @@ class Account:
 
     @property
     def calibrations(self) -> dict[str, CalibrationAccount | Declined]:
-        """Both, by name."""
         return {"paper": self.paper, "accounted": self.accounted}
 
     @property
     def charged(self) -> dict[str, CalibrationAccount]:
-        """Those that are not refused."""
         return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, CalibrationAccount)}
 
 
 def account(cell: Cell, root_seed: int) -> Account:
-    """Account one cell under both calibrations.
+    """Account one cell under both calibrations; the seed counts where a problem's constants depend on its data.
 
     Raises DpscoError if both are refused, or the plan function is not pure.
-
-    Parameters
-    ----------
-    cell : Cell, algorithm, problem and numbers
-    root_seed : int, of the data streams, used only where a problem's constants depend on its data
     """
     entries: dict[str, CalibrationAccount | Declined] = {}
     errors = []
@@ -168,8 +165,55 @@ def account(cell: Cell, root_seed: int) -> Account:
     )
 
 
+def screen(report: Account) -> Iterator[str]:
+    """One screen: the case, both calibrations side by side, and what it means."""
+    yield (
+        f"{report.algorithm} on {report.problem}: n = {report.n}, d = {report.d}, "
+        f"epsilon = {report.epsilon:g}, delta = {report.delta:g}"
+    )
+    yield labelled("source", report.source, 11)
+    yield labelled("constants", f"{constants_text(report.constants)} ({report.constants.status})", 11)
+    yield "\n" + table(COLUMNS, list(_rows(report))) + "\n"
+    yield from (labelled("*", sentence, 2) for sentence in sentences(report))
+
+
+def _rows(report: Account) -> Iterator[dict[str, str]]:
+    charged, paper = report.charged, report.algorithm.partition(".")[0]
+
+    def row(what: str, show: Mapping[str, str], refused: str = "-") -> dict[str, str]:
+        return {"what": what, **dict.fromkeys(CALIBRATIONS, refused), **show}
+
+    def epsilon(what: str, name: str) -> dict[str, str]:
+        return row(what, {c: bounded(getattr(e, name), getattr(e, f"{name}_kind")) for c, e in charged.items()})
+
+    yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
+    yield epsilon("real epsilon (replace-one)", "epsilon_real")
+    yield row("it is that", {c: OF[e.epsilon_of] for c, e in charged.items()})
+    if any(e.epsilon_of == OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
+        yield epsilon(f"the same {OF[SEQUENCE]}", "epsilon_sequence")
+    yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
+    yield row("privacy", {c: STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+    scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
+    for name in _names(entry.noise for entry in charged.values()):
+        yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
+    yield row("gradient evaluations", {c: number(e.gradient_evaluations) for c, e in charged.items()})
+    for name in _names(entry.schedule for entry in charged.values()):
+        shown = {c: _schedule_value(e.schedule.get(name)) for c, e in charged.items()}
+        yield row(schedule_letter(paper, name), shown)
+
+
+def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names that either calibration has, in order; the schedule repeats n."""
+    return [name for name in dict.fromkeys(name for mapping in mappings for name in mapping) if name != "n"]
+
+
+def _schedule_value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " .. ".join(map(number, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else number(value)
+
+
 def sentences(report: Account) -> list[str]:
-    """Summarise the account, one sentence each."""
     said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
     nominal = report.constants.status == "nominal"
     for calibration, entry in report.calibrations.items():
@@ -189,19 +233,14 @@ def sentences(report: Account) -> list[str]:
     said += _without_add_remove(report)
     if nominal:
         proven = any(entry.privacy_status == "proven" for entry in report.charged.values())
-        what = (
-            "the run clips what a record may change, so that its privacy needs no true ones"
-            if proven
-            else "nothing on it is proven"
-        )
+        clipped = "the run clips what a record may change, so that its privacy needs no true ones"
+        what = clipped if proven else "nothing on it is proven"
         said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
     if report.data_dependent_constants:
         said.append("The constants shown are those of data set 0; computing them from the data is not private.")
     if report.epsilon > WEAK:
-        odds = f"odds of exp({report.epsilon:g}) to 1"
-        said.append(
-            f"epsilon = {report.epsilon:g} protects nobody: two neighbouring data sets may be told apart at {odds}."
-        )
+        odds = f"two neighbouring data sets may be told apart at odds of exp({report.epsilon:g}) to 1"
+        said.append(f"epsilon = {report.epsilon:g} protects nobody: {odds}.")
     if report.n == 1:
         said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
     if report.delta_large:
@@ -249,24 +288,22 @@ def _about_paper(report: Account) -> list[str]:
 
 def _whose(report: Account, paper: CalibrationAccount) -> str:
     """Name the paper's noise, by its variant if there are several."""
-    others = [name for name in _of_paper(report) if name != paper.variant]
-    return f"the paper's noise in variant `{paper.variant}`" if others else "the paper's noise"
+    return "the paper's noise" + f" in variant `{paper.variant}`" * bool(_others(report, paper))
 
 
-def _of_paper(report: Account) -> list[str]:
-    """Variants that can have the paper's noise."""
+def _others(report: Account, paper: CalibrationAccount) -> list[str]:
+    """Other variants that can have the paper's noise."""
     variants = get_algorithm(report.algorithm).variants
-    return [name for name, allowed in variants.items() if "paper" in allowed]
+    return [name for name, allowed in variants.items() if "paper" in allowed and name != paper.variant]
 
 
 def _about_variants(report: Account) -> list[str]:
     """Name other readings of the paper's noise: the one in use may be a correction."""
-    if isinstance(report.paper, Declined):
+    paper = report.paper
+    if isinstance(paper, Declined) or not (others := _others(report, paper)):
         return []
-    others = [f"variant={name}" for name in _of_paper(report) if name != report.paper.variant]
-    if not others:
-        return []
-    what = f"paper: the noise of variant `{report.paper.variant}`; for another reading give {' or '.join(others)}"
+    given = " or ".join(f"variant={name}" for name in others)
+    what = f"paper: the noise of variant `{paper.variant}`; for another reading give {given}"
     return [f"{what}; `dpsco show {report.algorithm}` says which is printed."]
 
 
@@ -291,11 +328,8 @@ def _about_price(report: Account) -> list[str]:
     extra = [f"noise of its own on `{name}`" for name in accounted.noise if name not in paper.noise]
     if not accounted.noise:
         return ["Nothing is released, so that no noise is needed."]
-    return [f"{goal} {', '.join([*ratios, *extra])}, and {_price(evaluations, paper.gradient_evaluations)}."]
-
-
-def _price(evaluations: float, paper: float) -> str:
-    """Gradient evaluations beside the paper's, in words."""
-    if evaluations == paper:
-        return "as many gradient evaluations" if paper else "no gradients"
-    return f"{evaluations / paper if paper else math.inf:.3g} times the gradient evaluations"
+    by_paper = paper.gradient_evaluations
+    cost = f"{evaluations / by_paper if by_paper else math.inf:.3g} times the gradient evaluations"
+    if evaluations == by_paper:
+        cost = "as many gradient evaluations" if by_paper else "no gradients"
+    return [f"{goal} {', '.join([*ratios, *extra])}, and {cost}."]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,11 @@ from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.cli.options import parse_override, parse_value
+from dpsco_bench.cli.options import parse_value, single_values
+from dpsco_bench.cli.output import say
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
-from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.job_results import E, Measured
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.worker import Weigh, make_all
@@ -41,35 +41,29 @@ SETTINGS = {
 }
 
 
-def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Sort the arguments of a verb into ids of claims and settings.
-
-    Raises InputError for an unknown claim or setting, or none at all.
-
-    Parameters
-    ----------
-    arguments : sequence of str, ids, papers (all their claims), patterns such as ``paper.thm*``,
-        files of one's own claims (``.yaml``), and settings ``key=value``
-
-    Returns
-    -------
-    ids, settings : list of str, in the order in which they were asked for, each once; overrides of ``conf/plan.yaml``
-    """
+def asked_files(arguments: Sequence[str], plugins: Sequence[str], key: str) -> tuple[list[str], list[str], list[str]]:
+    """Sort arguments into names, those of them that are files of ``key`` (claims or boards), and checked settings."""
     names = [text for text in arguments if "=" not in text or Path(text).is_file()]
     files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
     settings = extended([text for text in arguments if text not in names], "plugins", plugins)
-    settings = check_settings(extended(settings, "claims", files))
+    return names, files, check_settings(extended(settings, key, files))
+
+
+def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Sort the arguments of a verb into ids of claims and settings, overrides of ``conf/plan.yaml``, each once.
+
+    They are ids, papers (all their claims), patterns such as ``paper.thm*``, files of one's own claims (``.yaml``), and
+    settings ``key=value``. Raises InputError for an unknown claim or setting, or no claim at all.
+    """
+    names, files, settings = asked_files(arguments, plugins, "claims")
     known = [*claim_ids(), *own_claims(listed_by(settings, "claims"))]
-    ids = [id for name in names for id in (own_claims([name]) if name in files else _meant(name, known))]
+    ids: list[str] = []
+    for name in names:
+        found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
+        ids += own_claims([name]) if name in files else found or [find_claim_id(name, known)]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))
     return list(dict.fromkeys(ids)), settings
-
-
-def _meant(name: str, known: Sequence[str]) -> list[str]:
-    """Ids that a name stands for: a paper's for the paper's, those that match a pattern, else the claim of that id."""
-    found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
-    return found or [find_claim_id(name, known)]
 
 
 def check_settings(overrides: Iterable[str]) -> list[str]:
@@ -77,25 +71,23 @@ def check_settings(overrides: Iterable[str]) -> list[str]:
 
     Raises InputError for another key than those of `SETTINGS`, one given twice, or a value that they do not take.
     """
-    checked: dict[str, str] = {}
-    for override in map(parse_override, overrides):
-        if override.key not in SETTINGS:
-            allowed = f"one of the settings {', '.join(SETTINGS)}; claims are fixed by their files"
-            raise InputError(override.key, override.text, allowed)
-        if override.sign or override.sweep:
-            raise InputError(override.sign + override.key, override.text, f"one value, {override.key}=VALUE")
-        if override.key in checked:
-            raise InputError(override.key, override.text, "given once")
-        if not _fits(override.key, override.text):
-            raise InputError(override.key, override.text, SETTINGS[override.key])
-        if override.key == "plugins":
-            load_plugins(listed_files(override))
-        if override.key == "claims":
-            own_claims(listed_files(override))
-        if override.key == "boards":
-            own_boards(listed_files(override))
-        checked[override.key] = str(override)
-    return [*checked.values()]
+    readers: dict[str, Callable[[list[str]], object]] = {
+        "plugins": load_plugins,  # they come first: claims and boards may name what they register
+        "claims": own_claims,
+        "boards": own_boards,
+    }
+    given = single_values(overrides)
+    for key, override in given.items():
+        if key not in SETTINGS:
+            raise InputError(
+                key, override.text, f"one of the settings {', '.join(SETTINGS)}; claims are fixed by their files"
+            )
+        if not _fits(key, override.text):
+            raise InputError(key, override.text, SETTINGS[key])
+    for key, read in readers.items():
+        if key in given:
+            read(listed_files(given[key]))
+    return [*map(str, given.values())]
 
 
 def _fits(key: str, text: str) -> bool:
@@ -103,17 +95,6 @@ def _fits(key: str, text: str) -> bool:
         seed = parse_value(text)
         return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
     return text in CHOICES[key] if key in CHOICES else bool(text)
-
-
-def measure(entry: E, measured: Measured, lost: Callable[[Job, DpscoError], object] | None = None) -> E:
-    """Calibrate and run whatever the store lacks of an entry, a line on stderr for each job that is run.
-
-    Returns an Entry in which no job counts as skipped whose results are there. ``lost`` is as in `worker.make_all`.
-    """
-    entry = measured.present(entry)
-    profile = next((job.profile for job in entry.jobs), "")
-    make_all(entry.jobs, measured, say, cell_weights(profile), lost, decide=decider([entry], measured))
-    return entry
 
 
 def cell_weights(profile: str) -> Weigh:
@@ -131,17 +112,14 @@ def cell_weights(profile: str) -> Weigh:
 
 
 def run_claim(entry: ClaimEntry, measured: Measured) -> list[Verdict]:
-    """Calibrate, run and judge one claim.
+    """Calibrate and run what the store lacks of a claim, a line on stderr for each job that is run, and judge it.
 
     In its verdicts ``runtime_s`` is the CPU time of the part's own run, NaN where it has none.
     """
-    entry = measure(entry, measured)
+    entry = measured.present(entry)
+    weigh = cell_weights(next((job.profile for job in entry.jobs), ""))
+    make_all(entry.jobs, measured, say, weigh, decide=decider([entry], measured))
     costs = {(job.part, job.calibration): measured.cost("run", job) for job in entry.jobs if job.has_run}
     rows = judge_claim(entry, measured.load, measured.decided)
     seconds = {place: cost[0] for place, cost in costs.items() if cost}
     return [replace(row, runtime_s=seconds.get((row.part, row.calibration), math.nan)) for row in rows]
-
-
-def say(line: str) -> None:
-    """Print a line of progress."""
-    print(line, file=sys.stderr, flush=True)

@@ -30,7 +30,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.cli.output import Heading, constants_text, labelled, number, table
+from dpsco_bench.cli.output import Heading, constants_text, labelled, number, numbers, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
@@ -49,12 +49,9 @@ _OTHERS = "and the other options"
 def describe(id: str) -> Plain:
     """Describe whatever has this id: its ``kind``, and what is known of it. Raises InputError if nothing has it.
 
-    Parameters
-    ----------
-    id : str
-        An algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its name
-        with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its errata
-        ledger), or the file of a user's claim.
+    It is of an algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its
+    name with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its
+    ledger), or the file of a user's claim.
     """
     for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
         if (found := find(id)) is not None:
@@ -62,9 +59,8 @@ def describe(id: str) -> Plain:
     alone = [name for name in list_algorithms() if name.partition(".")[2] == id]
     if len(alone) == 1 and (found := _algorithm(alone[0])):
         return found
-    errata = [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
-    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts())]
-    known += [*errata, *errata_papers()]
+    known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts()), *errata_papers()]
+    known += [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
     raise InputError("id", id, nearest(id, known, "dpsco list algorithms|problems|claims|tables|errata"))
 
 
@@ -116,8 +112,8 @@ def _option(parameter: inspect.Parameter, **said: str) -> Plain:
 def _meaning(key: str, doc: str, doc_of: Callable[[str], str]) -> dict[str, str]:
     """Find what a docstring says of an option; where it refers to another one, what that says, and which it is."""
     found = _entries(doc)
-    named = next((text for names, text in found.items() if key in names.split(", ")), "")
-    text = named or next((text for names, text in found.items() if _OTHERS in names), "")
+    named = (text for names, text in found.items() if key in names.split(", "))
+    text = next(named, "") or next((text for names, text in found.items() if _OTHERS in names), "")
     reference = _REFERENCE.match(text)
     told = _meaning(key, doc_of(reference[1]), doc_of)["meaning"] if reference else ""
     return {"meaning": told or text, "told_by": reference[1] if reference and told else ""}
@@ -151,11 +147,10 @@ def _problem(id: str) -> Plain | None:
     problem, doc = cls(None), inspect.getdoc(cls) or ""
     options = []
     for key, p in problem_options(cls).items():
+        told = _meaning(key, doc, lambda _: "")
         if o := cls.options.get(key):
-            allowed = o.allowed if o.choices or o.interval or o.words else ""
-            options.append(_option(p, meaning=o.meaning, allowed=allowed))
-        else:
-            options.append(_option(p, **_meaning(key, doc, lambda _: "")))
+            told = {"meaning": o.meaning, "allowed": o.allowed if o.choices or o.interval or o.words else ""}
+        options.append(_option(p, **told))
     return {
         "kind": "problem",
         "id": id,
@@ -269,27 +264,24 @@ def shown_entry(page: Plain) -> Iterator[str]:
 
 
 def shown_claim(page: Plain) -> Iterator[str]:
-    """Lines about a claim."""
     parts = [told.part for told in page["parts"]]
     yield from _head({**page, "summary": page["title"]})
     yield labelled("statement", page["statement"])
     for assumption in page["assumptions"]:
         yield labelled("assumes", assumption)
-    columns = [Heading(key, {"id": "part"}.get(key, key)) for key in ("id", "kind", "calibrations")]
-    columns += [Heading("over", "over", shrink=12), *(Heading(key, key, True) for key in ("exponent", "tolerance"))]
+    columns = [Heading("id", "part"), Heading("kind"), Heading("calibrations"), Heading("over", shrink=12)]
+    columns += [*numbers("exponent", "tolerance"), Heading("bound", shrink=12)]
     rows = [
         {
-            "id": part.id,
-            "kind": part.kind,
+            **{key: getattr(part, key) for key in ("id", "kind", "exponent")},
             "calibrations": ", ".join(part.calibrations),
             "over": part.sweep.parameter if part.sweep else ("rows of " + ", ".join(part.uses))[:24],
-            "exponent": part.exponent,
             "tolerance": part.rules.tolerance_of(part),
             "bound": part.bound.partition(".")[2],
         }
         for part in parts
     ]
-    yield "\n" + table([*columns, Heading("bound", "bound", shrink=12)], rows) + "\n"
+    yield "\n" + table(columns, rows) + "\n"
     for name, text in {told.part.bound: told.formula for told in page["parts"] if told.formula}.items():
         yield labelled("bound", f"{name.partition('.')[2]} = {text}")
     for name, symbol in page["symbols"].items():
@@ -308,7 +300,6 @@ def shown_claim(page: Plain) -> Iterator[str]:
 
 
 def shown_table(page: Plain) -> Iterator[str]:
-    """Lines about a table."""
     yield from _head({"source": "", **page, "summary": page.get("title", "")})
     if note := " ".join(page.get("note", "").split()):
         yield labelled("note", note)
@@ -322,7 +313,6 @@ def shown_table(page: Plain) -> Iterator[str]:
 
 
 def shown_errata(page: Plain) -> Iterator[str]:
-    """Lines about one or all errata of a paper."""
     if len(page["errata"]) > 1:
         yield from _errata_titles(page["errata"])
         yield "\n" + counted_changes(page["errata"])

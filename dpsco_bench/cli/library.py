@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
+from dpsco_bench.cli.options import quoted
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
@@ -174,9 +175,8 @@ def run(
     check_data_sets(cell.problem, counts["data_set"] + 1)
     if not isinstance(fused, bool):
         raise InputError("fused", fused, "true or false")
-    return _run(
-        cell, calibrate_cell(cell, calibration, counts["seed"]), **counts, backend=backend, dtype=dtype, fused=fused
-    )
+    calibrated = calibrate_cell(cell, calibration, counts["seed"])
+    return _run(cell, calibrated, **counts, backend=backend, dtype=dtype, fused=fused)
 
 
 def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:
@@ -185,31 +185,11 @@ def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: A
     return make_cell(_name(algorithm, "id"), _name(problem, "name"), given)
 
 
-def _run(
-    cell: Cell,
-    calibrated: CalibratedCell,
-    replicates: int,
-    seed: int,
-    data_set: int,
-    backend: str,
-    dtype: str,
-    fused: bool,
-) -> Result:
+def _run(cell: Cell, calibrated: CalibratedCell, replicates: int, seed: int, data_set: int, **how: Any) -> Result:
     data, plan = cell.draw_data(seed, data_set), calibrated.plan_for(cell)
+    how |= {"root_seed": seed, "data_set": data_set}
     blocks = [
-        run_block(
-            cell,
-            plan,
-            calibrated.scales,
-            data,
-            root_seed=seed,
-            data_set=data_set,
-            first_replicate=first,
-            replicates=count,
-            backend=backend,
-            dtype=dtype,
-            fused=fused,
-        )
+        run_block(cell, plan, calibrated.scales, data, first_replicate=first, replicates=count, **how)
         for first, count in replicate_blocks(cell.problem_entry.row_size(cell.n), replicates)
     ]
     starts = np.concatenate([block.start_risk for block in blocks])
@@ -329,20 +309,13 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.compose import check_profile, plan_settings
-    from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_board
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.leaderboard.board import plan_boards
+    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
     check_profile(profile)
     named = [] if id is None else [str(id)]
-    ids, settings = asked_boards([*named, *_settings(seed, data_root)], [str(file) for file in plugins])
-    measured = Layout(profile).measured
-    return [
-        row for one in plan_boards(profile, plan_settings(profile, settings), ids) for row in run_board(one, measured)
-    ]
+    return run_boards(profile, *asked_boards([*named, *_settings(seed, data_root)], [str(file) for file in plugins]))
 
 
 def _settings(seed: int, data_root: str | Path) -> list[str]:
-    root = str(data_root).replace("\\", "\\\\").replace("'", "\\'")
-    return [f"seed={seed}", f"data.root='{root}'"]
+    return [f"seed={seed}", f"data.root={quoted(data_root)}"]

@@ -33,12 +33,10 @@ class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
         raise UsageError(f"{self.prog.removeprefix('dpsco').strip()}: {' '.join(message.split())}; see {self.prog} -h")
 
 
 def verb_names() -> list[str]:
-    """Names of all verbs."""
     return sorted(path.stem for path in _VERBS.glob("*.py") if not path.stem.startswith("_"))
 
 
@@ -56,14 +54,8 @@ def load_verb(name: str) -> ModuleType:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional, arguments without the program's name; by default those of the process
-
-    Returns
-    -------
-    int
-        Exit code: 0, 1 (a check failed), 2 (bad input, one line on stderr) or 130 (interrupted).
+    Takes arguments without the program's name, by default those of the process. Returns the exit code: 0, 1 (a check
+    failed), 2 (bad input, one line on stderr) or 130 (interrupted).
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -80,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         line, debug = _told(error), os.environ.get(DEBUG)
         if not line or (debug and not isinstance(error, DpscoError | PermissionError | MemoryError)):
             raise
+        if isinstance(error, OSError) and not error.filename:  # perhaps of the output, on a full disk
+            _stop_output()
         if debug:
             traceback.print_exc()
         print(f"dpsco: {line}", file=sys.stderr)
@@ -101,7 +95,10 @@ def _told(error: Exception) -> str:
     if isinstance(error, PermissionError):
         return f"file = {error.filename!r}: must be one that may be read or written here"
     if isinstance(error, OSError) and error.errno is not None:  # no place, a full disk, a folder that cannot be made
-        return _failed_file(error)
+        name = f"file = {error.filename!r}:" if error.filename else "a file, or the output,"
+        return f"{name} must be one that can be read or written here ({' '.join(str(error.strerror).split())})"
+    if type(error).__module__.startswith(("hydra.", "omegaconf.")):
+        return f"configuration: {what}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {what}"
     own = [str(module.__file__) for name, module in sys.modules.items() if name.startswith(PLUGIN)]
@@ -109,17 +106,6 @@ def _told(error: Exception) -> str:
     who = f"plugins = {', '.join(own)}" if own else "a paper"
     said = f"{type(error).__name__}: {what}{where or f' ({DEBUG}=1 shows where)'}"
     return f"{who}: failed, or what it returned did: {said}" if own or where else ""
-
-
-def _failed_file(error: OSError) -> str:
-    name, reason = error.filename, " ".join(str(error.strerror or error).split())
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _stop_output()
-        name = name or "the output"
-    start = f"file = {name!r}: must be" if name else "a file, or the output, must be"
-    return f"{start} one that can be read or written here ({reason})"
 
 
 def _own_place(error: BaseException) -> str:
@@ -134,8 +120,6 @@ def _own_place(error: BaseException) -> str:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if unread := [text for text in arguments if any("\udc80" <= letter <= "\udcff" for letter in text)]:
-        raise UsageError(f"argument = {unread[0]!r}: must be text in the locale's encoding (PYTHONUTF8=1: in UTF-8)")
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_usage())
         return 0 if arguments else BAD_INPUT
@@ -147,11 +131,19 @@ def _dispatch(arguments: list[str]) -> int:
     os.environ["MPLBACKEND"] = "agg"  # figures are files, whatever a shell prefers for its windows
     for library in ("OPENBLAS", "OMP", "MKL"):  # before a verb loads NumPy: its BLAS reads them then, and never again
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # cores are the workflow's, and results must not depend
-    verb = load_verb(arguments[0])
+    return _execute(load_verb(arguments[0]), arguments)
+
+
+def _execute(verb: ModuleType, arguments: list[str]) -> int:
+    epilog = getattr(verb, "EPILOG", "") if {"-h", "--help"} & set(arguments) else ""
+    if "{" in epilog:
+        from dpsco_bench.cli.overrides import example_names
+
+        epilog = epilog.format(**example_names())
     parser = OneLineParser(
         prog=f"dpsco {arguments[0]}",
         description=verb.SUMMARY,
-        epilog=_epilog(verb) if {"-h", "--help"} & set(arguments) else None,
+        epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -162,19 +154,15 @@ def _dispatch(arguments: list[str]) -> int:
     except SystemExit as leaving:  # -h of a verb
         return int(leaving.code or 0)
     try:
+        if getattr(parsed, "plugin", ()):
+            from dpsco_bench.execution.plugins import load_plugins
+
+            load_plugins(parsed.plugin)
         return int(verb.execute(parsed))
     except SystemExit as leaving:  # Hydra's, which has said why; or a plug-in's
         if isinstance(leaving.code, int) and leaving.code:
             return leaving.code
         raise DpscoError(f"{arguments[0]}: left by SystemExit: {leaving.code} before its end") from leaving
-
-
-def _epilog(verb: ModuleType) -> str:
-    """Write the end of a verb's help, with examples of registered names."""
-    from dpsco_bench.cli.overrides import example_names
-
-    text: str = getattr(verb, "EPILOG", "")
-    return text.format(**example_names()) if "{" in text else text
 
 
 def _summary(verb: str) -> str:
@@ -185,12 +173,13 @@ def _summary(verb: str) -> str:
 
 
 def _usage() -> str:
-    lines = ["usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)", ""]
     names = verb_names()
     width = max(map(len, names))
-    lines += [f"  {name:<{width}}  {_summary(name)}" for name in names]
-    last = [
-        "dpsco VERB -h explains a verb; every verb that prints takes --json",
-        f"{DEBUG}=1 adds tracebacks to errors",
-    ]
-    return "\n".join([*lines, "", *last])
+    return "\n".join(
+        [
+            "usage: dpsco VERB ...   (or python -m dpsco_bench VERB ...)\n",
+            *(f"  {name:<{width}}  {_summary(name)}" for name in names),
+            "\ndpsco VERB -h explains a verb; every verb that prints takes --json",
+            f"{DEBUG}=1 adds tracebacks to errors",
+        ]
+    )

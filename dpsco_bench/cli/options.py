@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dpsco_bench.errors import InputError, integral
 
-SHARED: Mapping[str, Mapping[str, Any]] = {
+SHARED: dict[str, dict[str, Any]] = {
     "profile": {"default": "ci", "help": "smoke, ci or full (default: ci)"},
     "json": {"action": "store_true", "help": "print JSON (NaN is null, infinity is the string inf)"},
     "plugin": {
@@ -24,7 +23,6 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add options of `SHARED`."""
     for name in names:
         parser.add_argument(f"--{name}", **SHARED[name])
 
@@ -59,36 +57,20 @@ def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
 def checked_algorithm(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Id of the algorithm, calibration (accounted where neither key nor option says another) and the other keys.
 
-    Plugins are loaded before. Raises InputError as `algorithm_keys`, and for two calibrations that differ.
+    Raises InputError as `algorithm_keys`, and for two calibrations.
     """
-    load_plugin_files(args.plugin)
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
-    if "seed" in keys and hasattr(args, "seed"):  # a key of `run`, and an option of the verbs that read this
-        args.seed = str(keys.pop("seed"))
-    flag, key = args.calibration, keys.pop("calibration", None)
-    if flag is not None and key is not None and str(key) != flag:
-        raise InputError("calibration", key, f"given once, or as in --calibration {flag}")
-    return algorithm, str(next((one for one in (key, flag) if one is not None), "accounted")), keys
-
-
-def load_plugin_files(paths: Iterable[str | Path]) -> None:
-    """Import plugins, if there are any: nothing is imported otherwise."""
-    files = list(paths)
-    if files:
-        from dpsco_bench.execution.plugins import load_plugins
-
-        load_plugins(files)
+    args.seed = str(keys.pop("seed", args.seed))  # a key of `run`, and an option of the verbs that read this
+    if args.calibration and "calibration" in keys:
+        raise InputError("calibration", keys["calibration"], f"given once; --calibration {args.calibration} is there")
+    return algorithm, str(keys.pop("calibration", args.calibration or "accounted")), keys
 
 
 @dataclass(frozen=True)
 class Override:
-    """One ``key=value``: its key, the text after ``=``, and whether it sweeps.
+    """One ``key=value`` with its sign (``+``, ``++``, ``~`` or none), the text after ``=``, and the texts of a sweep.
 
-    Attributes
-    ----------
-    sign : str, ``+``, ``++``, ``~`` or empty
-    values : tuple of str, the texts it takes: one, or those of a sweep
-    value : Any, what the text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep
+    The value is what a text stands for: a number, true, false, null, text, a list or a mapping; None for a sweep.
     """
 
     sign: str
@@ -127,6 +109,11 @@ def parse_override(argument: str) -> Override:
     return Override(sign, key.strip(), text, values or (text,), sweep, None if sweep else override.value())
 
 
+def quoted(text: object) -> str:
+    """Quote a text, such as the path of a file, for Hydra's grammar."""
+    return "'" + str(text).replace("'", "\\'") + "'"
+
+
 def _quoting(argument: str) -> str:
     """How a value with characters that mean something to Hydra or are unknown to it is written."""
     key, equals, text = argument.partition("=")
@@ -145,16 +132,20 @@ def parse_value(text: str) -> Any:
         return text
 
 
-def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
+def single_values(arguments: Iterable[str]) -> dict[str, Override]:
     """Read ``key=value`` arguments, each with one value.
 
     Raises InputError for an argument of another form, or a key given twice.
     """
-    keys: dict[str, Any] = {}
+    found: dict[str, Override] = {}
     for parsed in map(parse_override, arguments):
         if parsed.sign or parsed.sweep:
             raise InputError(parsed.sign + parsed.key, parsed.text, f"one value, {parsed.key}=VALUE")
-        if parsed.key in keys:
+        if parsed.key in found:
             raise InputError(parsed.key, parsed.text, "given once")
-        keys[parsed.key] = parsed.value
-    return keys
+        found[parsed.key] = parsed
+    return found
+
+
+def parse_keys(arguments: Iterable[str]) -> dict[str, Any]:
+    return {key: parsed.value for key, parsed in single_values(arguments).items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 
+from dpsco_bench.analysis.judge import judge_modules
+from dpsco_bench.claims.bounds.registry import bound_modules
 from dpsco_bench.claims.catalogue import conf_files
 from dpsco_bench.claims.files import read_shipped
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
@@ -19,12 +20,15 @@ from dpsco_bench.cli.verbs.plan import composed, keep
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.digest import code_digest
-from dpsco_bench.execution.job_results import Measured, is_wanted
+from dpsco_bench.execution.job_results import is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.plugins import check_given, load_plugins, plugin_files
+from dpsco_bench.execution.predict import Predictor
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
+from dpsco_bench.leaderboard.board import Board
+from dpsco_bench.leaderboard.race import raced
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
@@ -48,13 +52,15 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
     Raises ResultsInUse if another run works on them.
     """
     lock = None
-    with suppress(PermissionError, OSError):  # a dry run over results that cannot be written
+    with suppress(OSError):  # a dry run over results that cannot be written
         lock = take(files.lock)
     try:
         plugins = listed_by(overrides, "plugins")
         load_plugins(plugins)
         plan = composed(files.plan, files.profile, overrides)
-        watched = tuple(sorted({*map(str, plugin_files(plugins)), *_pinned(plan)}))
+        problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
+        own_data = {str(options["path"]) for options in problems if "path" in options}
+        watched = tuple(sorted({*map(str, plugin_files(plugins)), *own_data}))
         outline = _outlined(files, plan, state(config, watched), watched)
         if lock:
             keep(plan, files)
@@ -65,16 +71,12 @@ def make_outline(files: Layout, config: Plain, overrides: Sequence[str]) -> Outl
     return outline
 
 
-def _pinned(plan: WorkPlan) -> set[str]:
-    """List the user's own data files."""
-    problems = (cell.problem_options for job in plan.jobs() for cell in job.cells)
-    return {str(options["path"]) for options in problems if "path" in options}
-
-
 def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str, ...]) -> Outline:
     predict, measured = predictor(files.profile), files.measured
     claims = {entry.id: measured.present(entry) for entry in plan.claims}
-    boards = {entry.id: _present(entry, measured) for entry in plan.boards}
+    boards = {
+        entry.id: raced(entry, measured) if any(job.skipped for job in entry.jobs) else entry for entry in plan.boards
+    }
     seconds = {entry.id: _seconds(entry, predict) for entry in plan.entries}
     longest = sorted(claims, key=lambda id: -sum(seconds[id].values()))[:LONGEST_CLAIMS]
     return Outline(
@@ -87,23 +89,15 @@ def _outlined(files: Layout, plan: WorkPlan, made_from: str, watched: tuple[str,
     )
 
 
-def _present(entry: BoardEntry, measured: Measured) -> BoardEntry:
-    """Read a leaderboard, of which no job is skipped whose results are there."""
-    from dpsco_bench.leaderboard.race import raced
-
-    return raced(entry, measured) if any(job.skipped for job in entry.jobs) else entry
-
-
-def _seconds(entry: Entry, predict: object) -> Counter[str]:
+def _seconds(entry: Entry, predict: Predictor) -> dict[str, float]:
     """Predicted seconds of a claim's parts, or of a leaderboard's instances."""
-    found: Counter[str] = Counter()
+    found: dict[str, float] = defaultdict(float)
     for job in entry.jobs:
-        found[part_of(job)] += sum(predict(step, job) for step in ("calibrate", "run") if is_wanted(step, job))  # type: ignore[operator]
+        found[part_of(job)] += sum(predict(step, job) for step in ("calibrate", "run") if is_wanted(step, job))
     return found
 
 
 def _measured_by(entry: Entry, part: str) -> str:
-    """Digest of what a part is measured by."""
     jobs = [job for job in entry.jobs if part_of(job) == part]
     return digest([(job.name, job.key, job.calibration_key, job.decisions, job.skipped) for job in jobs])
 
@@ -139,29 +133,21 @@ def figure_digest(id: str) -> str:
 
 
 def site_digest(profile: str) -> str:
-    """Digest of what pages show besides results: configuration, documentation, the record, the code of the site."""
+    """Digest of what pages show besides results.
+
+    That is configuration, documentation with its pictures, recorded verdicts, the lock, and the code of the site.
+    """
     groups = ("claim/*/*", "table/*/*", "errata/*", "paper/*")
-    files = [(path.name, file_digest(path)) for group in groups for path in conf_files(f"{group}.yaml")]
-    files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in _beside(profile)]
+    files = [(path.name, digest(read_shipped(path))) for group in groups for path in conf_files(f"{group}.yaml")]
+    pages = documents().values()
+    beside = [*pages, *(path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg")))]
+    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
+        with suppress(InputError):  # a package without it
+            beside.append(shared_dir(folder) / name)
+    files += [(path.name, sha256(path.read_bytes()).hexdigest()) for path in beside if path.is_file()]
     drawn = [*(drawing_digest(paper, SHOWN_IN) for paper in sorted(papers())), code_digest(own_drawing())]
     found = code_digest([f"dpsco_bench.{FINDINGS.core}"])
     return digest([verb_digest("site"), drawn, found, files])
-
-
-def _beside(profile: str) -> list[Path]:
-    """Files that the site shows, or speaks of: documentation with its pictures, recorded verdicts, the lock."""
-    pages = documents().values()
-    pictures = [path for folder in {page.parent for page in pages} for path in sorted(folder.glob("*.svg"))]
-    found = [*pages, *pictures]
-    for folder, name in (("workflows", f"recorded/{profile}.json"), ("requirements", "lock.txt")):
-        with suppress(InputError):  # a package without it
-            found.append(shared_dir(folder) / name)
-    return [path for path in found if path.is_file()]
-
-
-def file_digest(path: Path) -> str:
-    """Digest what a file of the configuration tree says. Raises InputError for a wrong one."""
-    return digest(read_shipped(path))
 
 
 def claim_digest(entry: ClaimEntry) -> str:
@@ -169,8 +155,6 @@ def claim_digest(entry: ClaimEntry) -> str:
 
     Raises InputError for plugins that this process was not given.
     """
-    from dpsco_bench.analysis.judge import judge_modules
-
     check_given(path for job in entry.jobs for path in job.plugins)
     code = code_digest(judge_modules(entry))
     return digest([entry.digest, [(*_keys(job), job.present) for job in entry.jobs], code])
@@ -178,9 +162,6 @@ def claim_digest(entry: ClaimEntry) -> str:
 
 def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
-    from dpsco_bench.claims.bounds.registry import bound_modules
-    from dpsco_bench.leaderboard.board import Board
-
     names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
     bounds = {module for name in names for module in bound_modules(name)}
     code = code_digest(["dpsco_bench.leaderboard.race", *sorted(bounds)])

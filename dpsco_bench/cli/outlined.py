@@ -23,15 +23,14 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Outlined(Record):
-    """Return a claim or leaderboard of the outline.
+    """A claim or leaderboard.
 
     Attributes
     ----------
-    title : str
     digest, figure : str, digests of what its verdicts or standings, and its figures, are made from
-    parts : mapping of str to str, parts that are jobs of their own -> digests of what they are measured by
+    parts : mapping, parts that are jobs of their own -> digests of what they are measured by
     timed : str, digest of what is timed; empty if nothing is
-    seconds : mapping of str to float, predicted CPU seconds by part; "" stands for the rest
+    seconds : mapping, predicted CPU seconds by part; "" stands for the rest
     """
 
     title: str
@@ -44,15 +43,9 @@ class Outlined(Record):
 
 @dataclass(frozen=True)
 class Outline(Record):
-    """A profile.
+    """A profile: claims and leaderboards by id, and figures of papers that belong to no claim, the chapters.
 
-    Attributes
-    ----------
-    made_from : str, state of the files that it was made from
-    watched : tuple of str, the user's files among these
-    claims, boards : mapping of str to Outlined, by id
-    chapters : tuple of str, figures of papers that belong to no claim
-    site : str, digest of what pages show besides results
+    ``made_from`` is the state of the files that it was made from, of which ``watched`` are the user's.
     """
 
     made_from: str

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from dpsco_bench.analysis.rounding import outward
@@ -27,7 +27,7 @@ _GAP = "  "
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of a terminal table: the key of its values and the title above them.
+    """A column of a terminal table: the key of its values and the title above them, by default the key.
 
     Attributes
     ----------
@@ -37,17 +37,19 @@ class Heading:
     """
 
     key: str
-    title: str
+    title: str | None = None
     numeric: bool = False
     shrink: int = 0
     middle: bool = False
     rare: bool = False
 
 
-HELD_OUT = (
-    Heading("loss", "held out: loss", numeric=True, rare=True),
-    Heading("accuracy", "accuracy", numeric=True, rare=True),
-)
+def numbers(*keys: str, **titled: str) -> tuple[Heading, ...]:
+    """Columns of numbers, titled by their keys, then others by key and title."""
+    return tuple(Heading(key, title, numeric=True) for key, title in {**dict.fromkeys(keys), **titled}.items())
+
+
+HELD_OUT = tuple(replace(one, rare=True) for one in numbers(loss="held out: loss", accuracy="accuracy"))
 """Numbers on records that are held out, which few problems have."""
 
 
@@ -61,6 +63,20 @@ def line_width() -> int:
 def print_json(value: Any) -> None:
     """Print a value as JSON: NaN is null, infinity ``"inf"``."""
     sys.stdout.write(dumps_pretty(value))
+
+
+def answer(as_json: bool, value: Any, lines: Iterable[str]) -> int:
+    """Print a value as JSON, or else in lines; returns the exit code 0."""
+    if as_json:
+        print_json(value)
+    else:
+        print("\n".join(lines))
+    return 0
+
+
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -78,12 +94,10 @@ def bounded(value: float | None, kind: str, digits: int = 4) -> str:
 
 def constants_text(constants: Constants) -> str:
     """Describe a problem's constants in one line, with the norm if it is not Euclidean."""
-    absent = {"norm": (2.0,)}
     values = {f.name: getattr(constants, f.name) for f in fields(constants)}
     known = {key: value for key, value in values.items() if isinstance(value, float)}
-    return ", ".join(
-        f"{key} {number(value)}" for key, value in known.items() if value not in absent.get(key, (0.0, math.inf))
-    )
+    told = {key: v for key, v in known.items() if v not in ((2.0,) if key == "norm" else (0.0, math.inf))}
+    return ", ".join(f"{key} {number(value)}" for key, value in told.items())
 
 
 def held_out_text(found: HeldOutBeside) -> str:
@@ -111,7 +125,7 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
     columns = [one for one in columns if not one.rare or any(row.get(one.key, "-") != "-" for row in told)]
     values = [[row.get(column.key) for column in columns] for row in told]
     cells = [["" if v is None else number(v) if isinstance(v, float) else str(v) for v in row] for row in values]
-    titles = [column.title for column in columns]
+    titles = [column.key if column.title is None else column.title for column in columns]
     widths = [max(map(len, values)) for values in zip(titles, *cells, strict=True)]
     _shrink(widths, columns, width or line_width())
     lines = [titles, ["-" * w for w in widths], *cells]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.options import Override, parse_override
+from dpsco_bench.cli.options import Override, parse_override, quoted
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
@@ -42,15 +42,10 @@ LAUNCHER = (
 
 
 def complete(arguments: Sequence[str]) -> list[Override]:
-    """Parse overrides, load their plugins, resolve groups and plain keys.
+    """Parse overrides, load their plugins, resolve groups and plain keys of the algorithm or the problem.
 
     Raises InputError for a malformed override, an unknown key, one that is given twice, or a group option that does not
     exist.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        ``key=value`` in Hydra's grammar, or with plain keys of the algorithm or the problem (``theta=0.01``).
     """
     for argument in arguments:
         if argument.partition("=")[0].strip(" +") == "plugins":
@@ -59,8 +54,8 @@ def complete(arguments: Sequence[str]) -> list[Override]:
     store_options()
     chosen = [_group_override(o) if o.key in GROUPS and not o.sign else o for o in parsed]
     named = {o.key: o.values for o in chosen}
-    algorithms = [get_algorithm(id) for id in named.get("algorithm") or [default_name("algorithm")]]
-    problems = [problem_class(name) for name in named.get("problem") or [default_name("problem")]]
+    algorithms = [*map(get_algorithm, named.get("algorithm") or [default_name("algorithm")])]
+    problems = [*map(problem_class, named.get("problem") or [default_name("problem")])]
     placed = [_placed(override, algorithms, problems) for override in chosen]
     seen: set[str] = set()
     for given, override in zip(chosen, placed, strict=True):  # Hydra would take the last
@@ -80,23 +75,18 @@ def default_name(group: str) -> str:
 
 
 def example_names() -> dict[str, str]:
-    """Names for examples: of the algorithm and the problem that a run takes without being told, and of its paper.
-
-    Where that paper is gone, the first algorithm that is registered stands in, on a problem to be chosen; without any
-    paper the words stand for themselves.
-    """
+    """Names for examples: the defaults of a run, or where their paper is gone any algorithm, or words."""
     try:
         algorithm, problem = default_name("algorithm").replace("/", ".", 1), default_name("problem")
     except InputError:
         algorithm, problem = next(iter(list_algorithms()), "PAPER.NAME"), "NAME"
     paper = algorithm.partition(".")[0]
-    claims = [id for id in claim_ids() if id.startswith(f"{paper}.")]
     return {
         "algorithm": algorithm,
         "group": algorithm.replace(".", "/", 1),
         "problem": problem,
         "paper": paper,
-        "claim": next(iter(claims), "CLAIM"),
+        "claim": next((id for id in claim_ids() if id.startswith(f"{paper}.")), "CLAIM"),
         "erratum": next((f"{paper}.{erratum.id}" for erratum in load_errata(paper)), f"{paper}.E1"),
     }
 
@@ -109,22 +99,15 @@ def listed_files(override: Override) -> list[str]:
 
 
 def file_list(key: str, files: Iterable[str | Path]) -> str:
-    """Write the override that `listed_files` reads. Raises InputError for a name that its grammar cannot hold."""
-    names = [str(file) for file in files]
-    for name in names:
-        if set(name) & set("',\"[]"):
-            raise InputError(key, name, "a file whose name has no quote, comma or bracket")
-    return f"{key}=[" + ",".join(f"'{name}'" for name in names) + "]"
+    """Write the override that `listed_files` reads."""
+    return f"{key}=[{','.join(map(quoted, files))}]"
 
 
 def listed_by(settings: Iterable[str], key: str) -> list[str]:
-    """Files that settings list under a key."""
-    given = (override for override in map(parse_override, settings) if override.key == key)
-    return [file for override in given for file in listed_files(override)]
+    return [file for given in map(parse_override, settings) if given.key == key for file in listed_files(given)]
 
 
 def extended(settings: list[str], key: str, files: Sequence[str]) -> list[str]:
-    """Add files under a key of some settings."""
     if not files:
         return settings
     kept = [text for text in settings if parse_override(text).key != key]
@@ -142,27 +125,28 @@ def _written_out(argument: str) -> str:
     group, _, text = argument.strip().partition("=")
     if group not in GROUPS or not text.startswith("glob("):
         return argument
-    names = list_algorithms() if group == "algorithm" else list_problems() if group == "problem" else _options(group)
+    names = _names(group)
     try:
         pattern: Any = OverridesParser.create().parse_override(f"{group}={text}").value()
         found = [name for name in names if pattern.filter([name, name.replace(".", "/", 1)])]
     except HydraException:
         found = []
     if not found:
-        raise InputError(
-            group, text, f"a pattern that some names match, such as {group}=glob({names[0].partition('.')[0]}*)"
-        )
+        such = f"{group}=glob({names[0].partition('.')[0]}*)"
+        raise InputError(group, text, f"a pattern that some names match, such as {such}")
     return f"{group}={','.join(found)}"
 
 
-def _options(group: str) -> list[str]:
+def _names(group: str) -> list[str]:
+    if group in ("algorithm", "problem"):
+        return list_algorithms() if group == "algorithm" else list_problems()
     return sorted(path.stem for path in (conf_dir() / group).glob("*.yaml"))
 
 
 def _group_override(override: Override) -> Override:
     """Check the options of a group; ids may be written ``paper.name``."""
     group, given = override.key, [value.strip().strip("'\"") for value in override.values]
-    known = _options(group)
+    known = _names(group)
     if group == "algorithm":
         names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
     elif group == "problem":
@@ -208,7 +192,7 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     pairs = [(a, p) for a in algorithms for p in problems]
     if prefix and prefix not in (SCHEDULE, PROBLEM, CONSTANT):
         raise _unknown(override, pairs)
-    places = {_place(prefix, name, a, p) for a, p in pairs} - {""}
+    places = {prefix or place_of(name, a, p) for a, p in pairs if not prefix or name in _known(prefix, a, p)} - {""}
     if not places:
         raise _unknown(override, pairs)
     if len(places) > 1:
@@ -216,12 +200,10 @@ def _placed(override: Override, algorithms: Sequence[Algorithm], problems: Seque
     return Override("++", f"{places.pop()}.{name}", override.text, override.values, override.sweep)
 
 
-def _place(prefix: str, name: str, algorithm: Algorithm, problem: type[Problem]) -> str:
-    if not prefix:
-        return place_of(name, algorithm, problem)
+def _known(prefix: str, algorithm: Algorithm, problem: type[Problem]) -> Collection[str]:
+    """Names that may stand behind a prefix."""
     of_problem = {*problem_options(problem), "constants"}
-    known = {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}
-    return prefix if name in known[prefix] else ""
+    return {SCHEDULE: algorithm.options, PROBLEM: of_problem, CONSTANT: CONSTANTS}[prefix]
 
 
 def _unknown(override: Override, pairs: Sequence[tuple[Algorithm, type[Problem]]]) -> DpscoError:

@@ -1,136 +1,393 @@
-"""The end of a sweep: one table, one Parquet file and one plot of all its runs, refused ones among them."""
+"""Runs of ``dpsco run``: checked before any begins, one by one or as a sweep through Hydra's launcher.
+
+A sweep ends with one table, one Parquet file and one plot of all its runs, refused ones among them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import logging
+import math
 import os
-import re
+import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
+import hydra
 import pyarrow as pa
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.jobs import finished
-from dpsco_bench.cli.claiming import say
-from dpsco_bench.cli.options import Override, parse_value
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, beside_text, bounded, labelled, number, print_json, table
+from dpsco_bench.cli.options import Override, parse_value, quoted
+from dpsco_bench.cli.output import (
+    HELD_OUT,
+    Heading,
+    Row,
+    beside_text,
+    bounded,
+    held_out_text,
+    labelled,
+    number,
+    numbers,
+    print_json,
+    say,
+    table,
+)
 from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
-from dpsco_bench.execution.cell import ImpurePlan, located
+from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
-from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.results import (
     RESULT_SCHEMA,
     check_replaceable,
+    check_writable,
     join_blocks,
     read_metadata,
     read_table,
     write_table,
 )
 from dpsco_bench.execution.run_config import RunConfig
-from dpsco_bench.execution.store import Store, damaged
-from dpsco_bench.execution.summary import HeldOutBeside, Summary, SweptRun, summarise
+from dpsco_bench.execution.store import damaged
+from dpsco_bench.execution.summary import Summary, SweptRun, summarise
 from dpsco_bench.execution.worker import make, sharing
-from dpsco_bench.jsonio import check_figure, is_draft, write_atomic
-from dpsco_bench.leaderboard.choose import OVERHEAD
+from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
+from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Plain
+from dpsco_bench.privacy.ledger import OF, STATUS_WORDS, draw_statement
 
+RUNS = Path("results/runs")
+LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
+LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
+PLACES = ("out", "plugins", "data")
+"""Keys of a configuration that say where things are; results do not store them."""
 COLUMNS = (
-    Heading("risk", "risk", numeric=True),
-    Heading("ci", "+- (95 %)", numeric=True),
+    *numbers("risk", ci="+- (95 %)"),
     *HELD_OUT,
     Heading("kind", "risk is"),
-    Heading("epsilon", "real epsilon", numeric=True),
-    Heading("privacy", "privacy"),
-    Heading("gradients", "gradients", numeric=True),
+    *numbers(epsilon="real epsilon"),
+    Heading("privacy"),
+    *numbers("gradients"),
 )
 REFUSED = "refused"
 CLOCK_SECONDS = 2.0
 """How far clocks of other machines, which may write the files, may be behind."""
 NOTES = ".dpsco-failures"
-"""Folder of the notes: the folder of a sweep may be one of the user's, with files of any name in it."""
-_KEY = re.compile("[0-9a-f]{16,}")
+"""Folder of the failures of a sweep: its own folder may be one of the user's, with files of any name in it."""
 TICKS = 100
 """Steps in which a single run tells how far it is."""
+FULL_ERROR = "HYDRA_FULL_ERROR"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One checked run: its job, its configuration, the file for its rows, and the values of what a sweep varies.
+
+    In a sweep, ``refused`` says why the algorithm does not run on the problem; then there is no job.
+    """
+
+    job: Job | None
+    asked: RunConfig
+    out: Path
+    swept: Mapping[str, str]
+    refused: str = ""
+
+    @property
+    def stored(self) -> Summary:
+        """Summary of the run from its rows on disk, wherever the launcher ran it."""
+        assert self.job is not None
+        return summarise(self.job, read_table(self.out)[0])
+
+    @property
+    def label(self) -> str:
+        """Label that tells it from the others of a sweep."""
+        return " ".join(f"{key}={value}" for key, value in self.swept.items())
+
+
+class Requests(NamedTuple):
+    """Runs in the order of Hydra's sweeper, the same arguments as Hydra reads them, and the folder that they name."""
+
+    runs: list[Request]
+    overrides: list[str]
+    folder: Path | None
+
+
+def requests(arguments: Sequence[str], multirun: bool) -> Requests:
+    """Compose and check every run that the arguments ask for.
+
+    Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none.
+    """
+    overrides, folder = complete(arguments), None
+    for override in overrides:
+        if override.key == FOLDERS[not multirun]:
+            mine = f"{FOLDERS[multirun]}=FOLDER {'of a sweep' if multirun else 'of a run without -m'}"
+            raise InputError(override.key, override.text, f"written {mine}")
+        if override.sweep and not multirun:
+            raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
+        if override.key == FOLDERS[multirun]:
+            folder = Path(given := str(override.value or ""))
+            if not given or "${" in given or folder.is_file():
+                raise InputError(override.key, override.text, "a folder, the same for all runs")
+    made = list(_composed(overrides, multirun, folder or RUNS))
+    places = [entry.out for entry in made if not entry.refused]
+    for entry in made:
+        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
+            raise InputError("out", entry.out, "null in a sweep, or different for each run")
+    kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
+    return Requests(made, kept, folder)
+
+
+def _composed(overrides: Sequence[Override], sweep: bool, folder: Path) -> Iterator[Request]:
+    unique = list({override.key: override for override in overrides}.values())
+    read = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
+    for values in itertools.product(*(override.values for override in unique)):
+        chosen = [*zip(unique, values, strict=True)]
+        choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
+        counts = {text: value for _, text in chosen if type(value := parse_value(text)) is int}  # no decimal point
+        swept = {o.key.split(".")[-1]: str(counts.get(text, text)) for o, text in chosen if o.sweep}
+        try:
+            with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
+                config = read(hydra.compose("run", choice))
+        except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
+            reason = " ".join(str(error).split("\n\n")[0].split())
+            hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in reason for name in LAUNCHERS)
+            raise DpscoError(f"configuration {' '.join(choice)}: {reason}{hint}") from None
+        yield request(config, swept, sweep, folder)
+
+
+def request(config: Any, swept: Mapping[str, str], sweep: bool, folder: Path) -> Request:
+    """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
+
+    In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
+    configuration, else to a file in the ``folder`` that is named by their digest.
+    """
+    asked = RunConfig.from_json(config)
+    cell, out = asked.cell(), asked.out
+    if out is not None:
+        if not isinstance(out, str) or not out or Path(out).is_dir():
+            raise InputError("out", out, "null or the path of a file")
+        check_replaceable("out", Path(out))
+    try:
+        job = asked.job(cell)
+    except DpscoError as refused:
+        if not sweep or isinstance(refused, ImpurePlan):
+            raise
+        return Request(None, asked, Path(out or ""), swept, str(refused))
+    return Request(job, asked, Path(out) if out else folder / f"{job.key}.parquet", swept)
+
+
+def run_request(entry: Request, quiet: bool, label: str = "", alone: bool = True) -> None:
+    """Calibrate, run, write the rows and print one line; a run that is ``alone`` tells how far it is."""
+    assert entry.job is not None  # a refused pair is not run
+    if entry.asked.out is None:
+        set_damaged_aside(entry.out)
+    check_writable("out", entry.out)
+    cell = entry.job.cells[0]
+    try:
+        rows = _rows(entry.job, alone)
+    except MemoryError as error:
+        size = f"n = {cell.n}, d = {cell.d}, replicates = {entry.job.replicates}"
+        raise DpscoError(f"{size}: too large for the memory here ({error})") from None
+    summary = summarise(entry.job, rows)
+    write_table(_with_config(rows, entry.asked, summary.risk_kind), entry.out)
+    if not quiet:
+        asked = bool(summary.sampler_status) or summary.privacy_status == "unproven"
+        nominal = asked and located(cell, entry.job.data_root).constants(entry.job.seed).status == "nominal"
+        print(line(summary, label or cell.method, nominal), flush=True)
+        say(f"rows: {entry.out}")
+
+
+def _rows(job: Job, alone: bool) -> pa.Table:
+    """Read a job from the store, or calibrate and run it; finished work stays there for the next call."""
+    keyed, measured = finished(job), Layout("").measured
+    pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
+    with sharing(), shown(pace, say) if alone else nullcontext():
+        make("calibrate", keyed, measured)
+        make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
+        rows, calibrations = measured.load(keyed)
+    assert rows is not None
+    return join_blocks([rows.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
+
+
+def _seconds(job: Job) -> float:
+    cell = located(job.cells[0], job.data_root)
+    _, plan = cell.plan(job.calibration, job.seed, twice=False)
+    return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
+
+
+def set_damaged_aside(path: Path) -> None:
+    """Name and remove a damaged table in a place that is not the user's."""
+    if path.is_file() and not path.is_symlink():
+        try:
+            read_metadata(path)
+        except (pa.ArrowException, OSError, ValueError):
+            damaged(path, "it is no result table")
+            path.unlink()
+
+
+def _with_config(rows: pa.Table, asked: RunConfig, kind: str) -> pa.Table:
+    kept = {key: value for key, value in asked.to_json().items() if key not in PLACES}
+    kept["problem"] = {"name": asked.problem.name, "options": placeless(asked.problem.name, asked.problem.options)}
+    said = {b"dpsco.config": dumps_canonical(kept).encode(), b"dpsco.risk_kind": dumps_canonical(kind).encode()}
+    return rows.replace_schema_metadata({**rows.schema.metadata, **said})
+
+
+def line(summary: Summary, label: str, nominal: bool = False) -> str:
+    """One line per run: risk, privacy claimed and real, cost; nominal: whether the constants are only declared."""
+    real = f"{bounded(summary.epsilon_real, summary.epsilon_real_kind)} {OF[summary.epsilon_of]}"
+    kind = summary.risk_kind + " risk" * summary.risk_kind.startswith("excess")
+    half = "" if math.isnan(summary.half_interval) else f" +- {number(summary.half_interval, 2)} (95 %)"
+    told = [
+        f"{label}: {kind} {number(summary.risk)}{half}, "
+        f"epsilon {number(summary.epsilon_claimed)} (real {real.strip()}, {STATUS_WORDS[summary.privacy_status]}), "
+        f"delta {summary.delta:g}, {number(summary.gradient_evaluations)} gradients"
+    ]
+    if summary.sampler_status:
+        known = (summary.epsilon_real, summary.epsilon_law, summary.tau, summary.delta)
+        told.append(draw_statement(summary.sampler_status, *known, nominal, summary.epsilon_real_kind))
+    elif nominal and not summary.warnings:
+        told.append(NOMINAL)
+    told += [held_out_text(summary.held_out)] if summary.held_out else []
+    return "; ".join([*told, summary.warnings] if summary.warnings else told)
+
+
+class Failure(NamedTuple):
+    """What ended a run of a sweep: why, and whether the pair is refused."""
+
+    reason: str
+    refused: bool
 
 
 @dataclass(frozen=True)
 class Failures:
-    """Why runs of a sweep left no rows: notes in a folder, since a launcher may run them in other processes.
-
-    Parameters
-    ----------
-    folder : Path, of this sweep alone, and named `NOTES`
-    """
+    """Why runs of a sweep left no rows: files in a folder of their own, since a launcher may use other processes."""
 
     folder: Path
 
     def forget(self) -> None:
-        """Remove the notes of an earlier sweep, and nothing else."""
-        with suppress(OSError):
-            drafts = [path for path in self.folder.glob(".*") if is_draft(path)]
-            for path in (*self._notes(), *drafts):
-                path.unlink(missing_ok=True)
-            self.folder.rmdir()
-
-    def _notes(self) -> list[Path]:
-        return [path for path in sorted(self.folder.glob("*")) if _KEY.fullmatch(path.name)]
+        """Remove those of an earlier sweep."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self, key: str, error: DpscoError) -> None:
-        """Note what ended the job of a key."""
-        kind = REFUSED if isinstance(error, Refusal) else "failed"
-        write_atomic(self.folder / key, f"{kind} {' '.join(str(error).split())}")
+        write_atomic(self.folder / key, dumps_canonical([str(error), isinstance(error, Refusal)]))
 
-    def read(self) -> dict[str, DpscoError]:
+    def read(self) -> dict[str, Failure]:
         """Key of a job -> what ended it."""
-        notes = {path.name: path.read_text(encoding="utf-8") for path in self._notes()}
-        kinds = {REFUSED: _Refused, "failed": DpscoError}
-        return {key: kinds[text.partition(" ")[0]](text.partition(" ")[2]) for key, text in notes.items()}
+        noted = self.folder.glob("[!.]*")  # none that is half written
+        return {path.name: Failure(*loads(path.read_text(encoding="utf-8"))) for path in noted}
 
 
-class _Refused(Refusal):
-    """A refusal that was noted."""
+def run_sweep(asked: Requests, as_json: bool) -> None:
+    """Hand a checked sweep over to Hydra, whose launcher may run it elsewhere, and end it."""
+    labels = {entry.job.key: entry.label for entry in asked.runs if entry.job}
+    place = asked.folder or RUNS / "sweeps" / hashlib.sha256("\n".join(asked.overrides).encode()).hexdigest()[:16]
+    end = place / "sweep" if asked.folder else place
+    files = {"sweep": end.with_suffix(".parquet"), "figure": end.with_suffix(".svg")}
+    if asked.folder:
+        check_replaceable("hydra.sweep.dir", files["sweep"])
+        check_figure("hydra.sweep.dir", files["figure"])
+    failures = Failures(place / NOTES)
+    failures.forget()
 
-    __init__ = DpscoError.__init__
+    def task(config: Any) -> None:
+        load_plugins(config.plugins)
+        entry = request(OmegaConf.to_container(config, resolve=True), {}, sweep=True, folder=asked.folder or RUNS)
+        if entry.job is None:
+            return
+        try:
+            run_request(entry, as_json, labels.get(entry.job.key, ""), alone=False)
+        except DpscoError as error:  # Hydra would print a page about it
+            failures.note(entry.job.key, error)
+
+    if labels:
+        with _running(asked.runs, failures), _launcher_named(asked.overrides):
+            launch([*asked.overrides, f"hydra.sweep.dir={quoted(place)}", "--multirun"], task)
+    noted = failures.read()
+    failures.forget()
+    _end_sweep(asked.runs, noted, files, as_json)
+
+
+@contextmanager
+def _running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
+    """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
+    jobs = [(entry.job, entry.out) for entry in made if entry.job]
+    begun = time.time() - CLOCK_SECONDS
+    pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
+
+    def look() -> list[int]:
+        lost = failures.read()
+        new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
+        return [number for number, ended in enumerate(new) if ended]
+
+    with shown(pace, say, look=look):
+        yield
+
+
+@contextmanager
+def _launcher_named(overrides: Sequence[str]) -> Iterator[None]:
+    """Name a launcher that cannot launch (no SLURM here, no such number of jobs) in one line."""
+    asked = [text.partition("=")[2] for text in overrides if text.startswith("hydra/launcher=")]
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, DpscoError) or not asked:
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DpscoError(f"hydra/launcher = {asked[-1]!r}: {reason}") from error
+
+
+def launch(arguments: list[str], task: Callable[[Any], None]) -> None:
+    """Hand arguments over to Hydra. Raises DpscoError where it takes none of them."""
+    logger = logging.getLogger()
+    handlers, level = logger.handlers[:], logger.level  # Hydra sets its own, which outlive it
+    saved, sys.argv = sys.argv, ["dpsco run", *arguments]
+    os.environ[FULL_ERROR] = "1"  # else Hydra prints a page of its own and leaves
+    try:
+        hydra.main(config_path=str(conf_dir()), config_name="run", version_base="1.3")(task)()
+    except (HydraException, OmegaConfBaseException) as error:
+        raise DpscoError(f"configuration {' '.join(arguments)}: {' '.join(str(error).split())}") from error
+    finally:
+        sys.argv = saved
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
+        del os.environ[FULL_ERROR]
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """A run of a sweep, with a result or the reason why it has none.
-
-    Attributes
-    ----------
-    run : SweptRun or None, None where it is refused, or has failed
-    refused : str, why; empty where there is a result
-    """
+    """A run of a sweep, with its summary, or the reason why it has none in ``refused``."""
 
     request: Request
-    run: SweptRun | None
+    summary: Summary | None
     refused: str = ""
 
     @classmethod
-    def of(cls, request: Request, failures: Mapping[str, DpscoError]) -> SweepRow:
+    def of(cls, request: Request, failures: Mapping[str, Failure]) -> SweepRow:
         """Collect what is known of a run, however it ended."""
-        error = request.refused or (failures.get(request.job.key) if request.job else None)
-        if error is None and request.job and request.out.is_file():
-            return cls(request, SweptRun(request.swept, request.stored))
-        return cls(request, None, " ".join(str(error or "it left no rows: its launcher says why").split()))
+        failure = failures.get(request.job.key) if request.job else None
+        reason = request.refused or (failure.reason if failure else "")
+        if not reason and request.out.is_file():
+            return cls(request, request.stored)
+        return cls(request, None, " ".join((reason or "it left no rows: its launcher says why").split()))
 
     def to_json(self) -> Plain:
         """Return the run's summary and file, or the request and why nothing ran."""
-        if self.run:
-            return {**self.run.summary.to_json(), "out": self.request.out}
+        if self.summary:
+            return {**self.summary.to_json(), "out": self.request.out}
         return {**self._asked(), REFUSED: self.refused}
 
     def _asked(self) -> Plain:
@@ -149,22 +406,20 @@ class SweepRow:
         Those of the starting point and of the minimiser are ``held_out.trivial.<name>`` and so on.
         """
         swept = {f"swept.{key}": value for key, value in self.request.swept.items()}
-        if self.run is None:
+        if (found := self.summary) is None:
             return {**swept, **self._asked(), REFUSED: self.refused, "out": ""}
-        summary = self.run.summary
-        plain = {key: value for key, value in summary.to_json().items() if key != "held_out"}
-        held = _flat(summary.held_out) if summary.held_out else {}
-        return {
-            **{**swept, **plain, "ci_half": summary.half_interval, REFUSED: None, "out": str(self.request.out)},
-            **{f"held_out.{key}": value for key, value in held.items()},
-        }
+        plain = {key: value for key, value in found.to_json().items() if key != "held_out"}
+        row = {**swept, **plain, "ci_half": found.half_interval, REFUSED: None, "out": str(self.request.out)}
+        if held := found.held_out:
+            beside = {"": held.own, "trivial.": held.trivial, "without_privacy.": held.without_privacy}
+            for of, values in beside.items():
+                row |= {f"held_out.{of}{name}": value for name, value in values.to_json().items()}
+        return row
 
     def line(self) -> Row:
-        """Its line of the table on the terminal."""
         cells = {f"swept.{key}": value for key, value in self.request.swept.items()}
-        if self.run is None:
+        if (found := self.summary) is None:
             return {**cells, "algorithm": self.request.asked.algorithm.id, "risk": REFUSED}
-        found = self.run.summary
         return {
             **cells,
             "algorithm": found.algorithm,
@@ -179,315 +434,59 @@ class SweepRow:
         }
 
 
-def _flat(held: HeldOutBeside) -> Plain:
-    """Held-out numbers by one name each: ``loss``, ``trivial.loss``, ``without_privacy.loss``."""
-    beside = {"": held.own, "trivial.": held.trivial, "without_privacy.": held.without_privacy}
-    return {f"{of}{name}": value for of, values in beside.items() for name, value in values.to_json().items()}
-
-
-@contextmanager
-def running(made: Sequence[Request], failures: Failures) -> Iterator[None]:
-    """Tell on stderr how far some runs are where they take long, by the files that they leave, wherever they run."""
-    jobs = [(entry.job, entry.out) for entry in made if entry.job]
-    begun = time.time() - CLOCK_SECONDS
-    pace = Pace([_seconds(job) for job, _ in jobs], unit="runs")
-
-    def look() -> list[int]:
-        lost = failures.read()
-        new = (job.key in lost or (out.is_file() and out.stat().st_mtime >= begun) for job, out in jobs)
-        return [number for number, ended in enumerate(new) if ended]
-
-    with shown(pace, say, look=look):
-        yield
-
-
-def run_table(job: Job, alone: bool) -> pa.Table:
-    """Read a job from the store, or calibrate and run it; finished work stays there for the next call.
-
-    One that takes long tells how far it is where it is ``alone``.
-    """
-    keyed = finished(job)
-    pace = Pace([_seconds(job) / TICKS] * TICKS, sizes=[1 / TICKS] * TICKS, unit="runs")
-    with _measured() as measured, sharing(), shown(pace, say) if alone else nullcontext():
-        make("calibrate", keyed, measured)
-        make("run", keyed, measured, lambda done, every: pace.reach(TICKS * done // every))
-        table, calibrations = measured.load(keyed)
-    assert table is not None
-    return join_blocks([table.cast(RESULT_SCHEMA)], job_metadata(job, calibrations))
-
-
-@contextmanager
-def _measured() -> Iterator[Measured]:
-    """Open the store of all verbs, or a temporary one if it cannot be written."""
-    here = Layout("").measured
-    with suppress(OSError):
-        here.store.root.mkdir(parents=True, exist_ok=True)
-    if os.access(here.store.root, os.W_OK):
-        yield here
-    else:
-        with TemporaryDirectory() as folder:
-            yield replace(here, store=Store(Path(folder)))
-
-
-def _seconds(job: Job) -> float:
-    """Predict the seconds of a single run on one core."""
-    cell = located(job.cells[0], job.data_root)
-    _, plan = cell.plan(job.calibration, job.seed, twice=False)
-    return OVERHEAD + expected_seconds(cell, plan, job.replicates * job.data_sets, job.fused)
-
-
-def sweep_files(folder: Path) -> dict[str, Path]:
-    """Name the files at the end of a sweep, by what they are."""
-    return {"sweep": folder.with_suffix(".parquet"), "figure": folder.with_suffix(".svg")}
-
-
-def check_sweep_files(key: str, folder: Path) -> None:
-    """Refuse a user's folder where the files of a sweep would replace any that is not of one.
-
-    Raises InputError under the name ``key``.
-    """
-    files = sweep_files(folder)
-    check_replaceable(key, files["sweep"])
-    check_figure(key, files["figure"])
-
-
-def end_sweep(made: Sequence[Request], failures: Mapping[str, DpscoError], folder: Path, as_json: bool) -> None:
+def _end_sweep(
+    made: Sequence[Request], failures: Mapping[str, Failure], files: Mapping[str, Path], as_json: bool
+) -> None:
     """Print the table (or JSON), and write file and plot, of what a sweep left.
 
     Raises the first failure of a run that was no refusal, and a DpscoError where all runs are refused. Where none has a
     result since one failed, nothing is written.
-
-    Parameters
-    ----------
-    made : sequence of Request, all runs in their order
-    failures : mapping, key of a job -> what ended it
-    folder : Path, whose name the files take
     """
     rows = [SweepRow.of(entry, failures) for entry in made]
-    failed = next((error for error in failures.values() if not isinstance(error, Refusal)), None)
-    if failed and not any(row.run for row in rows):
+    failed = next((DpscoError(failure.reason) for failure in failures.values() if not failure.refused), None)
+    some = any(row.summary for row in rows)
+    if failed and not some:
         raise failed
-    files = _written(rows, sweep_files(folder))
+    _write(rows, files)
     if as_json:
         print_json(rows)
     else:
-        print("\n".join(["", *printed(rows)]))
+        print("\n".join(["", *_printed(rows)]))
     for name, path in files.items():
-        say(f"{name}: {path}")
+        if some or name == "sweep":
+            say(f"{name}: {path}")
     if failed:
         raise failed
-    if not any(row.run for row in rows):
+    if not some:
         raise DpscoError(f"none of the {len(rows)} runs of the sweep has a result: all are refused")
 
 
-def printed(rows: Sequence[SweepRow]) -> list[str]:
-    """Print the table, and below it each reason for a refusal once."""
-    keys = list(rows[0].request.swept)
-    columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
-    lines = [table([*columns, *COLUMNS], [row.line() for row in rows]), *_held_out_beside(rows)]
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.refused:
-            reasons.setdefault(row.refused, []).append(row.request.label)
-    for reason, names in reasons.items():
-        more = f" and {len(names) - 1} more" * (len(names) > 1)
-        lines.append(labelled("refused:", f"{names[0]}{more}: {reason}", 9))
-    return lines
-
-
-def _held_out_beside(rows: Sequence[SweepRow]) -> list[str]:
-    """Compute what held-out numbers are compared with, once for all runs on the same records."""
-    told: dict[str, list[str]] = {}
-    for run in (row.run for row in rows if row.run):
-        if found := run.summary.held_out:
-            told.setdefault(beside_text(found), []).append(f"n = {run.summary.n}, d = {run.summary.d}")
-    several = len(told) > 1
-    return [
-        labelled("held out:", text + (f" (at {'; '.join(dict.fromkeys(places))})" if several else ""), 10)
-        for text, places in told.items()
-    ]
-
-
-def _written(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> dict[str, Path]:
-    """List the files that were written: no plot if nothing ran."""
+def _write(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> None:
     from dpsco_bench.report.sweep import write_figure
 
     flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)
-    table = pa.table({name: [row.get(name) for row in flat] for name in names})
-    write_table(join_blocks([table], {"job": {"claim": "sweep"}}), files["sweep"])
-    if runs := [row.run for row in rows if row.run]:
+    whole = pa.table({name: [row.get(name) for row in flat] for name in names})
+    write_table(join_blocks([whole], {"job": {"claim": "sweep"}}), files["sweep"])
+    if runs := [SweptRun(row.request.swept, row.summary) for row in rows if row.summary]:
         write_figure(runs, files["figure"])
-        return dict(files)
-    return {"sweep": files["sweep"]}
 
 
-RUNS = Path("results/runs")
-LAUNCHERS = ("joblib", "submitit_local", "submitit_slurm")
-LAUNCHERS_FROM = "it comes with the extra cluster (in a checkout: make cluster)"
-PLACES = ("out", "plugins", "data")
-"""Keys of a configuration that say where things are; results do not store them."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One checked run.
-
-    Attributes
-    ----------
-    job : Job or None, None where the pair is refused
-    asked : RunConfig, the configuration
-    out : Path, the file for the rows
-    swept : mapping, key -> value of what a sweep varies
-    refused : DpscoError or None, why the algorithm does not run on the problem, in a sweep, which it does not end
-    """
-
-    job: Job | None
-    asked: RunConfig
-    out: Path
-    swept: Mapping[str, str]
-    refused: DpscoError | None = None
-
-    @property
-    def stored(self) -> Summary:
-        """Summary of the run from its rows on disk, wherever the launcher ran it."""
-        assert self.job is not None
-        return summarise(self.job, read_table(self.out)[0])
-
-    @property
-    def label(self) -> str:
-        """Label that tells it from the others of a sweep."""
-        return " ".join(f"{key}={value}" for key, value in self.swept.items())
-
-
-@dataclass(frozen=True)
-class Requests:
-    """Runs that the arguments of `dpsco run` ask for.
-
-    Attributes
-    ----------
-    runs : list of Request, in the order in which Hydra's sweeper would run them
-    overrides : list of str, the same arguments as Hydra reads them
-    folder : Path or None, where result files go, None where none is named
-    """
-
-    runs: list[Request]
-    overrides: list[str]
-    folder: Path | None
-
-
-def requests(arguments: Sequence[str], multirun: bool) -> Requests:
-    """Compose and check every run that the arguments ask for.
-
-    Raises DpscoError in one line, for the first run that cannot be made; in a sweep a pair that is refused is none.
-    """
-    overrides = complete(arguments)
-    for override in overrides:
-        if override.key == FOLDERS[not multirun]:
-            mine = f"{FOLDERS[multirun]}=FOLDER {'of a sweep' if multirun else 'of a run without -m'}"
-            raise InputError(override.key, override.text, f"written {mine}")
-        if override.sweep and not multirun:
-            raise InputError(override.key.rpartition(".")[2], override.text, "one value; several need -m (a sweep)")
-    folder = _folder(overrides, multirun)
-    made = list(_composed(overrides, multirun, folder or RUNS))
-    places = [entry.out for entry in made if not entry.refused]
-    for entry in made:
-        if entry.asked.out is not None and not entry.refused and places.count(entry.out) > 1:
-            raise InputError("out", entry.out, "null in a sweep, or different for each run")
-    kept = [str(override) for override in overrides if override.key not in FOLDERS.values()]
-    return Requests(made, kept, folder)
-
-
-def _folder(overrides: Sequence[Override], sweep: bool) -> Path | None:
-    """Resolve the folder that Hydra is told to use (``${now:%Y-%m-%d}``); None without one."""
-    from omegaconf import OmegaConf
-
-    given = [override for override in overrides if override.key == FOLDERS[sweep]]
-    if not given:
-        return None
-    asked = given[-1]
-    allowed = "a folder, the same for all runs"
-    if re.search(r"\$\{(?!now:)", asked.text):
-        raise InputError(asked.key, asked.text, f"{allowed}; ${{now:%Y-%m-%d}} alone may stand in it")
-    try:
-        found = _hydra([str(asked)], lambda config: OmegaConf.select(config, asked.key), return_hydra_config=True)
-    except DpscoError as error:
-        raise InputError(asked.key, asked.text, allowed, str(error)) from None
-    if not isinstance(found, str) or not found or Path(found).is_file():
-        raise InputError(asked.key, asked.text, "a folder")
-    return Path(found)
-
-
-def _hydra(choice: list[str], read: Callable[[Any], Any], **options: Any) -> Any:
-    """Compose ``conf/run.yaml`` and read what is asked for. Raises DpscoError with Hydra's reason in one line."""
-    from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    try:
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return read(compose("run", choice, **options))
-    except (HydraException, OmegaConfBaseException, ValueError, TypeError, AssertionError) as error:
-        raise DpscoError(" ".join(str(error).split("\n\n")[0].split())) from None
-
-
-def _composed(overrides: Sequence[Override], sweep: bool = False, folder: Path = RUNS) -> Iterator[Request]:
-    from omegaconf import OmegaConf
-
-    unique = list({override.key: override for override in overrides}.values())
-    read = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
-    for values in itertools.product(*(override.values for override in unique)):
-        chosen = [*zip(unique, values, strict=True)]
-        choice = [f"{o.sign}{o.key}={value}" if o.sweep else str(o) for o, value in chosen]
-        swept = {o.key.split(".")[-1]: _shown(value) for o, value in chosen if o.sweep}
-        try:
-            config = _hydra(choice, read)
-        except DpscoError as error:
-            hint = f"; {LAUNCHERS_FROM}" * any(f"hydra/launcher/{name}'" in str(error) for name in LAUNCHERS)
-            raise DpscoError(f"configuration {' '.join(choice)}: {error}{hint}") from None
-        yield request(config, swept, sweep, folder)
-
-
-def _shown(text: str) -> str:
-    """Format a swept value; a count has no decimal point."""
-    value = parse_value(text)
-    return str(value) if type(value) is int else text
-
-
-def request(config: Any, swept: Mapping[str, str] | None = None, sweep: bool = False, folder: Path = RUNS) -> Request:
-    """Check one resolved configuration. Raises DpscoError naming the key that is wrong.
-
-    In a ``sweep``, an algorithm that does not take the problem is no error. The rows go to ``out`` of the
-    configuration, else to a file in the ``folder`` that is named by their digest.
-    """
-    asked = RunConfig.from_json(config)
-    cell, out, swept = asked.cell(), asked.out, swept or {}
-    if out is not None:
-        _check_out(out, [*asked.plugins, *cell.problem_options.values()])
-    try:
-        job = asked.job(cell)
-    except DpscoError as refused:
-        if not sweep or isinstance(refused, ImpurePlan):
-            raise
-        return Request(None, asked, Path(out or ""), swept, refused)
-    return Request(job, asked, Path(out) if out else folder / f"{job.key}.parquet", swept)
-
-
-def set_damaged_aside(path: Path) -> None:
-    """Name and remove a damaged table in a place that is not the user's."""
-    if path.is_file() and not path.is_symlink():
-        try:
-            read_metadata(path)
-        except (pa.ArrowException, OSError, ValueError):
-            damaged(path, "it is no result table")
-            path.unlink()
-
-
-def _check_out(out: Any, inputs: Sequence[Any]) -> None:
-    """Results go to a new file or replace earlier ones, and never what the run reads."""
-    if not isinstance(out, str) or not out or Path(out).is_dir():
-        raise InputError("out", out, "null or the path of a file")
-    check_replaceable("out", Path(out))
-    for name in inputs:
-        if isinstance(name, str) and Path(out).is_file() and Path(name).is_file() and Path(name).samefile(out):
-            raise InputError("out", out, "another file than those that the run reads")
+def _printed(rows: Sequence[SweepRow]) -> Iterator[str]:
+    """Print the table; below it what held-out numbers are compared with, and each reason for a refusal, once."""
+    keys = list(rows[0].request.swept)
+    columns = [Heading(f"swept.{key}", key) for key in keys] or [Heading("algorithm", "algorithm")]
+    yield table([*columns, *COLUMNS], [row.line() for row in rows])
+    told: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.summary is None:
+            reasons.setdefault(row.refused, []).append(row.request.label)
+        elif found := row.summary.held_out:
+            told.setdefault(beside_text(found), []).append(f"n = {row.summary.n}, d = {row.summary.d}")
+    for text, places in told.items():
+        where = f" (at {'; '.join(dict.fromkeys(places))})" if len(told) > 1 else ""
+        yield labelled("held out:", text + where, 10)
+    for reason, names in reasons.items():
+        more = f" and {len(names) - 1} more" * (len(names) > 1)
+        yield labelled("refused:", f"{names[0]}{more}: {reason}", 9)

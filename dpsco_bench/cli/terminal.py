@@ -38,13 +38,11 @@ class TimeLeft:
         self._done, self._start = 0.0, time.monotonic()
 
     def begin(self, jobid: Any, rule: str, name: str) -> None:
-        """Note that a job has begun."""
         if jobid not in self._running and self._waiting.get(rule):
             self._running[jobid] = self._known[rule].pop(name, 0.0) or self._usual(rule)
             self._waiting[rule] -= 1
 
     def end(self, jobid: Any) -> None:
-        """Note that a job has ended."""
         self._done += self._running.pop(jobid, 0.0)
 
     def _usual(self, rule: str) -> float:
@@ -58,7 +56,6 @@ class TimeLeft:
 
     @property
     def seconds(self) -> float:
-        """Seconds that the rest is expected to take."""
         prior = PRIOR_SECONDS / (os.cpu_count() or 1)
         return self._rest * (prior + time.monotonic() - self._start) / (PRIOR_SECONDS + self._done)
 
@@ -74,14 +71,12 @@ class LogHandler(LogHandlerBase):
     """Write one line a job to stderr."""
 
     def __post_init__(self) -> None:
-        """Start with nothing."""
-        self._left: TimeLeft | None = None
+        self._left = TimeLeft({})
         self._names: dict[Any, str] = {}
-        self._counts = (0, 0)
+        self._done, self._all = 0, 0
         self._failed: dict[Any, str] = {}
 
     def emit(self, record: LogRecord) -> None:
-        """Print what a message comes to."""
         event, settings = str(getattr(record, "event", None) or ""), self.common_settings
         if settings.dryrun or settings.verbose:
             text = self.format(record)
@@ -92,37 +87,32 @@ class LogHandler(LogHandlerBase):
             self._print(text)
 
     def _run_info(self, told: Mapping[str, Any]) -> None:
-        self._left, self._counts = TimeLeft(told["stats"]), (0, told["stats"].get("total", 0))
+        self._left, self._done, self._all = TimeLeft(told["stats"]), 0, told["stats"].get("total", 0)
 
     def _job_info(self, told: Mapping[str, Any]) -> None:
         name = ".".join(map(str, told["wildcards"].values()))
         self._names[told["jobid"]] = told["rule_msg"] or f"{told['rule_name']} {name}".strip()
-        if self._left:
-            self._left.begin(told["jobid"], told["rule_name"], name)
+        self._left.begin(told["jobid"], told["rule_name"], name)
 
     def _job_finished(self, told: Mapping[str, Any]) -> None:
-        if self._left and told["job_id"] in self._names:
+        if name := self._names.pop(told["job_id"], ""):
             self._left.end(told["job_id"])
-            self._counts = (self._counts[0] + 1, self._counts[1])
-            name = self._names.pop(told["job_id"])
-            self._print(f"[{self._counts[0]} of {self._counts[1]}, {self._left}] {name}")
+            self._done += 1
+            self._print(f"[{self._done} of {self._all}, {self._left}] {name}")
 
     def _job_error(self, told: Mapping[str, Any]) -> None:
         if told["jobid"] not in self._failed:
             name = self._names.get(told["jobid"], told["rule_name"])
             logs = [path.split(" ")[0] for path in told["log"]]
-            self._failed[told["jobid"]] = f"failed: {name}" + (
-                f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
-            )
+            why = f": {_last_line(logs[0])} (see {logs[0]})" if logs else ""
+            self._failed[told["jobid"]] = f"failed: {name}{why}"
             self._print(f"failed: {name}; the others go on")
-            if self._left:
-                self._left.end(told["jobid"])
+            self._left.end(told["jobid"])
 
     def _print(self, text: str) -> None:
         print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Name what failed."""
         for line in self._failed.values():
             self._print(line)
         self._failed = {}

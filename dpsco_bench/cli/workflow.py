@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from dpsco_bench.backend.namespace import BACKENDS
+from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.grids import PROFILES
+from dpsco_bench.cli.options import quoted
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
@@ -36,14 +38,15 @@ def _are_texts(value: Any) -> bool:
     return bool(value) and all(isinstance(text, str) and text for text in texts)
 
 
+def _is_folder(value: Any) -> bool:
+    return isinstance(value, str) and Path(value).is_dir()
+
+
 CONFIG: dict[str, tuple[Callable[[Any], bool], str]] = {
     "profile": (PROFILES.__contains__, "one of " + ", ".join(PROFILES)),
-    "data_root": (lambda v: isinstance(v, str) and bool(v), "a folder (the one that contains covertype/)"),
+    "data_root": (_is_folder, "an existing folder (the one that contains covertype/)"),
     "backend": (BACKENDS.__contains__, "one of " + ", ".join(BACKENDS)),
-    "overrides": (
-        lambda v: v == "" or _are_texts(v),
-        "Hydra overrides of conf/plan.yaml, a string or list of KEY=VALUE",
-    ),
+    "overrides": (lambda v: v == "" or _are_texts(v), "overrides of conf/plan.yaml, a string or list of KEY=VALUE"),
     "plugins": (_are_texts, "a Python file or a list of them, with one's own algorithms, problems and bounds"),
     "claims": (_are_texts, "a YAML file or a list of them, with one's own claims"),
     "boards": (_are_texts, "a YAML file or a list of them, with one's own leaderboards"),
@@ -62,10 +65,7 @@ def one_line() -> Iterator[None]:
 
 
 def check_config(config: Plain) -> Plain:
-    """Check ``--config``, with files as lists.
-
-    Raises InputError, naming the first bad key, its value and what is allowed.
-    """
+    """Check ``--config``, with files as lists. Raises InputError for the first bad key."""
     for key, value in config.items():
         if key not in CONFIG:
             raise InputError("--config", key, nearest(key, CONFIG))
@@ -74,8 +74,6 @@ def check_config(config: Plain) -> Plain:
             raise InputError(key, value, allowed, "--config")
     if config.get("backend") == "cupy" and find_spec("cupy") is None:
         raise InputError("backend", "cupy", "numpy here: CuPy is not installed (extra cuda12 or cuda13)", "--config")
-    if "data_root" in config and not Path(config["data_root"]).is_dir():
-        raise InputError("data_root", config["data_root"], "an existing folder", "--config")
     lists = {key: [config[key]] if isinstance(config[key], str) else config[key] for key in FILES if key in config}
     return {"profile": "ci", **config, **lists}
 
@@ -93,7 +91,7 @@ def config_overrides(config: Plain) -> list[str]:
         result.append(f"backend={config['backend']}")
     result += [file_list(key, config[key]) for key in FILES if key in config]
     if "data_root" in config:
-        result.append("data.root='" + config["data_root"].replace("'", "\\'") + "'")
+        result.append(f"data.root={quoted(config['data_root'])}")
     keys = [text.partition("=")[0] for text in result]
     for key in keys:
         if keys.count(key) > 1:
@@ -105,15 +103,13 @@ def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be written, or made."""
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        named = there.resolve() if there == Path() else there  # "." says nothing to who started it elsewhere
-        raise InputError("folder", str(named), "a folder that can be written to")
+        raise InputError(
+            "folder", str(there.resolve() if there == Path() else there), "a folder that can be written to"
+        )
 
 
 def set_environment(folder: str) -> None:
-    """Have jobs find the package in a folder, wherever results go, and run one thread each.
-
-    Processes are the workflow's; a BLAS that starts threads of its own only slows the jobs beside it.
-    """
+    """Have jobs find the package in a folder, wherever results go, and run one thread each."""
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     for name in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
@@ -122,14 +118,9 @@ def set_environment(folder: str) -> None:
 class Flow:
     """The outline of a profile, with the paths and words that the rules need.
 
-    Raises InputError for a bad configuration, or an unknown claim among the targets. Raises ResultsInUse if the outline
-    is stale while another run works on the same results.
-
-    Parameters
-    ----------
-    config : mapping, Snakemake's ``config``
-    arguments : sequence of str, of the command line: in a target ``claims/...`` among them ``_`` may stand for ``.``
-    main : bool, whether this is the process that the user started; jobs on a cluster take the outline as it is
+    Raises InputError for a bad configuration, or an unknown claim among the targets, and ResultsInUse if the outline
+    is stale while another run works on the same results. In a target ``claims/...`` ``_`` may stand for ``.``. Only the
+    ``main`` process, which the user started, makes the outline anew: jobs on a cluster take it as it is.
     """
 
     def __init__(self, config: Plain, arguments: Sequence[str], main: bool = True) -> None:
@@ -144,16 +135,13 @@ class Flow:
 
             known = make_outline(self.files, checked, config_overrides(checked))
         self.outline = known
-        self.options = f"--profile {self.profile}" + "".join(
-            f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ())
-        )
+        plugins = (f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ()))
+        self.options = f"--profile {self.profile}{''.join(plugins)}"
         self.targets = dict(self._targets(arguments))
         PREDICTED.update(self._predicted())
 
     def __getitem__(self, id: str) -> Outlined:
-        """Return a claim or leaderboard of the outline."""
-        known = self.outline
-        return known.boards[id] if id in known.boards else known.claims[id]
+        return {**self.outline.claims, **self.outline.boards}[id]
 
     def _targets(self, arguments: Sequence[str]) -> Iterator[tuple[str, tuple[str, list[Path]]]]:
         """Each target that is no file, with what it is and the files that it stands for."""
@@ -172,28 +160,18 @@ class Flow:
         for word in (argument for argument in arguments if argument.startswith("claims/")):
             text = word.removeprefix("claims/")
             if text not in claims and text not in papers:
-                id = self._find(text)
+                id = find_claim_id(text, claims)
                 yield word, (claims[id].title, self.made([id]))
-
-    def _find(self, text: str) -> str:
-        """Find the claim of a target: ``_`` may stand for ``.``, and ``/`` for the first dot."""
-        wanted = text.replace("/", ".", 1).replace("_", ".")
-        for id in self.outline.claims:
-            if id.replace("_", ".") == wanted:
-                return id
-        allowed = nearest(text, self.outline.claims, "dpsco list claims")
-        raise InputError("claim", text, allowed, f"profile {self.profile}")
 
     @property
     def verdicts(self) -> list[Path]:
-        """Verdict files of all claims."""
         return [self.files.verdicts(id) for id in self.outline.claims]
 
     def made(self, ids: Iterable[str]) -> list[Path]:
         """Verdicts or standings, and figures, of claims or leaderboards."""
-        ids = list(ids)
-        verdicts = [self.files.standings(id) if id in self.outline.boards else self.files.verdicts(id) for id in ids]
-        return [*verdicts, *(self.files.figure(id) for id in ids)]
+        ids, boards = list(ids), self.outline.boards
+        verdicts = [self.files.standings(id) if id in boards else self.files.verdicts(id) for id in ids]
+        return [*verdicts, *map(self.files.figure, ids)]
 
     @property
     def chapters(self) -> list[Path]:
@@ -203,8 +181,7 @@ class Flow:
     @property
     def recorded(self) -> list[Path]:
         """The recorded verdicts of this profile, if there are any."""
-        found = (folder / "recorded" / f"{self.profile}.json" for folder in shared("workflows"))
-        return [path for path in found if path.is_file()]
+        return [path for folder in shared("workflows") for path in folder.glob(f"recorded/{self.profile}.json")]
 
     def measured(self, wildcards: Any) -> list[Path]:
         """Return what a claim or leaderboard still has to run beside jobs of their own."""

@@ -83,7 +83,6 @@ def test_ledger_of_wang2017_has_all_sixteen():
 REFUSED_COMMANDS = {"wang2017.E4": "theta = 0.05: must be", "zhang2022.E13": "norm = inf: must be p in (1, 2]"}
 """Errata whose command is meant to be refused, with what the refusal says; all others exit with 0."""
 ERRATA = [entry for paper in errata_papers() for entry in load_errata(paper) if entry.command]
-BY_DAY = rest_at_night(ERRATA, *range(0, len(ERRATA), 3))
 
 
 @pytest.mark.parametrize(

@@ -65,11 +65,11 @@ def begin(*arguments, **keys):
 
 
 BEGINS = {
-    "audit": "dpsco_bench.audit.auditor.audit_cell",
+    "audit": "dpsco_bench.cli.verbs.audit.audit_cell",
     "check": "dpsco_bench.audit.contract.calibrate_cell",
-    "choose": "dpsco_bench.leaderboard.choose.choose_at",
-    "run": "dpsco_bench.cli.verbs.run._run",
-    "run -m": "dpsco_bench.cli.verbs.run._sweep",
+    "choose": "dpsco_bench.cli.verbs.choose.choose_at",
+    "run": "dpsco_bench.cli.sweeps.run_request",
+    "run -m": "dpsco_bench.cli.sweeps.run_sweep",
 }
 """Where the work of a verb begins."""
 

@@ -42,20 +42,20 @@ def test_threads_of_matrix_products_are_one_before_a_verb_is_loaded(dpsco, monke
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="this system has no /dev/full")
-@pytest.mark.parametrize(
-    ("unbuffered", "named"), [("", "file = 'the output': must"), ("1", "a file, or the output, must")]
-)
-def test_output_on_a_full_disk_is_one_line(unbuffered, named):
-    """Output that waits in its buffer for the end is known to be what failed."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_on_a_full_disk_is_one_line(unbuffered):
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "dpsco_bench", "--version"]
         environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment)
-    assert done.stderr == f"dpsco: {named} be one that can be read or written here (No space left on device)\n"
+    assert (
+        done.stderr
+        == "dpsco: a file, or the output, must be one that can be read or written here (No space left on device)\n"
+    )
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize("name", ["list", "show", "account", "run", "claim", "compare", "data"])
+@pytest.mark.parametrize("name", ["list", "show", "account", "run", "data"])
 def test_a_verb_imports_nothing_heavy_until_it_runs(name):
     heavy = ["numpy", "scipy", "pyarrow", "hydra", "matplotlib", "dp_accounting", "snakemake"]
     code = (
@@ -76,17 +76,6 @@ def test_a_list_of_files_loads_no_more_than_numpy(what):
     )
     subprocess.run([sys.executable, "-c", code], capture_output=True)  # makes what is kept beside the files
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr.strip() == "[]"
-
-
-def test_names_in_another_script_are_read_or_refused_in_one_line(tmp_path):
-    plain = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
-    for utf8, told in (
-        ("1", "'\u30c7'"),
-        ("0", "'\\udce3\\udc83\\udc87': must be text in the locale's encoding"),
-    ):
-        command, environment = [sys.executable, "-m", "dpsco_bench", "show", "\u30c7"], {**plain, "PYTHONUTF8": utf8}
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
-        assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and told in done.stderr.decode()
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (MemoryError("160 GiB"), 2)])

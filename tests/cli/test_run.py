@@ -120,8 +120,8 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
 
 def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
     small = ("d=2", "replicates=2", "steps=3")
-    assert dpsco("run", *small, "n=32", "hydra.run.dir=one/${now:%d}").code == 0
-    (alone,) = tmp_path.glob("one/[0-9][0-9]/*.parquet")
+    assert dpsco("run", *small, "n=32", "hydra.run.dir=one").code == 0
+    (alone,) = tmp_path.glob("one/*.parquet")
     outcome = dpsco("run", "-m", *small, "n=32,64", "hydra.sweep.dir='it\\'s here'")
     assert outcome.code == 0, outcome.err
     folder = tmp_path / "it's here"

@@ -78,9 +78,9 @@ def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
     monkeypatch.setattr(board, "board_ids", list)
     file = written()
-    stamp = planning.plan_stamp("smoke", [f"boards=[{file}]"])
+    stamp = planning.plan_stamp("smoke", planning.plan_settings("smoke", [f"boards=[{file}]"]))
     plan = planning.make_plan("smoke", [f"boards=[{file}]"])
     assert [entry.id for entry in plan.boards] == ["leaderboard.mine"]
     assert [len(job.cells) for job in plan.boards[0].jobs] == [1]
     written(delta=1e-5)
-    assert planning.plan_stamp("smoke", [f"boards=[{file}]"]) != stamp
+    assert planning.plan_stamp("smoke", planning.plan_settings("smoke", [f"boards=[{file}]"])) != stamp

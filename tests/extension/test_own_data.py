@@ -87,17 +87,17 @@ def test_another_content_is_another_run(dpsco):
 
 
 def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
-    from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.claims.compose import claim_plan, plan_settings
     from dpsco_bench.cli.verbs.plan import plan_stamp
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.calibration import calibrate_job
 
     Path("c.yaml").write_text(CLAIM)
     settings = ["claims=[c.yaml]"]
-    stamp, entry = plan_stamp("smoke", settings), claim_plan("mine.people", "smoke", settings)
+    stamp, entry = plan_stamp("smoke", plan_settings("smoke", settings)), claim_plan("mine.people", "smoke", settings)
     assert [cell.n for cell in entry.jobs[0].cells] == [200, 200]
     write(np.eye(3).repeat(70, axis=0), np.linspace(0, 1, 210))
-    assert plan_stamp("smoke", settings) != stamp
+    assert plan_stamp("smoke", plan_settings("smoke", settings)) != stamp
     with pytest.raises(InputError, match="^sha256 of people.csv = .*, as planned$"):
         calibrate_job(entry.jobs[0])
     again = claim_plan("mine.people", "smoke", ["claims=[c.yaml]"])

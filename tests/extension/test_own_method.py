@@ -90,19 +90,20 @@ def test_reported(dpsco, monkeypatch):
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
+    from dpsco_bench.claims.compose import plan_settings
     from dpsco_bench.cli.verbs.plan import plan_stamp
 
-    overrides = [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"]
+    settings = plan_settings("smoke", [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"])
     beside = Path(METHOD).with_name("beside.py")
     beside.write_text("STEP = 1\n")
     Path(METHOD).write_text("import beside\n" + Path(METHOD).read_text())
     monkeypatch.syspath_prepend(beside.parent.resolve())
-    before = plan_stamp("smoke", overrides)
-    assert plan_stamp("smoke", overrides) == before
+    before = plan_stamp("smoke", settings)
+    assert plan_stamp("smoke", settings) == before
     for path in (METHOD, CLAIM, beside):
-        before = plan_stamp("smoke", overrides)
+        before = plan_stamp("smoke", settings)
         Path(path).write_text(Path(path).read_text() + "\n# edited\n")
-        assert plan_stamp("smoke", overrides) != before
+        assert plan_stamp("smoke", settings) != before
     sys.modules.pop("beside")
 
 

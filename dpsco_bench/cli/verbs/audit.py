@@ -6,11 +6,11 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
+from dpsco_bench.audit.auditor import INSTANCES, AuditResult, audit_cell, make_audit_cell
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import bounded, labelled, number, print_json
-from dpsco_bench.execution.progress import Pace, duration
+from dpsco_bench.cli.output import answer, bounded, labelled, number, say
+from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.privacy.ledger import OF
 
 SUMMARY = "empirical lower bound on epsilon from runs on neighbouring data sets"
@@ -43,23 +43,16 @@ class AuditPace(Pace):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_checked_algorithm(parser, "n=... epsilon=... and any other key")
     parser.add_argument("--runs", help="runs per data set (default: 5,000 to 100,000, fewer for longer runs)")
     parser.add_argument("--confidence", default="0.95", help="joint confidence of the bound (default 0.95)")
-    parser.add_argument(
-        "--statistic",
-        help="transcript (everything released) or output (the final output only, on the instance that tells most)",
-    )
+    kinds = "transcript (everything released) or output (the final output only, on the instance that tells most)"
+    parser.add_argument("--statistic", help=kinds)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Audit and print the outcome; whatever the verdict, the exit code is 0."""
     import numpy as np
-
-    from dpsco_bench.audit.auditor import INSTANCES, audit_cell, make_audit_cell
-    from dpsco_bench.cli.claiming import say
-    from dpsco_bench.execution.progress import shown
 
     algorithm, calibration, keys = checked_algorithm(args)
     problem = keys.pop("problem", None)
@@ -78,25 +71,17 @@ def execute(args: argparse.Namespace) -> int:
             progress=pace.progress,
             searched=() if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys},
         )
-    if args.json:
-        print_json(result.to_json())
-    else:
-        print("\n".join(screen(result)))
-    return 0
+    return answer(args.json, result, screen(result))
 
 
-def _level(result: Any) -> str:
-    kept = "" if result.mu_lower <= result.mu_charged else ": what is charged is refuted"
-    return f"mu {bounded(result.mu_lower, 'lower')}, charged {number(result.mu_charged)}{kept}"
-
-
-def screen(result: Any) -> Iterator[str]:
-    """Print the verdict, and what it rests on."""
+def screen(result: AuditResult) -> Iterator[str]:
     yield (
         f"{result.algorithm}, calibration {result.calibration}: {result.verdict} "
         f"(epsilon {bounded(result.epsilon_lower, 'lower')}, claimed {number(result.epsilon_claimed)})"
     )
     bound = result.bound
+    kept = "" if result.mu_lower <= result.mu_charged else ": what is charged is refuted"
+    level = f"mu {bounded(result.mu_lower, 'lower')}, charged {number(result.mu_charged)}{kept}"
     facts = {
         "bound": OF[result.of],
         "delta": number(result.delta),
@@ -107,7 +92,7 @@ def screen(result: Any) -> Iterator[str]:
         "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
         "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
         f"<= {number(bound.false_alarm_high)} on the other ({bound.direction})",
-        **({} if math.isnan(result.mu_charged) else {"Gaussian DP": _level(result)}),
+        **({} if math.isnan(result.mu_charged) else {"Gaussian DP": level}),
         "accountant": f"epsilon {bounded(result.epsilon_real, result.epsilon_real_kind) or '-'}",
     }
     yield from (labelled(label, text) for label, text in facts.items())

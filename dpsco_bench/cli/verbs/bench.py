@@ -31,7 +31,6 @@ _HEADS |= {"peer": "against", "ours_ns": "ours ns", "peer_ns": "peer ns", "outco
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="goals to measure, e.g. G1 G6")
     parser.add_argument("--gpu", action="store_true", help="measure the card: G8, and where it overtakes one core")
     parser.add_argument("--quick", action="store_true", help="shorter samples: a look, not figures to quote")
@@ -49,7 +48,6 @@ def execute(args: argparse.Namespace) -> int:
     measured = suite.run_card(args.quick) if args.gpu else suite.run_suite(args.only, args.quick)
     about = suite.environment(args.gpu)
     rows: list[Row] = []
-    told: set[str] = set()
     if not args.json:
         print("\n".join([*_machine(about), "", _LINE.format(**_HEADS)]), flush=True)
     for row in measured:
@@ -57,13 +55,12 @@ def execute(args: argparse.Namespace) -> int:
         if args.out:
             write_atomic(args.out, dumps_pretty(_placed(rows, about)))
         if not args.json:
-            heading = [f"{row.id}: {suite.title(row.id)}"] if row.id not in told else []
-            told.add(row.id)
+            heading = [f"{row.id}: {suite.title(row.id)}"] * (row.id not in {one.id for one in rows[:-1]})
             print("\n".join([*heading, line(row)]), flush=True)
-    if args.gpu and not args.json:
-        print("\n" + labelled("crossover", card.crossing([row for row in rows if isinstance(row, card.CardRow)])))
     if args.json:
         print_json(_placed(rows, about))
+    elif args.gpu:
+        print("\n" + labelled("crossover", card.crossing([row for row in rows if isinstance(row, card.CardRow)])))
     return 0
 
 

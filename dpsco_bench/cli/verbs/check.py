@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import labelled, print_json
+from dpsco_bench.cli.output import answer, labelled
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
 EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,
@@ -16,7 +16,6 @@ WORDS = {True: "ok", False: "FAIL", None: "-"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_checked_algorithm(parser, "problem=... n=... and any other key")
 
 
@@ -27,9 +26,6 @@ def execute(args: argparse.Namespace) -> int:
     algorithm, calibration, keys = checked_algorithm(args)
     problem = str(keys.pop("problem", "ridge_logistic"))
     findings = check_algorithm(algorithm, problem, calibration, seed=parse_value(args.seed), **keys)
-    if args.json:
-        print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            print(labelled(WORDS[finding.passed], f"{finding.check} ({finding.detail})", 6))
+    lines = (labelled(WORDS[one.passed], f"{one.check} ({one.detail})", 6) for one in findings)
+    answer(args.json, [asdict(finding) for finding in findings], lines)
     return int(any(finding.passed is False for finding in findings))

@@ -6,21 +6,30 @@ import argparse
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.algorithms.registry import ALGORITHMS
+from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.plan import BoardEntry, Settings
+from dpsco_bench.cli.claiming import SETTINGS, check_settings
+from dpsco_bench.cli.options import add_shared, parse_keys
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, numbers, print_json, say, table
+from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.sweeps import set_damaged_aside
 from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.progress import Pace, duration
+from dpsco_bench.execution.results import check_writable, write_table
+from dpsco_bench.jsonio import check_figure
+from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest, choose_at, make_point, twin_of
+from dpsco_bench.leaderboard.race import so_far
+from dpsco_bench.leaderboard.standings import Unrun
 from dpsco_bench.privacy.ledger import OF, OUTPUT, ROUNDING, STATUS_WORDS
-
-if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import BoardEntry, Settings
-    from dpsco_bench.execution.job_results import Measured
-    from dpsco_bench.execution.jobs import Job
-    from dpsco_bench.execution.progress import Pace
-    from dpsco_bench.leaderboard.choose import Choice, Chosen, Contest
-    from dpsco_bench.leaderboard.standings import Unrun
+from dpsco_bench.problems.registry import get_problem, problem_class
 
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-5 replicates=16 data_sets=1, options and constants of the problem, and
@@ -45,25 +54,21 @@ STATUSES = {
 }
 """Statuses of methods without a risk, in the order in which they are told, and what stands before the reason."""
 COLUMNS = (
-    Heading("method", "method"),
-    Heading("risk", "risk", numeric=True),
-    Heading("ci", "+- (95 %)", numeric=True),
+    Heading("method"),
+    *numbers("risk", ci="+- (95 %)"),
     *HELD_OUT,
     Heading("says", ""),
-    Heading("privacy", "privacy"),
-    Heading("gradients", "gradients", numeric=True),
-    Heading("seconds", "seconds", numeric=True),
+    Heading("privacy"),
+    *numbers("gradients", "seconds"),
 )
 _LONG = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
 """A number with more digits than a reader wants."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("keys", nargs="*", metavar="KEY=VALUE", help="the problem and the point, and settings")
-    parser.add_argument(
-        "--limit", type=float, default=90.0, metavar="SECONDS", help="of one core for all methods (default: 90)"
-    )
+    limit = "of one core for all methods (default: 90)"
+    parser.add_argument("--limit", type=float, default=90.0, metavar="SECONDS", help=limit)
     parser.add_argument("--cores", type=int, metavar="N", help="processes at a time (default: 2)")
     parser.add_argument("--out", metavar="FILE", help="Parquet file (default: results/choose/<digest>.parquet)")
     parser.add_argument("--twin", action="store_true", help="synthetic records of the shape of one's own data instead")
@@ -72,10 +77,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the point, run what fits, rank it, and write rows and figure."""
-    from dpsco_bench.cli.claiming import say
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.leaderboard.choose import choose_at
-
     if args.cores is not None and args.cores < 1:
         raise InputError("--cores", args.cores, "an integer >= 1")
     if args.out is not None:
@@ -83,7 +84,8 @@ def execute(args: argparse.Namespace) -> int:
     point, settings = asked_point(args.keys, args.plugin, args.twin)
     _say_what_is_clipped(point)
     measured = Layout("").measured
-    with Watched(measured, args.limit) as shown:
+    shown = Watched(measured, args.limit)
+    with shown.live or nullcontext():
         found = choose_at(point, settings, measured, args.limit, args.cores, shown.tell, shown.begin, shown.made)
     files = _write(found, args.out)
     if args.json:
@@ -107,58 +109,38 @@ class Watched:
         self.measured, self.limit, self.last, self.pace = measured, limit, 0.0, ""
         self.risks: dict[str, tuple[float, float, int]] = {}
 
-    def __enter__(self) -> Watched:
-        if self.live:
-            self.live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.live:
-            self.live.stop()
-
     def begin(self, entry: BoardEntry) -> None:
-        """Say how much work there is."""
-        from dpsco_bench.cli.claiming import say
-        from dpsco_bench.execution.progress import duration
-
         count = sum(job.calibration != "none" for job in entry.jobs)
         seconds = sum(sum(job.seconds) for job in entry.jobs)
         say(f"{count} methods, about {duration(seconds)} of work (limit {duration(self.limit)} on one core)")
 
     def made(self, job: Job) -> None:
         """Show the risk of a method so far; in lines only the first one."""
-        from dpsco_bench.cli.claiming import say
-        from dpsco_bench.leaderboard.race import so_far
-
         if job.calibration == "none" or (job.part in self.risks and not self.live):
             return
         if (found := so_far(job, self.measured)) is None:
             return
         self.risks[job.part] = risk, half, count = found
-        if self.live:
-            self._refresh()
-        else:
+        if not self._refresh():
             say(f"{job.part}: risk {number(risk, 3)} +- {number(half, 2)} after {count} of {job.replicates} replicates")
 
     def tell(self, pace: Pace) -> None:
-        """Show how much is done."""
-        from dpsco_bench.cli.claiming import say
-
         self.pace = str(pace)
-        if self.live:
-            self._refresh()
-        elif pace.done < pace.all and time.monotonic() - self.last >= SPACING:
+        if not self._refresh() and pace.done < pace.all and time.monotonic() - self.last >= SPACING:
             self.last = time.monotonic()
             say(self.pace)
 
-    def _refresh(self) -> None:
+    def _refresh(self) -> bool:
+        """Show the table anew; False where there is no terminal for it."""
         from rich.table import Table
 
+        if not self.live:
+            return False
         rows = Table("method", "risk", "+- (95 %)", "replicates", box=None, caption=self.pace)
         for name, (risk, half, count) in sorted(self.risks.items(), key=lambda item: item[1]):
             rows.add_row(name, number(risk, 3), number(half, 2), str(count))
-        if self.live:
-            self.live.update(rows, refresh=True)
+        self.live.update(rows, refresh=True)
+        return True
 
 
 def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: bool = False) -> tuple[Contest, Settings]:
@@ -166,12 +148,6 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
     Raises InputError for an unknown key, or a value out of range.
     """
-    from dpsco_bench.claims.compose import plan_settings
-    from dpsco_bench.cli.claiming import SETTINGS, check_settings
-    from dpsco_bench.cli.options import parse_keys
-    from dpsco_bench.cli.overrides import extended
-    from dpsco_bench.leaderboard.choose import make_point, twin_of
-
     kept = SETTINGS.keys() - {"claims", "boards"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
@@ -181,9 +157,6 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
 def _say_what_is_clipped(point: Contest) -> None:
     """Warn if the clip shortens most rows of the user's file."""
-    from dpsco_bench.cli.claiming import say
-    from dpsco_bench.problems.registry import get_problem, problem_class
-
     clip = point.options.get("clip")
     if not problem_class(point.problem).file_options or not clip or point.options.get("scale"):
         return
@@ -195,32 +168,22 @@ def _say_what_is_clipped(point: Contest) -> None:
 
 
 def _write(found: Choice, out: str | None) -> dict[str, Path]:
-    """Write the rows, and a figure beside them."""
-    from dpsco_bench.cli.sweeps import set_damaged_aside
-    from dpsco_bench.execution.results import write_table
     from dpsco_bench.leaderboard.phases import write_choice
 
     rows = Path(out) if out else RESULTS / f"{found.key}.parquet"
     if not out:
         set_damaged_aside(rows)
-    _check_files(rows, figure=bool(out))
+        check_writable("--out", rows)
     write_table(found.rows, rows)
     return {"rows": rows, "figure": write_choice(found, rows.with_suffix(".svg"))}
 
 
-def _check_files(rows: Path, figure: bool = True) -> None:
-    """Refuse a place where rows, or the figure beside them, would replace another file.
-
-    Below ``results`` all figures are those of this program, older ones without their mark too.
-    """
-    from dpsco_bench.execution.results import check_writable
-    from dpsco_bench.jsonio import check_figure
-
+def _check_files(rows: Path) -> None:
+    """Refuse a place where rows, or the figure beside them, would replace another file."""
     if rows.suffix not in ENDINGS:
         raise InputError("--out", str(rows), f"a file ending in {' or '.join(ENDINGS)}; the figure beside it is .svg")
     check_writable("--out", rows)
-    if figure:
-        check_figure("--out", rows.with_suffix(".svg"))
+    check_figure("--out", rows.with_suffix(".svg"))
 
 
 def printed(found: Choice) -> str:
@@ -289,18 +252,10 @@ def not_run(refused: Sequence[Unrun]) -> Iterator[str]:
 
 
 def _notes(found: Choice) -> Iterator[str]:
-    """Tell what a reader has to know."""
-    from dpsco_bench.algorithms.registry import ALGORITHMS
-    from dpsco_bench.problems.registry import problem_class
-
     point, cls = found.point, problem_class(found.point.problem)
     if not cls.draws_per_replicate:
-        sets, one = point.data_sets, point.data_sets == 1
-        data = (
-            "this one data set: they speak of the noise alone"
-            if one
-            else f"{sets} data sets: they speak of data and noise"
-        )
+        data = f"{point.data_sets} data sets: they speak of data and noise"
+        data = "this one data set: they speak of the noise alone" if point.data_sets == 1 else data
         count = int(max(found.rows["replicate"].to_pylist())) + 1
         yield f"Intervals are of {count} replicates on {data}."
     if point.delta >= 1 / point.n:

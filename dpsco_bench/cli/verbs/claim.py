@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from dpsco_bench.analysis.answer import told
+from dpsco_bench.analysis.stages import staged
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
+from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.cli.options import add_shared
 from dpsco_bench.cli.output import labelled, print_json
-
-if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import ClaimEntry
+from dpsco_bench.cli.verbs.gate import answers_text, recorded_rows, verdict_table
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.results import check_writable
+from dpsco_bench.registry import say_once
 
 SUMMARY = "run claims end to end and print their verdicts"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true stages=true data.root=data
@@ -23,28 +28,15 @@ A claim that does not hold is a result: the exit code is 0 whatever the verdict.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "ids",
-        nargs="+",
-        metavar="ID",
-        help="claims (`_` may stand for `.`), papers, patterns ('paper.thm*'), files, and settings key=value",
-    )
+    ids = "claims (`_` may stand for `.`), papers, patterns ('paper.thm*'), files, and settings key=value"
+    parser.add_argument("ids", nargs="+", metavar="ID", help=ids)
     add_shared(parser, "profile", "json", "plugin")
-    parser.add_argument(
-        "--figures", type=Path, metavar="FOLDER", help="draw each claim into this folder, as SVG and PDF"
-    )
+    drawn = "draw each claim into this folder, as SVG and PDF"
+    parser.add_argument("--figures", type=Path, metavar="FOLDER", help=drawn)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Plan all claims first, then run and judge them one by one."""
-    from dpsco_bench.analysis.stages import staged
-    from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
-    from dpsco_bench.cli.claiming import asked_claims, run_claim
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.results import check_writable
-    from dpsco_bench.registry import say_once
-
     check_profile(args.profile)
     if args.figures:
         check_writable("--figures", args.figures / "figure.svg")
@@ -62,15 +54,11 @@ def execute(args: argparse.Namespace) -> int:
         rows += found
         drawn += _drawn(entry, found, args) if args.figures and found else []
     if args.json:
-        from dpsco_bench.analysis.answer import told
-        from dpsco_bench.cli.verbs.gate import recorded_rows
-
         print_json(told(rows, recorded_rows(args.profile)))
     else:
         _print(rows)
         for id in dict.fromkeys(row.id for row in rows):
-            others = left_out(id, args.profile, settings)
-            if others:
+            if others := left_out(id, args.profile, settings):
                 print(labelled(f"{id}:", f"profile {args.profile} has no values for {', '.join(others)}", 2 + len(id)))
         for path in drawn:
             print(f"figure: {path}")
@@ -78,8 +66,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> list[Path]:
-    """Draw the figures of a claim that was just judged."""
-    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
@@ -89,8 +75,6 @@ def _drawn(entry: ClaimEntry, rows: list[Verdict], args: argparse.Namespace) -> 
 
 def _print(rows: list[Verdict]) -> None:
     """Print the answers of each claim, its rows, and every row's reasons."""
-    from dpsco_bench.cli.verbs.gate import answers_text, recorded_rows, verdict_table
-
     (profile,) = {row.profile for row in rows}
     print(answers_text(rows, recorded_rows(profile)) + "\n")
     print(verdict_table(rows, privacy=True))

@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dpsco_bench.analysis.record import RowDifference
+from dpsco_bench.analysis.record import RowDifference, compare, merge, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.compose import check_profile
+from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, print_json, table
-
-if TYPE_CHECKING:
-    from dpsco_bench.execution.job_results import Measured
-    from dpsco_bench.execution.jobs import Job
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.predict import Seconds
+from dpsco_bench.cli.output import Heading, answer, table
+from dpsco_bench.cli.verbs import gate
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
+from dpsco_bench.leaderboard.race import raced_plan
+from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (
@@ -36,50 +38,32 @@ _COLUMNS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile", "json")
     parser.add_argument("--record", action="store_true", help="record verdicts and times of the last run")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print every verdict beside the recorded one."""
-    from dpsco_bench.analysis.record import compare, merge, read_record, record
-    from dpsco_bench.claims.compose import check_profile
-    from dpsco_bench.claims.plan import read_plan
-    from dpsco_bench.cli.verbs.gate import planned_claims, recorded_path, recorded_seconds_path, unjudged
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.execution.predict import read_seconds, record_seconds
-    from dpsco_bench.leaderboard.race import raced_plan
-
-    files = Layout(check_profile(args.profile))
-    fresh = last_verdicts(files)
-    path = recorded_path(args.profile)
+    files, path = Layout(check_profile(args.profile)), gate.recorded_path(args.profile)
+    fresh, known = last_verdicts(files), read_record(path)
     jobs = [*raced_plan(read_plan(files.plan), files.measured).jobs()] if files.plan.is_file() else []
-    times = late(read_seconds(recorded_seconds_path(args.profile)), jobs, files.measured)
+    times = late(read_seconds(gate.recorded_seconds_path(args.profile)), jobs, files.measured)
     claims = {row.id for row in fresh}
-    rows = compare([row for row in read_record(path) if row.id in claims], fresh, claims, times)
+    rows = compare([row for row in known if row.id in claims], fresh, claims, times)
     if args.record:
-        record(path, merge(read_record(path), fresh))
+        record(path, merge(known, fresh))
         if jobs:
-            record_seconds(recorded_seconds_path(args.profile), jobs, files.measured)
+            record_seconds(gate.recorded_seconds_path(args.profile), jobs, files.measured)
     boards = compare_boards(files, args.record)
-    if args.json:
-        print_json(rows)
-    else:
-        print(table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows]))
-        print(f"\n{_conclusion(rows, path if args.record else None)}")
-        print(boards, end="\n" if boards else "")
-        if files.plan.is_file() and (lost := unjudged(args.profile, planned_claims(files), fresh)):
-            print(lost)
+    lost = gate.unjudged(args.profile, gate.planned_claims(files), fresh) if files.plan.is_file() else ""
+    shown = table(_COLUMNS, [{**asdict(row), "what": row.remark} for row in rows])
+    told = f"recorded in {path}" if args.record else _conclusion(rows)
+    answer(args.json, rows, filter(None, [shown + "\n", told, boards, lost]))
     return int(not args.record and any(row.fails for row in rows))
 
 
 def compare_boards(files: Layout, record: bool) -> str:
     """Lines on the leaderboards of the last run beside the recorded ones; with ``record`` they are recorded."""
-    from dpsco_bench.cli.verbs.gate import recorded_path
-    from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
-
-    path = recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
+    path = gate.recorded_path(files.profile).with_name("boards") / f"{files.profile}.json"
     found, points, lines = read_boards(path), 0, []
     for file in sorted(files.standings("*").parent.glob("*.json")):
         ranked = RankedBoard.read(file)
@@ -97,15 +81,9 @@ def last_verdicts(files: Layout) -> list[Verdict]:
 
     Raises InputError if there are none.
     """
-    from dpsco_bench.cli.verbs.gate import read_verdicts, verdicts_in
-    from dpsco_bench.errors import InputError
-
     folder = files.verdicts("*").parent
-    if files.plan.is_file():
-        rows = read_verdicts(files)
-    else:
-        paths = sorted(folder.glob("*.json"))
-        rows = [row for path in paths for row in verdicts_in(files, path.stem)]
+    kept = (row for path in sorted(folder.glob("*.json")) for row in gate.verdicts_in(files, path.stem))
+    rows = gate.read_verdicts(files) if files.plan.is_file() else list(kept)
     if not rows:
         raise InputError("verdicts", folder, f"written by a run: make replicate PROFILE={files.profile}")
     return rows
@@ -113,15 +91,11 @@ def last_verdicts(files: Layout) -> list[Verdict]:
 
 def late(recorded: Seconds, jobs: Sequence[Job], measured: Measured) -> dict[tuple[str, str], str]:
     """(claim, job) -> what it took, for the jobs that took beyond twice the recorded time."""
-    from dpsco_bench.execution.predict import slower
-
     found = {(job.claim, job.name): slower(recorded, job, measured) for job in jobs}
     return {place: text for place, text in found.items() if text}
 
 
-def _conclusion(rows: list[RowDifference], recorded: Path | None) -> str:
-    if recorded is not None:
-        return f"recorded in {recorded}"
+def _conclusion(rows: list[RowDifference]) -> str:
     changed, new = sum(row.fails for row in rows), sum(row.what == "new" for row in rows)
     said = [f"{changed} of {len(rows)} verdicts changed"]
     said += [f"{new} not recorded (--record records them)"] * bool(new)

@@ -5,34 +5,27 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_shared, load_plugin_files
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import answer
+from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "figure of a claim or leaderboard, or of all audits, of the last run, as SVG and PDF"
 EPILOG = "A claim with nothing to draw gets a small figure that states its verdicts in words."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("id", help="claim or leaderboard, or audits: all of them in one")
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: figures/PROFILE)")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write the figures."""
-    from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.audits import NAME as AUDITS
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
     layout = Layout(check_profile(args.profile))
-    load_plugin_files(args.plugin)
     inputs = read_inputs(layout, only="" if args.id == AUDITS else args.id)
     files = write_figures(inputs, args.id, args.out or layout.figures)
-    if args.json:
-        print_json(files)
-    else:
-        print("\n".join(map(str, files)))
-    return 0
+    return answer(args.json, files, map(str, files))

@@ -8,14 +8,18 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of
+from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
 from dpsco_bench.analysis.judged import read_judged
+from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_record
 from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.claims.plan import read_plan
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, table
+from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir
@@ -26,19 +30,15 @@ if TYPE_CHECKING:
 SUMMARY = "print the verdict table and compare it with the recorded verdicts"
 EPILOG = "A claim that does not hold is a result. Exit code 1 only where a verdict is not the recorded one."
 MOST_NAMES = 8
-"""Claims that a line names, and those that a line of one paper does."""
-
-
+"""Claims that a line names."""
 ASKED = ("printed", "noise", "private")
 PAPERS = (
-    Heading("paper", "paper"),
-    *(Heading(key, QUESTIONS[key].lower(), numeric=True) for key in ASKED),
-    Heading("others", "other claims", numeric=True),
+    Heading("paper"),
+    *numbers(**{key: QUESTIONS[key].lower() for key in ASKED}, others="other claims"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="ids (default: all of the profile)")
     add_shared(parser, "profile")
     parser.add_argument("--out", type=Path, help="file for the table, written only if nothing fails")
@@ -48,47 +48,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the table and the differences; 1 if a verdict changed."""
-    from dpsco_bench.claims.catalogue import find_claim_id
-    from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.cli.output import print_json
-
     files = Layout(check_profile(args.profile))
     claims = [find_claim_id(text, planned_claims(files)) for text in args.claims] or None
     rows = read_verdicts(files, claims)
+    found = differences(args.profile, rows)
+    failed = any(difference.fails for difference in found)
     if args.json:
-        from dpsco_bench.analysis.answer import told
-
         print_json(told(rows, recorded_rows(args.profile)))
-        return int(any(difference.fails for difference in differences(args.profile, rows)))
+        return int(failed)
     if args.brief:
-        recorded = recorded_path(files.profile).is_file()
-        print("\n" + closing(files, rows, differences(files.profile, rows), recorded), flush=True)
+        print("\n" + closing(files, rows, found), flush=True)
         return 0
-    text, failed = summary(files, rows, claims)
-    if args.out is None:
-        print(text)
-    elif not failed:
-        write_atomic(args.out, text + "\n")
+    if args.out is None or not failed:
+        text = summary(files, rows, found, planned_claims(files) if claims is None else claims)
+        print(text) if args.out is None else write_atomic(args.out, text + "\n")
     else:
-        print("\n".join(line for line in text.splitlines() if line.startswith("FAIL")), file=sys.stderr)
+        print("\n".join(str(difference) for difference in found if difference.fails), file=sys.stderr)
     return int(failed)
 
 
 def planned_claims(files: Layout) -> list[str]:
     """Ids of the claims of a profile's plan, in its order."""
-    from dpsco_bench.claims.plan import read_plan
-
     return [entry.id for entry in read_plan(files.plan).claims]
 
 
 def read_verdicts(files: Layout, claims: Collection[str] | None = None) -> list[Verdict]:
-    """Verdict rows in the order of the plan; claims without a verdict file are left out.
-
-    Parameters
-    ----------
-    files : Layout, of the profile
-    claims : collection of str, optional, ids; all of the plan by default
-    """
+    """Verdict rows of some claims, by default all, in the order of the plan; those without a verdict file have none."""
     wanted = [id for id in planned_claims(files) if claims is None or id in claims]
     return [row for id in wanted for row in verdicts_in(files, id)]
 
@@ -99,96 +84,61 @@ def verdicts_in(files: Layout, claim: str) -> list[Verdict]:
     return list(found.verdicts) if found else []
 
 
-def differences(profile: str, rows: Sequence[Verdict]) -> list[Any]:
+def differences(profile: str, rows: Sequence[Verdict]) -> list[RowDifference]:
     """Differences between these verdicts and the recorded ones of their claims; none where nothing is recorded."""
-    from dpsco_bench.analysis.record import SAME, compare, read_record
-
-    recorded = read_record(recorded_path(profile))
-    claims = {row.id for row in rows}
+    recorded, claims = recorded_rows(profile), {row.id for row in rows}
     found = compare([row for row in recorded if row.id in claims], rows, claims) if recorded else []
     return [row for row in found if row.what != SAME]
 
 
 def unjudged(profile: str, planned: Collection[str], rows: Sequence[Verdict]) -> str:
-    """Name recorded verdicts of planned claims that have none here; empty if all have.
-
-    Parameters
-    ----------
-    planned : collection of str, ids of the claims that are looked at
-    rows : sequence of Verdict, of these claims
-    """
-    from dpsco_bench.analysis.record import read_record
-
+    """Name recorded verdicts of claims that are looked at, as ``planned``, that have none here; empty if all have."""
     missing = set(planned) - {row.id for row in rows}
-    lost = [row.id for row in read_record(recorded_path(profile)) if row.id in missing]
+    lost = [row.id for row in recorded_rows(profile) if row.id in missing]
     claims = list(dict.fromkeys(lost))
-    more = f" and {len(claims) - MOST_NAMES} more" if len(claims) > MOST_NAMES else ""
-    return f"{len(lost)} recorded verdicts have none here: of {', '.join(claims[:MOST_NAMES])}{more}" if lost else ""
+    named = " ".join([", ".join(claims[:MOST_NAMES]), *_more(claims[MOST_NAMES:], "")])
+    return f"{len(lost)} recorded verdicts have none here: of {named}" if lost else ""
 
 
 def recorded_path(profile: str) -> Path:
-    """Where the verdicts of a profile are recorded."""
     return shared_dir("workflows") / "recorded" / f"{profile}.json"
 
 
 def recorded_rows(profile: str) -> list[Verdict]:
-    """Verdicts of a profile as recorded, for what a claim says of others that are not run with it."""
-    from dpsco_bench.analysis.record import read_record
-
     return read_record(recorded_path(profile))
 
 
 def recorded_seconds_path(profile: str) -> Path:
-    """Where the CPU seconds of a profile's jobs are recorded."""
     return shared_dir("workflows") / "seconds" / f"{profile}.json"
 
 
 def predictor(profile: str) -> Predictor:
     """Predict what the jobs of a profile will take, by its record."""
-    from dpsco_bench.execution.predict import Predictor, read_seconds
+    from dpsco_bench.execution.predict import Predictor, read_seconds  # loads Arrow
 
     return Predictor(read_seconds(recorded_seconds_path(profile)))
 
 
-def summary(files: Layout, rows: Sequence[Verdict], claims: Collection[str] | None = None) -> tuple[str, bool]:
-    """Print the end of a run: the verdict table, what differs from the record, and where the report is.
-
-    Parameters
-    ----------
-    files : Layout, of the profile
-    claims : collection of str, optional, ids of the claims that are looked at; by default all of the plan
-
-    Returns
-    -------
-    text : str
-    failed : bool, whether a verdict is not the recorded one
-    """
-    found = differences(files.profile, rows)
+def summary(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference], claims: Collection[str]) -> str:
+    """Print the verdict table, what differs from the record, and where the site is; ``claims`` are looked at."""
+    lost = unjudged(files.profile, claims, rows) if recorded_path(files.profile).is_file() else ""
     changed = sum(difference.fails for difference in found)
-    lines = [verdict_table(rows), *map(str, found)]
-    if not recorded_path(files.profile).is_file():
-        lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
-    else:
-        lines.append(f"{changed} of {len(rows)} verdicts changed from the recorded ones")
-        lines += filter(None, [unjudged(files.profile, planned_claims(files) if claims is None else claims, rows)])
-    if files.site.is_file():
-        lines.append(f"site: {files.site}")
-    return "\n".join(lines), bool(changed)
+    lines = [verdict_table(rows), *map(str, found), _counted(files, rows, changed), lost, _site(files)]
+    return "\n".join(filter(None, lines))
 
 
-def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], recorded: bool) -> str:
-    """Summarise a run on one screen: per paper what holds and fails, what changed, and where the site is.
+def _counted(files: Layout, rows: Sequence[Verdict], changed: int) -> str:
+    if recorded_path(files.profile).is_file():
+        return f"{changed} of {len(rows)} verdicts changed from the recorded ones"
+    return f"no verdicts are recorded for profile {files.profile}: nothing to compare with"
 
-    Parameters
-    ----------
-    files : Layout
-        Of the profile.
-    rows : sequence of Verdict
-    differences : sequence of Compared
-        From the recorded verdicts.
-    recorded : bool
-        Whether verdicts of the profile are recorded.
-    """
+
+def _site(files: Layout) -> str:
+    return f"site: {files.site}" if files.site.is_file() else ""
+
+
+def closing(files: Layout, rows: Sequence[Verdict], found: Sequence[RowDifference]) -> str:
+    """Summarise a run on one screen: per paper what holds and fails, what changed, and where the site is."""
     come_to = answers(rows)
     papers = dict.fromkeys(id.partition(".")[0] for id in come_to)
     counts = [_counts(paper, [one for id, one in come_to.items() if id.startswith(f"{paper}.")]) for paper in papers]
@@ -199,16 +149,11 @@ def closing(files: Layout, rows: Sequence[Verdict], differences: Sequence[Any], 
     names = ", ".join([*bad[:MOST_NAMES], *_more(bad[MOST_NAMES:], "")])
     lines += labelled("no:", names, 4).splitlines() if bad else []
     lines += sorted({f"{SKIPPED}: {row.reason}" for row in rows if row.skipped})
-    changed = [str(difference) for difference in differences if difference.fails]
+    changed = [str(difference) for difference in found if difference.fails]
     lines += [*changed[:MOST_NAMES], *_more(changed[MOST_NAMES:], "changed verdicts")]
-    if not recorded:
-        lines.append(f"no verdicts are recorded for profile {files.profile}: nothing to compare with")
-    else:
-        lines.append(f"{len(changed)} of {len(rows)} verdicts changed from the recorded ones")
+    lines.append(_counted(files, rows, len(changed)))
     lines.append(f"every verdict: make verdicts PROFILE={files.profile}, or dpsco gate --profile {files.profile}")
-    if files.site.is_file():
-        lines.append(f"site: {files.site}")
-    return "\n".join(lines)
+    return "\n".join(filter(None, [*lines, _site(files)]))
 
 
 def _counts(name: str, found: Iterable[Answer]) -> dict[str, str]:
@@ -228,9 +173,8 @@ COLUMNS = (
     Heading("claim", "claim", shrink=32),
     Heading("part", "part", shrink=12, middle=True),  # parts of a claim often differ at the end alone
     Heading("calibration", "noise"),
-    Heading("verdict", "verdict"),  # reservations stand beside the word: never cut
-    Heading("measured", "measured", numeric=True),
-    Heading("against", "against", numeric=True),
+    Heading("verdict"),  # reservations stand beside the word: never cut
+    *numbers("measured", "against"),
 )
 PLUS_MINUS = " +- "
 PRIVACY = Heading("privacy", "real eps", numeric=True)
@@ -239,9 +183,7 @@ PRIVACY = Heading("privacy", "real eps", numeric=True)
 def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     """Lay verdict rows out and count the words; what helps skipped rows stands below, each command once.
 
-    Parameters
-    ----------
-    privacy : bool, whether the real epsilon of the noise behind each row has a column of its own
+    With ``privacy`` the real epsilon of the noise behind each row has a column of its own.
     """
     words = Counter(row.counted_as for row in rows)
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import WorkPlan, read_plan
 from dpsco_bench.cli.options import add_shared
 from dpsco_bench.execution.job_results import STEPS, is_wanted
@@ -21,13 +22,11 @@ EPILOG = """What `claim` and `leaderboard` measured at settings that no plan has
 writes, if nothing was written to them for an hour and their process no longer runs."""
 FOLDERS = ("plan", "parts", "timed", "verdicts", "standings", "logs")
 FIGURE_SUFFIXES = ("", ".curves", ".time", ".shown", ".collapse")
-"""Suffixes of the figures of a claim or leaderboard."""
 FRESH_SECONDS = 3600.0
 """Files younger than this that are half written, or locks, may be in use."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     add_shared(parser, "profile")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
     parser.add_argument("--held", action="store_true", help="the caller holds the lock of the results")
@@ -35,8 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove files and folders left empty; print what went."""
-    from dpsco_bench.claims.compose import check_profile
-
     files = Layout(check_profile(args.profile))
     plan = read_plan(files.plan)
     lock = None if args.held or args.dry_run else take(files.lock)

@@ -5,69 +5,56 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.cli.claiming import asked_files, cell_weights
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, print_json, table
+from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, numbers, print_json, say, table
+from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.worker import make_all
+from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
+from dpsco_bench.leaderboard.race import race, raced
+from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
 from dpsco_bench.privacy.ledger import STATUS_WORDS
-
-if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import BoardEntry
-    from dpsco_bench.execution.job_results import Measured
-    from dpsco_bench.execution.jobs import Job
-    from dpsco_bench.leaderboard.standings import Skipped, Standing
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"
 EPILOG = """settings: seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
 A board of one's own is given by its file: dpsco leaderboard my_board.yaml --plugin my_method.py
 One line per instance and point (n, d, epsilon): the winner and the margin. Those that cannot be told apart stand below.
 --all shows every method. Finished jobs are kept in results/store, so an interrupted run resumes."""
-POINT = (
-    Heading("instance", "instance"),
-    Heading("n", "n", numeric=True),
-    Heading("d", "d", numeric=True),
-    Heading("epsilon", "epsilon", numeric=True),
-)
+POINT = (Heading("instance"), *numbers("n", "d", "epsilon"))
 COLUMNS = (
     *POINT,
     Heading("first", "winner"),
-    Heading("risk", "risk", numeric=True),
-    Heading("margin", "margin [95 %]", numeric=True),
-    Heading("search", "search", numeric=True),
-    Heading("trivial", "trivial", numeric=True),
+    *numbers("risk", margin="margin [95 %]", search="search", trivial="trivial"),
 )
 ALL_COLUMNS = (
     *POINT,
-    Heading("method", "method"),
-    Heading("risk", "risk [95 %]", numeric=True),
+    Heading("method"),
+    *numbers(risk="risk [95 %]"),
     *HELD_OUT,
-    Heading("gradients", "gradients", numeric=True),
+    *numbers("gradients"),
     Heading("says", ""),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "arguments", nargs="*", metavar="ID|KEY=VALUE", help="a board, or its file (default: all boards), and settings"
-    )
+    boards = "a board, or its file (default: all boards), and settings"
+    parser.add_argument("arguments", nargs="*", metavar="ID|KEY=VALUE", help=boards)
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--all", action="store_true", help="every method, and what was not run with the reason")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Plan the boards, run what is missing, and print the standings."""
-    from dpsco_bench.claims.compose import plan_settings
-    from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.leaderboard.board import plan_boards
-
     check_profile(args.profile)
-    ids, overrides = asked_boards(args.arguments, args.plugin)
-    entries = plan_boards(args.profile, plan_settings(args.profile, overrides), ids)
-    measured = Layout(args.profile).measured
-    rows = [row for entry in entries for row in run_board(entry, measured)]
+    rows = run_boards(args.profile, *asked_boards(args.arguments, args.plugin))
     if args.json:
         print_json(rows)
     else:
@@ -80,16 +67,7 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
 
     Returns all ids where none is asked for. Raises InputError for an unknown board or setting.
     """
-    from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
-    from dpsco_bench.cli.claiming import check_settings
-    from dpsco_bench.cli.overrides import extended, listed_by
-    from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards
-
-    names = [text for text in arguments if "=" not in text]
-    files = [name for name in names if name.endswith(CLAIM_SUFFIXES)]
-    settings = extended([text for text in arguments if "=" in text], "plugins", plugins)
-    check_settings(settings)  # plugins come first: boards may name what they register
-    settings = check_settings(extended(settings, "boards", files))
+    names, files, settings = asked_files(arguments, plugins, "boards")
     known = [*board_ids(), *own_boards(listed_by(settings, "boards"))]
     ids: list[str] = []
     for name in names:
@@ -100,20 +78,16 @@ def asked_boards(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     return list(dict.fromkeys(ids)) or known, settings
 
 
-def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
+def run_boards(profile: str, ids: Sequence[str], settings: Sequence[str]) -> list[Standing | Skipped]:
+    measured, entries = Layout(profile).measured, plan_boards(profile, plan_settings(profile, settings), ids)
+    return [row for entry in entries for row in _run_board(entry, measured)]
+
+
+def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]:
     """Calibrate, run and rank one board; a method that fails is told on stderr, left out, and ends no other.
 
-    Raises
-    ------
-    DpscoError
-        As the first method fails, where all do.
+    Raises DpscoError as the first method fails, where all do.
     """
-    from dpsco_bench.claims.plan import LeftOut
-    from dpsco_bench.cli.claiming import cell_weights, say
-    from dpsco_bench.execution.worker import make_all
-    from dpsco_bench.leaderboard.race import race, raced
-    from dpsco_bench.leaderboard.standings import standings
-
     failed: dict[str, DpscoError] = {}
 
     def lost(job: Job, error: DpscoError) -> None:
@@ -133,8 +107,6 @@ def run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped]
 
 
 def _print(rows: Sequence[Standing | Skipped], everything: bool) -> None:
-    from dpsco_bench.leaderboard.standings import Standing, decided_text
-
     points = [row for row in rows if isinstance(row, Standing)]
     if not points:
         print("no method ran at any point")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.cli.options import add_shared, load_plugin_files
-from dpsco_bench.cli.output import Heading, labelled, number, print_json, table
-from dpsco_bench.errors import InputError
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import Heading, labelled, number, numbers, print_json, table
+from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
@@ -21,50 +21,39 @@ SCREEN = 24
 """Entries that a screen has room for; below more of them stands how to get fewer."""
 _WITH_CHANGES = (Heading("id", "id"), Heading("changes", "changes"), Heading("summary", "summary", shrink=30))
 _AUDITS = (
-    Heading("audit", "audit"),
-    Heading("canary", "canary", shrink=18),
-    Heading("claim", "claim"),
-    Heading("n", "n", numeric=True),
-    Heading("d", "d", numeric=True),
-    Heading("statistic", "statistic"),
+    Heading("audit"),
+    Heading("canary", shrink=18),
+    Heading("claim"),
+    *numbers("n", "d"),
+    Heading("statistic"),
 )
 _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 """Authors and year, which the id already tells; kept in JSON."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "what", nargs="?", default="", help="algorithms, audits, claims, errata, kinds, problems or tables"
-    )
+    known = "algorithms, audits, claims, errata, kinds, problems or tables"
+    parser.add_argument("what", nargs="?", default="", help=known)
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
-    parser.add_argument(
-        "--for",
-        dest="point",
-        nargs="+",
-        metavar="KEY=VALUE",
-        help="of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)",
-    )
+    point = "of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)"
+    parser.add_argument("--for", dest="point", nargs="+", metavar="KEY=VALUE", help=point)
     add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print the list."""
-    from dpsco_bench.errors import DpscoError, nearest
-
     if not args.what:
         raise DpscoError(f"list: needs one of {', '.join(_LISTS)}, as in `dpsco list claims`")
     if args.what not in _LISTS:
         raise InputError("list", args.what, nearest(args.what, _LISTS))
     if args.point is not None:
         if args.what != "algorithms":
-            raise InputError(
-                "--for", " ".join(args.point), f"left out for {args.what}: it asks which algorithms accept"
-            )
+            allowed = f"left out for {args.what}: it asks which algorithms accept"
+            raise InputError("--for", " ".join(args.point), allowed)
         return _print_accepting(args)
-    load_plugin_files(args.plugin)
     everything = _LISTS[args.what]()
-    entries = [entry for entry in everything if _has(entry, args.words)]
+    texts = [str(one if isinstance(one, dict) else asdict(one)).lower() for one in everything]
+    words = [word.lower() for word in args.words]
+    entries = [one for one, text in zip(everything, texts, strict=True) if all(word in text for word in words)]
     if everything and not entries:
         raise InputError("word", " ".join(args.words), f"in an entry of `dpsco list {args.what}`")
     if args.what == "audits":
@@ -81,12 +70,6 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _has(entry: Any, words: Sequence[str]) -> bool:
-    """Check whether an entry has all words, in any case."""
-    told = str(entry if isinstance(entry, dict) else asdict(entry)).lower()
-    return all(word.lower() in told for word in words)
-
-
 def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Plain]:
     """List every method, those that accept a point first; n is 4096 where neither keys nor a file tell it.
 
@@ -100,7 +83,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     from dpsco_bench.leaderboard.choose import candidates
     from dpsco_bench.problems.registry import problem_class
 
-    keys = {text.partition("=")[0]: text.partition("=")[2] for text in arguments}
+    keys = dict(text.partition("=")[::2] for text in arguments)
     cls = problem_class(keys["problem"]) if "problem" in keys else None
     own = cls is not None and cls.file_options and "path" in keys
     more = [] if own or "n" in keys else [f"n={DEFAULT_RECORDS}"]
@@ -121,8 +104,6 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
 
 
 def _print_accepting(args: argparse.Namespace) -> int:
-    from dpsco_bench.cli.output import labelled
-
     entries = _accepting(args.point, args.plugin)
     if args.json:
         print_json(entries)
@@ -130,11 +111,9 @@ def _print_accepting(args: argparse.Namespace) -> int:
     named = [{**one, "id": one["id"] + f" ({one['label']})" * bool(one["label"])} for one in entries]
     room = 2 + max(len(one["id"]) for one in named)
     columns = (Heading("id", f"{'accept it':<{room - 2}}"), Heading("summary", "", shrink=30))
-    print(table(columns, [one for one in named if one["accepts"]]))
-    print("\n" + table(columns[:1], [{"id": ""}]).splitlines()[0].replace("accept it", "refuse it, and why"))
-    for one in named:
-        if not one["accepts"]:
-            print(labelled(one["id"], one["reason"], room))
+    print(table(columns, [one for one in named if one["accepts"]]) + "\n\nrefuse it, and why")
+    for one in (one for one in named if not one["accepts"]):
+        print(labelled(one["id"], one["reason"], room))
     return 0
 
 
@@ -164,9 +143,8 @@ def claims() -> list[Plain]:
 
 
 def _listed_claim(entry: Plain) -> Plain:
-    parts = entry["parts"]
-    kinds = sorted({part["kind"] for part in parts})
-    return _listed(entry["id"], entry["source"], entry["title"], parts=[part["id"] for part in parts], kinds=kinds)
+    more = {"parts": [part["id"] for part in entry["parts"]], "kinds": sorted({p["kind"] for p in entry["parts"]})}
+    return _listed(entry["id"], entry["source"], entry["title"], **more)
 
 
 def errata() -> list[Plain]:
@@ -200,17 +178,12 @@ def problems() -> list[Plain]:
 
 
 def tables() -> list[Plain]:
-    from dpsco_bench.claims.catalogue import table_texts
+    from dpsco_bench.claims.catalogue import TableText, table_texts
 
-    return [
-        _listed(
-            text.id,
-            text.source,
-            text.title,
-            claims=list(dict.fromkeys(claim for row in text.rows for claim in row.claims)),
-        )
-        for text in table_texts()
-    ]
+    def claims_of(text: TableText) -> list[str]:
+        return list(dict.fromkeys(claim for row in text.rows for claim in row.claims))
+
+    return [_listed(text.id, text.source, text.title, claims=claims_of(text)) for text in table_texts()]
 
 
 def audits() -> Sequence[Any]:
@@ -265,11 +238,5 @@ def _canary(trial: Any) -> str:
 
 
 _LISTS: dict[str, Callable[[], Sequence[Any]]] = {
-    "algorithms": algorithms,
-    "audits": audits,
-    "claims": claims,
-    "errata": errata,
-    "kinds": kinds,
-    "problems": problems,
-    "tables": tables,
+    made.__name__: made for made in (algorithms, audits, claims, errata, kinds, problems, tables)
 }

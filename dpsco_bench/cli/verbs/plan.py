@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +14,21 @@ from dpsco_bench.claims.compose import claim_plan, errors_of_part, plan_settings
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import Settings, WorkPlan, restored
+from dpsco_bench.cli.claiming import check_settings
 from dpsco_bench.cli.options import add_shared
-from dpsco_bench.errors import InputError
+from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.overrides import extended
+from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
+from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
+from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
+from dpsco_bench.leaderboard.race import raced_plan
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once
@@ -31,7 +37,6 @@ SUMMARY = "compose every claim of a profile into results/<profile>/plan.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="Hydra overrides, e.g. seed=1 backend=cupy")
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="plan file (default: results/<profile>/plan.json)")
@@ -39,14 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the plan if it is stale, and say what is in it."""
-    from dpsco_bench.cli.output import print_json
-    from dpsco_bench.cli.overrides import extended
-    from dpsco_bench.cli.verbs.gate import predictor
-    from dpsco_bench.execution.lock import take
-    from dpsco_bench.execution.progress import duration
-    from dpsco_bench.execution.worker import seconds_left
-    from dpsco_bench.leaderboard.race import raced_plan
-
     files = Layout(check_profile(args.profile))
     path = args.out or files.plan
     overrides = extended(args.overrides, "plugins", args.plugin)
@@ -57,30 +54,34 @@ def execute(args: argparse.Namespace) -> int:
         lock = take(files.lock)  # a live run keeps the plan that it started with
         keep(plan, files)
         lock.release()
-    if args.json:
-        print_json(plan.to_json())
-        return 0
+    return answer(args.json, plan, _told(path, plan, files))
+
+
+def _told(path: Path, plan: WorkPlan, files: Layout) -> Iterator[str]:
     jobs = [job for entry in plan.claims for job in entry.jobs]
     runs, skipped = sum(job.has_run for job in jobs), sum(bool(job.skipped) for job in jobs)
     raced = raced_plan(plan, files.measured).jobs()
     left = duration(seconds_left(raced, files.measured, predictor(plan.profile)))
-    print(f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped")
-    print(f"what the store lacks, leaderboards included, takes about {left} on one core")
-    print("(calibrations and runs alone, by times on record: no compilation, judging, figures or site)")
-    return 0
+    yield f"{path}: {len(plan.claims)} claims, {len(jobs)} calibrations, {runs} runs, {skipped} skipped"
+    yield f"what the store lacks, leaderboards included, takes about {left} on one core"
+    yield "(calibrations and runs alone, by times on record: no compilation, judging, figures or site)"
 
 
 def composed(path: Path, profile: str, overrides: Sequence[str]) -> WorkPlan:
-    """Compose the plan of a profile, or read it from a file that is not stale; write nothing.
+    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
 
-    Raises InputError for overrides that Hydra refuses, or that do not belong to a plan.
+    The user's claims that it does not measure are named in a line each on stderr. Raises InputError for overrides that
+    do not belong to a plan.
     """
-    if overrides:
-        from dpsco_bench.cli.claiming import check_settings
-
-        check_settings(overrides)
-    with _one_line_composition(overrides):
-        return fresh_plan(path, profile, list(overrides))
+    check_settings(overrides)
+    settings = plan_settings(profile, overrides)
+    stamp, known = plan_stamp(profile, settings), read_sealed(path)
+    if known is None or known.get("stamp") != stamp:
+        known = to_jsonable(replace(make_plan(profile, overrides), stamp=stamp))
+    plan = restored(known)
+    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
+        say_once(unmeasured(profile, [id]))
+    return plan
 
 
 def keep(plan: WorkPlan, files: Layout) -> None:
@@ -93,19 +94,6 @@ def keep(plan: WorkPlan, files: Layout) -> None:
     for board in plan.boards:
         replace(plan, claims=(), boards=(board,)).write(files.planned(board.id))
     plan.write(files.plan)
-
-
-@contextmanager
-def _one_line_composition(overrides: Sequence[str]) -> Iterator[None]:
-    """Turn what Hydra says about overrides into an `InputError`."""
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    try:
-        yield
-    except (HydraException, OmegaConfBaseException) as error:
-        said = " ".join(str(error).split("Config search path")[0].split())
-        raise InputError("overrides", " ".join(overrides), "overrides of conf/plan.yaml", said) from None
 
 
 def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str] | None = None) -> WorkPlan:
@@ -121,28 +109,8 @@ def make_plan(profile: str, overrides: Sequence[str] = (), claims: Sequence[str]
     )
 
 
-def fresh_plan(path: Path, profile: str, overrides: Sequence[str] = ()) -> WorkPlan:
-    """Find the plan of a profile: as a file has it unless its stamp is stale, else made now; nothing is written.
-
-    The user's claims that it does not measure are named in a line each on stderr.
-    """
-    settings = plan_settings(profile, overrides)
-    stamp, known = _stamp(profile, settings), read_sealed(path)
-    if known is None or known.get("stamp") != stamp:
-        plan = make_plan(profile, overrides)
-        known = to_jsonable(replace(plan, stamp=stamp))
-    plan = restored(known)
-    for id in own_claims(settings.claims).keys() - {entry.id for entry in plan.claims}:
-        say_once(unmeasured(profile, [id]))
-    return plan
-
-
-def plan_stamp(profile: str, overrides: Sequence[str]) -> str:
+def plan_stamp(profile: str, settings: Settings) -> str:
     """Digest everything that the plan is made from."""
-    return _stamp(profile, plan_settings(profile, overrides))
-
-
-def _stamp(profile: str, settings: Settings) -> str:
     load_plugins(settings.plugins)
     absent = [name for name in list_problems() if problem_class(name).unavailable(Path(settings.data_root))]
     contents = [pins for pins in _own_contents(settings) if pins]

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 
+from dpsco_bench.claims.model import check_profile
 from dpsco_bench.cli.options import add_shared
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "open the site of a profile in a browser"
 EPILOG = "The workflow and `dpsco site` write it."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile")
     parser.add_argument("--no-browser", action="store_true", help="say where it is, and open nothing")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Say where the site is, and open it."""
     import webbrowser
-
-    from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.errors import InputError
-    from dpsco_bench.execution.layout import Layout
 
     page = Layout(check_profile(args.profile)).site
     if not page.is_file():

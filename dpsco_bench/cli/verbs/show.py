@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.options import add_shared, load_plugin_files
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import answer
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
 EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erratum}; dpsco show {paper}"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "id", help="paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
-    )
+    known = "paper.name of an algorithm, claim or table, a problem, an erratum paper.E1, or the file of a claim"
+    parser.add_argument("id", help=known)
     add_shared(parser, "json", "plugin")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print the description."""
     from dpsco_bench.cli.describe import PRINTERS, describe
 
-    load_plugin_files(args.plugin)
     entry = describe(args.id)
-    if args.json:
-        print_json(entry)
-    else:
-        print("\n".join(PRINTERS[entry["kind"]](entry)))
-    return 0
+    return answer(args.json, entry, PRINTERS[entry["kind"]](entry))

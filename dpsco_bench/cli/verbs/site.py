@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_shared, load_plugin_files
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.claims.model import check_profile
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import answer
 from dpsco_bench.errors import checked_count
+from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "write the site of a profile: findings, papers, claims, methods, ledgers; it opens without a network"
 EPILOG = "Verdicts and results of the last run are read; what is missing is shown as not measured."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     add_shared(parser, "profile", "json", "plugin")
     parser.add_argument("--out", type=Path, help="folder to write to (default: results/PROFILE)")
     parser.add_argument("--figures", type=Path, help="folder of the figures (default: figures/PROFILE)")
@@ -23,19 +24,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write tables and site, or the one file."""
-    from dpsco_bench.claims.model import check_profile
-    from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import read_inputs
     from dpsco_bench.site.write import write_all, write_one
 
     cores = checked_count("cores", args.cores)
     files = Layout(check_profile(args.profile))
-    load_plugin_files(args.plugin)
     inputs, out, figures = read_inputs(files), args.out or files.results, args.figures or files.figures
     page, pages = (write_one(inputs, out, figures), 1) if args.single else write_all(inputs, out, figures, cores)
-    if args.json:
-        print_json({"page": page, "pages": pages})
-    else:
-        print(page if pages == 1 else f"{page}, {pages} pages")
-    return 0
+    return answer(args.json, {"page": page, "pages": pages}, [f"{page}" + f", {pages} pages" * (pages > 1)])

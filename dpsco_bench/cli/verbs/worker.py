@@ -6,17 +6,23 @@ import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpsco_bench.analysis.judged import JudgedClaim
+from dpsco_bench.analysis.stages import decider
 from dpsco_bench.claims.grids import PROFILES
-from dpsco_bench.cli.options import add_shared, load_plugin_files
+from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
+from dpsco_bench.cli.claiming import cell_weights
+from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.output import say
 from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
-
-if TYPE_CHECKING:
-    from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan
-    from dpsco_bench.execution.job_results import Measured
-    from dpsco_bench.execution.jobs import Entry, Job
+from dpsco_bench.execution.plugins import check_given
+from dpsco_bench.execution.worker import make_all
+from dpsco_bench.jsonio import write_atomic
+from dpsco_bench.leaderboard.race import race, raced
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store
@@ -33,7 +39,6 @@ OF_ONE = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add one subcommand per kind of job."""
     words = {**OF_ONE, **STEPS}
     kinds = parser.add_subparsers(dest="work", required=True, metavar="|".join(words))
     for name, text in words.items():
@@ -51,15 +56,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Do the job."""
     files = Layout(args.profile)
-    load_plugin_files(args.plugin)
     if args.work in STEPS:
         plan = _plan(files.plan).entries
         _make(files, plan, [args.work], plan)
         return 0
-    plan = _plan(files.planned(args.id)).entries
-    entries = [_present(entry, files.measured) for entry in plan]
+    planned = _plan(files.planned(args.id))
+    plan, entries = planned.entries, list[Any](map(files.measured.present, planned.claims))
+    if planned.boards:
+        entries += [raced(board, files.measured) for board in planned.boards]
     if args.work == "time":
         entries = [replace(entry, jobs=tuple(job for job in entry.jobs if job.timing)) for entry in entries]
     if args.work == "part":
@@ -70,34 +75,19 @@ def execute(args: argparse.Namespace) -> int:
     elif args.work == "rank":
         rank(files, entries[0], args.digest)
     elif args.out:
-        _note(args.out, [job for entry in entries for job in entry.jobs])
+        keys = [f"{job.name} {job.key}\n" for entry in entries for job in entry.jobs]
+        write_atomic(args.out, "".join(keys))
     return 0
-
-
-def _present(entry: Entry, measured: Measured) -> Any:
-    """Read an entry, of which no job is skipped whose results are there."""
-    from dpsco_bench.claims.plan import BoardEntry
-
-    if isinstance(entry, BoardEntry):
-        from dpsco_bench.leaderboard.race import raced
-
-        return raced(entry, measured)
-    return measured.present(entry)
 
 
 def _plan(path: Path) -> WorkPlan:
     """Read a plan. Raises InputError if it names a plug-in that was not given."""
-    from dpsco_bench.claims.plan import read_plan
-    from dpsco_bench.execution.plugins import check_given
-
     plan = read_plan(path)
     check_given((path for job in plan.jobs() for path in job.plugins), path)
     return plan
 
 
 def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
-    from dpsco_bench.execution.jobs import part_of
-
     found = tuple(job for job in jobs if part_of(job) == part)
     if not found:
         raise InputError("part", part, nearest(part, dict.fromkeys(map(part_of, jobs))))
@@ -106,11 +96,6 @@ def _of_part(jobs: Sequence[Job], part: str) -> tuple[Job, ...]:
 
 def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: Sequence[Entry]) -> None:
     """Make what the store lacks of some entries of a plan. What fails is named when the others are made."""
-    from dpsco_bench.analysis.stages import decider
-    from dpsco_bench.claims.plan import BoardEntry
-    from dpsco_bench.cli.claiming import cell_weights, say
-    from dpsco_bench.execution.worker import make_all
-
     reasons: dict[str, list[str]] = {}
 
     def lost(job: Job, error: DpscoError) -> None:
@@ -123,36 +108,15 @@ def _make(files: Layout, entries: Sequence[Entry], steps: Sequence[str], plan: S
     boards = [entry for entry in entries if isinstance(entry, BoardEntry) and "run" in steps]
     make([job for entry in entries if entry not in boards for job in entry.jobs])
     for board in boards:
-        from dpsco_bench.leaderboard.race import race
-
         race(board, files.measured, make)
     if reasons:
         told = [f"{jobs[0]}{f' and {len(jobs) - 1} more' * (len(jobs) > 1)}: {why}" for why, jobs in reasons.items()]
         raise DpscoError("; ".join(told))
 
 
-def _note(path: Path, jobs: Iterable[Job]) -> None:
-    """Write the keys of what was measured."""
-    from dpsco_bench.jsonio import write_atomic
-
-    write_atomic(path, "".join(f"{job.name} {job.key}\n" for job in jobs))
-
-
 def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
-    """Write the verdicts of a claim, and draw its figures.
-
-    Parameters
-    ----------
-    files : Layout
-        Of the profile.
-    entry : ClaimEntry
-        Its results are in the store.
-    digest : str
-        Of what the verdicts are made from.
-    """
+    """Write the verdicts of a claim whose results are in the store, with what they are made from; draw its figures."""
     from dpsco_bench.analysis.judge import judge_claim
-    from dpsco_bench.analysis.judged import JudgedClaim
-    from dpsco_bench.cli.claiming import say
     from dpsco_bench.report.figures import write_claim_figures
     from dpsco_bench.report.inputs import ClaimResults
 
@@ -165,9 +129,6 @@ def judge(files: Layout, entry: ClaimEntry, digest: str) -> None:
 
 def rank(files: Layout, entry: BoardEntry, digest: str) -> None:
     """Write the standings of a leaderboard, and draw its phase diagrams."""
-    from dpsco_bench.cli.claiming import say
-    from dpsco_bench.leaderboard.race import raced
-    from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
     from dpsco_bench.report.figures import write_figures
     from dpsco_bench.report.inputs import read_inputs
 
