@@ -39,15 +39,12 @@ PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Share of the runs for all pairs, doubled for the chosen one; fewest of a pair, and of the chosen one."""
 PILOT_MOST = {"transcript": 4000, "output": 20_000}
 """Most runs of a pilot: more where probabilities are counted than where densities tell them."""
-STEP = 0.05
-"""Difference of promised bounds on epsilon that count as equal."""
+STEP = 0.05  # difference of promised bounds on epsilon that count as equal
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 """Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
-MOST_WORK = 1440 * DEFAULT_WORK
-"""Most work of all runs together: about a day."""
-FAULT = 0.25
-"""Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+MOST_WORK = 1440 * DEFAULT_WORK  # most work of all runs together: about a day
+FAULT = 0.25  # share of the noise that is left where an audit's power is predicted for noise that is proven
 SAYS_SOMETHING, SURE = 0.5, 0.99
 """Predicted power below which an audit stops after the pilot, as in `kinds.audit`; and that to which it is run."""
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
@@ -234,7 +231,6 @@ def audit_calibrated(
 
 
 def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
-    """Collect what is claimed and charged: fields of `AuditResult`."""
     return {
         "algorithm": cell.algorithm_entry.id,
         "calibration": calibrated.calibration,
@@ -395,7 +391,6 @@ class _Audit:
         return 1.0 - (1.0 - there) * (1.0 - back)
 
     def promise(self, choice: _Choice) -> float:
-        """Predict the lower bound."""
         return max(power.expected_bound(found, self.runs, *self.target) for found in choice.events)
 
     def spared(self, choice: _Choice, part: float) -> _Audit:

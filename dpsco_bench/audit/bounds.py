@@ -22,8 +22,7 @@ Array = np.ndarray
 Value = Callable[[Any, Any], Any]
 """Lower bound on a privacy parameter from bounds on the two probabilities of an event."""
 
-TRAINING = 0.3
-"""Part of the scores, taken from the front, on which the events are chosen."""
+TRAINING = 0.3  # part of the scores, taken from the front, on which the events are chosen
 CANDIDATES = 200
 """Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
 FEWEST_SCORES = 8

@@ -20,8 +20,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
 
-RECORDS = (200, 60, 20)
-"""Numbers of records, unless one is given: fewer for methods whose schedules are long."""
+RECORDS = (200, 60, 20)  # numbers of records, unless one is given: fewer for methods whose schedules are long
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 """Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
 MOST_WORK = 3e4
@@ -43,7 +42,7 @@ class Canary:
     options: Options = field(default_factory=dict)
 
 
-CANARIES = (
+CANARIES = (  # in the order in which they are tried
     Canary("generalised linear, on the whole space", "canary_huber"),
     Canary("linear, l_p", "canary_linear", {"p": 1.5, "d": 3}),
     Canary("linear, Euclidean or learners", "canary_linear", {"p": 2.0, "d": 3}),
@@ -60,7 +59,6 @@ CANARIES = (
     Canary("public points", "canary_public"),
     Canary("strongly convex records", "canary_quadratic"),
 )
-"""In the order in which they are tried."""
 
 
 def work_of(plan: Plan) -> float:

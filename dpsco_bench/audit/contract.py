@@ -31,8 +31,7 @@ from dpsco_bench.problems.base import Data
 
 RECORDS, FEW, SPLIT = 24, 6, 3
 """Records by default, neighbours that are tried on a canary, and replicates of the first of two parts."""
-TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
-"""Rounding, and rounding of sums in another order."""
+TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7  # rounding, and rounding of sums in another order
 
 
 @dataclass(frozen=True)

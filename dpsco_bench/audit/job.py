@@ -18,8 +18,7 @@ from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 from dpsco_bench.privacy.ledger import SEQUENCE
 
-FAMILY = 400
-"""Most tests of a profile, two of each audit, over which the confidence is divided."""
+FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
 FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""

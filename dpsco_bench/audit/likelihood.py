@@ -22,12 +22,9 @@ from dpsco_bench.privacy.records import Poisson, RandomAllocation, WithReplaceme
 
 Array = np.ndarray
 
-NODES = 12
-"""Points of the quadrature of a noisy minimum, on either side of 0."""
-COPIES = 12
-"""Most copies of a record in a batch drawn with replacement that are told apart."""
-INSIDE = 1.0 - 1e-7
-"""Part of a ball's radius up to which a minimiser counts as an inner point."""
+NODES = 12  # points of the quadrature of a noisy minimum, on either side of 0
+COPIES = 12  # most copies of a record in a batch drawn with replacement that are told apart
+INSIDE = 1.0 - 1e-7  # part of a ball's radius up to which a minimiser counts as an inner point
 
 
 def normal(z: Array, scale: float) -> Array:
@@ -46,13 +43,12 @@ def mean_deviation(d: int, r: float, draws: int) -> float:
     return math.exp(0.5 * float(log_variance)) / math.sqrt(draws)
 
 
-LAWS: dict[str, Callable[..., Array]] = {
+LAWS: dict[str, Callable[..., Array]] = {  # by the law of a query's noise
     "normal": normal,
     "generalised_gaussian": generalised_gaussian,
     "generalised_gaussian_mean": lambda z, scale, *law: normal(z, scale * mean_deviation(z.shape[-1], *law)),
     "gamma_norm": lambda z, scale, q=2.0: -lp_norm(z, q)[:, 0] / scale,
 }
-"""By the law of a query's noise."""
 
 
 def supports(plan: Plan) -> bool:

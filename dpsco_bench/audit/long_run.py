@@ -22,15 +22,13 @@ from dpsco_bench.geometry.norms import dual_exponent
 PlanAt = Callable[[int, int | None], Subject]
 """Number of records, and of steps in place of the theorem's -> the same algorithm and problem without noise."""
 SIZES = tuple(1 << k for k in range(14, 4, -1))
-HUGE = (1 << 17, 1 << 20)
-"""Numbers of records, and those for methods that ask for very many."""
+HUGE = (1 << 17, 1 << 20)  # numbers of records, and those for methods that ask for very many
 LENGTH = 1 << 14, 1 << 13
 """The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
 MOST_GRADIENTS, VECTOR = 1 << 23, 16
 """Gradients of single records that a run may plan, and how many of them cost as much as a release."""
 REPLICATES = 4
-FLAT = 0.01
-"""A gradient below this share of the Lipschitz constant is next to nothing."""
+FLAT = 0.01  # a gradient below this share of the Lipschitz constant is next to nothing
 LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
 """Share of the starting gap of which no more may be left; the factor by which it may not grow from a run to a longer
 one that starts as far away within that factor, beyond so many standard errors of four replicates."""
@@ -90,7 +88,6 @@ class Ends:
 
 
 def ends(subject: Subject) -> Ends:
-    """Make a long run."""
     objective, run = subject.objective(replicates=REPLICATES), subject.run(replicates=REPLICATES)
     points, c = (objective.start, run.output), objective.constants
     try:

@@ -25,12 +25,10 @@ from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.canary_huber import CANARIES, CanaryHuber
 
-DOMAIN_RECORDS = 64
-"""Records that are tried in one place."""
+DOMAIN_RECORDS = 64  # records that are tried in one place
 MOST_TRIED = 1e6
 """Work that a search along trajectories may take, in releases of one replicate: fewer records are tried above it."""
-TRAJECTORIES = 4
-"""Runs along which neighbours are compared."""
+TRAJECTORIES = 4  # runs along which neighbours are compared
 WEAK, BETTER = 0.95, 1e-6
 """Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""
 EIGHTHS = 8
@@ -127,7 +125,6 @@ def _recorded(setting: NeighbourRun, seed: int) -> Recording:
 
 
 def moved(data: Data, place: int) -> Data:
-    """Exchange record 0 and that of a place."""
     if place == 0:
         return data
     rows = [np.array(own) for own in (data.features, data.labels)]

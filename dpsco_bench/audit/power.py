@@ -17,22 +17,15 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
 
-THRESHOLDS = 60
-"""Events that are tried in each direction, evenly in the quantiles of the scores."""
-REPEATS = 2000
-"""Simulated audits."""
-POSSIBLE = 200
-"""Pairs of probabilities that they are simulated with."""
-HOPELESS = -4.0
-"""Standard deviations below the claim at which an event is given up."""
-COUNTED = 10
-"""Runs that an event must have met for its probability to be known from them."""
+THRESHOLDS = 60  # events that are tried in each direction, evenly in the quantiles of the scores
+REPEATS = 2000  # simulated audits
+POSSIBLE = 200  # pairs of probabilities that they are simulated with
+HOPELESS = -4.0  # standard deviations below the claim at which an event is given up
+COUNTED = 10  # runs that an event must have met for its probability to be known from them
 LESS, DOUBT = 0.16, 0.02
 """Chances that the counted probabilities are beyond their limits: the best of many events is a lucky one."""
-REACH = 6.0
-"""Cuts that are tried of normal scores, in standard deviations."""
-NORMALISED = 2.0
-"""Factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios."""
+REACH = 6.0  # cuts that are tried of normal scores, in standard deviations
+NORMALISED = 2.0  # factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios
 
 
 @dataclass(frozen=True)

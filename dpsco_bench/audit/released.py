@@ -26,15 +26,13 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
 
 ROUNDING = 1e-9
-FALSE_ALARM = 1e-7
-"""Probability with which the noise of an honest run is called too small."""
-KINDS = frozenset(
+FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
+KINDS = frozenset(  # kinds of queries that accountants know
     kind
     for module in (plan, queries, tree)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Query)
 )
-"""Kinds of queries that accountants know."""
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
 """Kinds that are charged as such, whatever factors a query of a user's class has."""
 SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
@@ -69,7 +67,6 @@ class Comparing(Recorder):
         self._plain = {query.name: charged_as(query) for query in self.plan.queries}
 
     def release(self, name: str, value: Any, step: int = 0) -> Any:
-        """Release as a `Recorder` does, and compare."""
         query, plain = self.plan.query(name), self._plain[name]
         given = value + 0 if isinstance(value, np.ndarray) else value  # an answer might change it
         released = super().release(name, value, step)

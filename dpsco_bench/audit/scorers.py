@@ -21,8 +21,7 @@ BLOCK_BYTES = 1 << 26
 """Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
-MOST_DIMENSIONS = 64
-"""Most dimensions of outputs whose covariances are learned."""
+MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
 ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 

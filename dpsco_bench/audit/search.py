@@ -34,20 +34,15 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.rng.streams import Stream
 
-NEIGHBOURS = 12
-"""Domain records that are tried in one place."""
-REACH = 1e4
-"""Noise that steers a run, in units of the calibrated one."""
-ROUNDS = 5
-"""Steered runs, each in the direction of the largest change that the one before found."""
-ROUNDING, OFFSET = 1e-9, 1e6
-"""Tolerances of a value and of the sensitivity: the part of it that counts."""
+NEIGHBOURS = 12  # domain records that are tried in one place
+REACH = 1e4  # noise that steers a run, in units of the calibrated one
+ROUNDS = 5  # steered runs, each in the direction of the largest change that the one before found
+ROUNDING, OFFSET = 1e-9, 1e6  # tolerances of a value and of the sensitivity: the part of it that counts
 
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
 
-Values = dict[str, np.ndarray]
-"""Values that a run passed to each query, ``(steps, R, k)``."""
+Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(steps, R, k)``
 
 
 @dataclass
@@ -57,14 +52,12 @@ class Found:
     Attributes
     ----------
     ratios : dict of str to float, largest change of a released value, in units of the declared sensitivity
-    leak : float, largest difference of outputs under one transcript: 0 if all else is post-processing
-    directions : dict of str to array (R, k), the largest changes of the last place that was looked at
     misplaced : dict of str to str, queries that look at records which they do not declare, and how
     """
 
     ratios: dict[str, float] = field(default_factory=dict)
-    leak: float = 0.0
-    directions: Values = field(default_factory=dict)
+    leak: float = 0.0  # largest difference of outputs under one transcript: 0 if all else is post-processing
+    directions: Values = field(default_factory=dict)  # the largest changes of the last place that was looked at
     misplaced: dict[str, str] = field(default_factory=dict)
 
 

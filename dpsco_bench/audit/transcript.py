@@ -26,15 +26,13 @@ from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 
 Array = np.ndarray
-Where = tuple[str, int]
-"""Query and step of a release."""
+Where = tuple[str, int]  # query and step of a release
 BINS = 8
 """Consecutive parts of the transcript whose log-likelihood ratios are kept apart, so that weights can be learned."""
 DECIMALS = 9
 """Scores are rounded: differences in their last bits would exploit floating-point noise, not the mechanism."""
 SAME_OUTPUT = 1e-9
-PROBES = 16
-"""Linear terms with which the public part of a perturbed objective is measured."""
+PROBES = 16  # linear terms with which the public part of a perturbed objective is measured
 
 
 class Recording:
@@ -181,7 +179,6 @@ class NeighbourRun:
     alone: bool = False
 
     def execute(self, data: Data, mechanism: Any, replicates: int) -> Array:
-        """Run the algorithm; returns the outputs ``(R, d)``."""
         objective = Objective(self.cell.problem_entry, data, replicates)
         return np.asarray(call_run(self.cell.algorithm_entry, objective, self.plan, mechanism, counted=False)[0])
 

@@ -41,15 +41,11 @@ from dpsco_bench.registry import absent_paper, say_once
 PREFIX = "leaderboard."
 GRID_KEYS = ("n", "d", "epsilon")
 COUNTS, LIMITS = ("replicates", "data_sets", "quadratic_to"), ("most_seconds", "most_seconds_at_smallest_n")
-BY_PROFILE = ("grids", *COUNTS, *LIMITS)
-"""Keys with a value for each profile; a value alone is that of all profiles."""
-USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}
-"""Values where a file has none."""
-EVERY = "all"
-"""In place of the methods: every one that is registered, with the settings of the boards that ship."""
+BY_PROFILE = ("grids", *COUNTS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
+USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}  # values where a file has none
+EVERY = "all"  # in place of the methods: every one that is registered, with the settings of the boards that ship
 CALIBRATION, SILENT = "accounted", "none"
-REFERENCE = "without_privacy"
-"""Name of the runs without noise among the methods."""
+REFERENCE = "without_privacy"  # name of the runs without noise among the methods
 SEARCH_MARK = "#"
 """Between a searched method and the number of its setting."""
 RISK_MEASURE = "excess_risk"
@@ -59,8 +55,7 @@ QUADRATIC = 11 / 6
 Theorems have powers up to 5/3, and 2. Halfway between them a factor ln n, which adds or takes 1/ln n, tips neither from
 n = 404 on.
 """
-QUICK = 10.0
-"""A cell that is predicted to take no longer than this runs, whatever the order of its steps."""
+QUICK = 10.0  # a cell that is predicted to take no longer than this runs, whatever the order of its steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +78,6 @@ class Entrant(Record):
 
     @property
     def name(self) -> str:
-        """Name on the board."""
         return self.label or self.algorithm.split(".", 1)[-1]
 
 
@@ -93,16 +87,14 @@ class Search(Entrant):
 
     Attributes
     ----------
-    grid : mapping of str to list, values of schedule options, all combinations of which are run
     beside : list of options, further settings, outside the grid; an empty one is the theorem's own
     """
 
-    grid: Mapping[str, list[float]]
+    grid: Mapping[str, list[float]]  # values of schedule options, all combinations of which are run
     beside: list[Options] = field(default_factory=list)
 
     @property
     def settings(self) -> list[Options]:
-        """Options of every combination, and those beside them."""
         values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
         combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
         return [{**self.options, **setting} for setting in (*combinations, *self.beside)]
@@ -182,7 +174,6 @@ class Board(Record):
 
     @classmethod
     def of(cls, entry: BoardEntry) -> Board:
-        """Read the board of a plan's entry."""
         return cls.from_json(restore(entry.board))
 
     def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
@@ -636,7 +627,6 @@ def _brief(error: DpscoError, lacking: Sequence[str]) -> str:
 
 
 def steps_text(plan: Plan) -> str:
-    """Say how long a plan is."""
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 

@@ -11,8 +11,7 @@ import math
 from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
 from dpsco_bench.problems.base import Problem, Trait
 
-ORDER_ONLY, NO_BOUND = "order only", "none"
-"""Kinds of lower bounds: none that is used here has a known constant."""
+ORDER_ONLY, NO_BOUND = "order only", "none"  # kinds of lower bounds: none that is used here has a known constant
 NONE_STATED = "none is stated in the papers"
 SYMBOLS = {
     "L": Symbol("Lipschitz constant", "constants.lipschitz"),

@@ -69,22 +69,15 @@ from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import PLUGIN
 
 ID = "choose"
-OWN_RECORDS = "data_file"
-"""Problem on records that are given as arrays."""
-LIMIT = 90.0
-"""Seconds."""
-OVERHEAD = 0.3
-"""Seconds on one core that a method takes beside its steps: its process, its accountant, its data."""
-SLACK = 2.0
-"""Times the limit that all may work: predictions are wrong."""
-CORES = 2
-"""Processes at a time, where the machine has so many cores."""
+OWN_RECORDS = "data_file"  # problem on records that are given as arrays
+LIMIT = 90.0  # seconds
+OVERHEAD = 0.3  # seconds on one core that a method takes beside its steps: its process, its accountant, its data
+SLACK = 2.0  # times the limit that all may work: predictions are wrong
+CORES = 2  # processes at a time, where the machine has so many cores
 COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
-NEAR = 0.05
-"""Least risks that are lower than the starting point's by less than this share are told so."""
-VALUE = ": must be "
-"""Part of a reason that asks for another value, of n or of an option."""
+NEAR = 0.05  # least risks that are lower than the starting point's by less than this share are told so
+VALUE = ": must be "  # part of a reason that asks for another value, of n or of an option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,17 +86,14 @@ class Contest(Record):
 
     Attributes
     ----------
-    options : mapping, constructor options of the problem, ``constants`` among them
-    d : int or None, None for the problem's default
-    p : float, order of the norm in which the problem's constants are declared
     epsilon, delta : float, to which every accountant calibrates
     """
 
     problem: str
-    options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)  # constructor options of the problem, ``constants`` among them
     n: int
-    d: int | None = None
-    p: float = math.nan
+    d: int | None = None  # None for the problem's default
+    p: float = math.nan  # order of the norm in which the problem's constants are declared
     epsilon: float = 1.0
     delta: float = 1e-5
     replicates: int = 16
@@ -111,12 +101,10 @@ class Contest(Record):
     seed: int = 2017
 
     def entry(self, data_root: str) -> Problem:
-        """Make the problem itself."""
         root = {"root": data_root} if problem_class(self.problem).needs_data_root else {}
         return get_problem(self.problem, self.d, **{**self.options, **root})
 
     def draft(self, name: str, method: Entrant) -> Draft:
-        """Make the cell of a method."""
         return Draft(
             algorithm=method.algorithm,
             variant=method.variant,
@@ -315,15 +303,9 @@ def _reference(point: Contest, settings: Settings) -> Entrant | None:
 
 @dataclass(frozen=True)
 class Chosen(Ranked):
-    """A method that ran, and what it took.
+    """A method that ran, and what it took."""
 
-    Attributes
-    ----------
-    seconds : float
-        CPU seconds of all replicates, calibration included and compilation not, when it was run.
-    """
-
-    seconds: float = 0.0
+    seconds: float = 0.0  # CPU seconds of all replicates, calibration included and compilation not, when it was run
 
     def to_json(self) -> Plain:
         """Write its held-out numbers together."""
@@ -333,18 +315,11 @@ class Chosen(Ranked):
 
 @dataclass(frozen=True)
 class StatedBound:
-    """A risk that no private method can fall below, up to constants.
+    """A risk that no private method can fall below, up to constants."""
 
-    Attributes
-    ----------
-    value : float or None, cut at the starting point's risk; None where none is known
-    source : str, its formula and where it is from
-    kind : str, ``order only``, or ``none``
-    """
-
-    value: float | None
-    source: str
-    kind: str
+    value: float | None  # cut at the starting point's risk; None where none is known
+    source: str  # its formula and where it is from
+    kind: str  # ``order only``, or ``none``
 
 
 @dataclass(frozen=True, repr=False)

@@ -35,16 +35,13 @@ from dpsco_bench.report.wording import parameter_label
 COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
 """Colours of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
-PALEST = 0.18
-"""Share of its colour that a tile keeps where the margin is 0."""
+PALEST = 0.18  # share of its colour that a tile keeps where the margin is 0
 TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
 TILE_HEIGHT, MARGIN = 0.4, 0.15
 """Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
-MOST_LINES = 4
-"""Lines of the name of an undecided region; what it would cost stands below."""
-LABEL_SIZE = 5.8
-"""Points of the lines' labels, the longest of which has to fit beside the axis' own."""
+MOST_LINES = 4  # lines of the name of an undecided region; what it would cost stands below
+LABEL_SIZE = 5.8  # points of the lines' labels, the longest of which has to fit beside the axis' own
 DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)
 """Luminance below which the text of a tile is white, and the weights of red, green and blue in it."""
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
@@ -54,28 +51,21 @@ HATCHED = (
     (*STRIPES, "#d9d9d9", "a tie"),
     (*CROSSES, "#ffffff", "undecided: what might win is too slow; the time that deciding takes"),
 )
-NEAR = 1.5
-"""Largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared."""
-COLLAPSED = 1.5
-"""Largest factor between risks at such values, the slope taken out, that is called one curve."""
+NEAR = 1.5  # largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared
+COLLAPSED = 1.5  # largest factor between risks at such values, the slope taken out, that is called one curve
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
 CURVE_WORDS = (
     "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
 )
-FOOT = 0.3
-"""Where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0."""
-WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2
-"""Inches of the figure of a choice."""
+FOOT = 0.3  # where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0
+WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches of the figure of a choice
 BEST, OTHER = NOISE_COLOURS["accounted"], NOISE_COLOURS["paper"]
-LOWEST = 1e-3
-"""Share of the least risk to which a logarithmic axis reaches for the end of an interval."""
+LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for the end of an interval
 if TYPE_CHECKING:
     from dpsco_bench.leaderboard.choose import Choice
-Level = tuple[float, int]
-"""(epsilon, d) of a line of tiles."""
-Place = tuple[int, int]
-"""Column and line of a tile."""
+Level = tuple[float, int]  # (epsilon, d) of a line of tiles
+Place = tuple[int, int]  # column and line of a tile
 
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
@@ -225,7 +215,6 @@ def _middle(places: Sequence[Place]) -> tuple[float, float]:
 
 
 def _edge(axes: Axes, places: set[Place]) -> None:
-    """Draw the border of a region."""
     for x, y in places:
         for other, ends in (
             ((x - 1, y), ((x, x), (y, y + 1))),
@@ -350,7 +339,6 @@ def spread(rows: Sequence[Standing]) -> float | None:
 
 
 def spread_text(rows: Sequence[Standing]) -> str:
-    """Say whether one number decides, in a sentence."""
     found = spread(rows)
     if found is None:
         return "No two points share a value of n ε/√d"

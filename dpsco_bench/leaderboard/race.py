@@ -25,8 +25,7 @@ Make = Callable[[Sequence[Job]], object]
 """Makes what the store lacks of some jobs; a true answer says that no time is left."""
 ERROR = 0.0025
 """Probability, over all methods of a point and at each look, that one is dropped whose mean is the leader's."""
-SURE = 2
-"""The methods of least mean that always go on."""
+SURE = 2  # the methods of least mean that always go on
 
 
 def survivors(risks: Mapping[str, FloatArray], started: int) -> set[str]:
@@ -97,7 +96,6 @@ def raced(entry: BoardEntry, measured: Measured) -> BoardEntry:
 
 
 def raced_plan(plan: WorkPlan, measured: Measured) -> WorkPlan:
-    """Do so for all leaderboards of a plan."""
     return replace(plan, boards=tuple(raced(entry, measured) for entry in plan.boards))
 
 

@@ -44,24 +44,19 @@ from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
-Place = tuple[str, int]
-"""Instance, and number of the point."""
+Place = tuple[str, int]  # instance, and number of the point
 Records = tuple[str, int, int]
 """Instance, n and d, which name the records that runs share; they do not depend on epsilon."""
-RANKED = ("proven",)
-"""Privacy statuses of methods that can win."""
+RANKED = ("proven",)  # privacy statuses of methods that can win
 TRIVIAL = "trivial solution"
 RESAMPLES = 100_000
 """So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
-ROUNDING = 1e-12
-"""Shares below this are 0: sums of products in another order differ by less."""
-MOST_NAMED = 3
-"""Methods with one reason that are named; of more the number is told."""
+ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
+MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
 NORMAL_95 = 1.959964
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
-DIGITS = 3
-"""Significant digits of recorded numbers."""
+DIGITS = 3  # significant digits of recorded numbers
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
 
 
@@ -144,17 +139,15 @@ class Searched(Record):
 
     Attributes
     ----------
-    options : mapping, of the setting, as its search names them
     risk, ci : float, pair of float, on the replicates that did not choose it
-    settings : int, how many were tried
     """
 
     method: str
     algorithm: str
-    options: Options
+    options: Options  # of the setting, as its search names them
     risk: float
     ci: Interval
-    settings: int
+    settings: int  # how many were tried
 
 
 @dataclass(frozen=True)
@@ -163,17 +156,15 @@ class Contender(Record):
 
     Attributes
     ----------
-    place : int, its place among the ranked methods at the nearest point where it ran
     n, d, epsilon : that point
-    cost : str, what it would take here
     """
 
     method: str
-    place: int
+    place: int  # its place among the ranked methods at the nearest point where it ran
     n: int
     d: int
     epsilon: float
-    cost: str = ""
+    cost: str = ""  # what it would take here
 
 
 class Outcome(NamedTuple):
@@ -203,19 +194,11 @@ class Standing(Record):
 
     Attributes
     ----------
-    p : float, that of the norm
-    methods : tuple of Ranked, the least risk first
-    trivial : float, risk of the starting point
     lower_bound, lower_bound_cut : float or None, bool
         Its order, None where none is stated; and whether it is cut at the starting point's risk.
     winner, runner_up : str, str or None, names of least mean risk, and next; no runner-up where no method can win
     margin, margin_ci : float, pair of float
         How much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1; its 95 % interval.
-    tied : tuple of str, all whose difference to the winner has an interval that contains 0, the winner among them
-    contenders : tuple of Contender, the best placed first
-    uncompared : tuple of str, methods that were too long at every point of the instance
-    risk_kind : str, what all risks here are: ``excess empirical`` or ``excess population``
-    skipped : str, empty
     held_out : mapping
         Of ``trivial``, the starting point, and ``without_privacy``, the minimiser of the risk on the records in use;
         empty where no records are held out, or the data are not there.
@@ -227,10 +210,10 @@ class Standing(Record):
     d: int
     epsilon: float
     delta: float
-    p: float
-    methods: tuple[Ranked, ...]
+    p: float  # that of the norm
+    methods: tuple[Ranked, ...]  # the least risk first
     left_out: tuple[Unrun, ...]
-    trivial: float
+    trivial: float  # risk of the starting point
     without_privacy: Reference
     lower_bound: float | None
     lower_bound_cut: bool
@@ -238,12 +221,12 @@ class Standing(Record):
     runner_up: str | None
     margin: float
     margin_ci: Interval
-    tied: tuple[str, ...]
+    tied: tuple[str, ...]  # all whose difference to the winner has an interval that contains 0, the winner among them
     search: Searched | None = None
-    contenders: tuple[Contender, ...] = ()
-    uncompared: tuple[str, ...] = ()
-    risk_kind: str = "excess empirical"
-    skipped: str = ""
+    contenders: tuple[Contender, ...] = ()  # the best placed first
+    uncompared: tuple[str, ...] = ()  # methods that were too long at every point of the instance
+    risk_kind: str = "excess empirical"  # what all risks here are: ``excess empirical`` or ``excess population``
+    skipped: str = ""  # empty
     held_out: Mapping[str, HeldOut] = field(default_factory=dict, metadata=IF_GIVEN)
 
     @property
@@ -268,7 +251,6 @@ class Standing(Record):
 
     @property
     def least(self) -> float:
-        """The winner's risk."""
         return self.best.risk if self.best else self.trivial
 
 
@@ -278,28 +260,20 @@ class RankedBoard(Sealed):
 
     Attributes
     ----------
-    claim : str, its id
-    digest : str, of what the standings were made from
     standings : tuple of Standing or Skipped
     """
 
-    claim: str
-    digest: str
+    claim: str  # its id
+    digest: str  # of what the standings were made from
     standings: tuple[Standing | Skipped, ...]
 
 
 @dataclass(frozen=True)
 class BoardResults:
-    """A leaderboard of a plan, and its standings.
+    """A leaderboard of a plan, and its standings."""
 
-    Attributes
-    ----------
-    entry : BoardEntry, the board and its jobs
-    files : Layout, where the standings lie
-    """
-
-    entry: BoardEntry
-    files: Layout
+    entry: BoardEntry  # the board and its jobs
+    files: Layout  # where the standings lie
 
     @property
     def id(self) -> str:
@@ -321,12 +295,10 @@ class BoardResults:
 
     @property
     def points(self) -> list[Standing]:
-        """Points that were run."""
         return [row for row in self.rows if isinstance(row, Standing)]
 
     @property
     def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
-        """Instances that were run, each with its points."""
         found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
         return [(one, rows) for one, rows in found if rows]
 

@@ -181,7 +181,6 @@ POINTS: Columns = {
 
 
 def points_table(board: BoardResults) -> ReportTable:
-    """Tabulate the winners, point by point."""
     pages = _pages(board)
 
     def page(row: Standing) -> str:
@@ -314,7 +313,6 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> ReportTable:
-    """Tabulate how many points each method wins."""
     pages = _pages(board)
     columns = {
         "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
@@ -331,6 +329,5 @@ def wins_table(board: BoardResults) -> ReportTable:
 
 
 def board_tables(board: BoardResults) -> list[ReportTable]:
-    """Make all tables of a board."""
     tables = [wins_table, points_table, references_table, methods_table, left_out_table]
     return [table(board) for table in tables]

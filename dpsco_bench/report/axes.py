@@ -18,42 +18,30 @@ from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
-LABEL_GAP = 0.06
-"""Height of a line of an end label, as a fraction of the axes' height."""
+LABEL_GAP = 0.06  # height of a line of an end label, as a fraction of the axes' height
 ENDS = (-0.02, 1.05)
 """Between what end labels stand: farther down are the numbers of the other axis, farther up the panel's heading."""
-SMALLEST = 4.8
-"""Points of a label that would not fit into the margin otherwise."""
+SMALLEST = 4.8  # points of a label that would not fit into the margin otherwise
 PLAIN, SMALL = (0.0099, 1e4), 5.4
 """Between what numbers of an axis are written plainly; points of those that are long."""
-LEAST_DECADES = 0.5
-"""Least decades of a logarithmic x axis, so that it has two numbers."""
+LEAST_DECADES = 0.5  # least decades of a logarithmic x axis, so that it has two numbers
 NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
-LOST = 1e-16
-"""Part of the largest value below which others are arrows at the lower edge."""
-FOOT = 0.02
-"""Height of arrows at the lower edge, as a fraction of the axes' height."""
+LOST = 1e-16  # part of the largest value below which others are arrows at the lower edge
+FOOT = 0.02  # height of arrows at the lower edge, as a fraction of the axes' height
 CHARACTER, TICK_GAP = 0.026, 0.035
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A label beside the last point of a curve.
+    """A label beside the last point of a curve."""
 
-    Attributes
-    ----------
-    y : float, height of that point
-    more : sequence of (text, colour), smaller lines below
-    x : float or None, place of that point, where a thin line leads from it to the label
-    """
-
-    y: float
+    y: float  # height of that point
     text: str
     colour: str
-    more: tuple[tuple[str, str], ...] = ()
-    x: float | None = None
+    more: tuple[tuple[str, str], ...] = ()  # smaller lines below
+    x: float | None = None  # place of that point, where a thin line leads from it to the label
 
     @property
     def height(self) -> float:

@@ -17,23 +17,19 @@ class Citation:
 
     Attributes
     ----------
-    published : str, where; empty if no text says it
-    known_from : str, what says so, where the paper's own text does not
     arxiv, doi : str, identifiers; empty where they are not known
-    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
-    abstract : str, what of it was tested
     sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
     methods : mapping, methods and labels of leaderboards -> their names in figures
     """
 
     title: str
     authors: list[str]
-    published: str = ""
-    known_from: str = ""
+    published: str = ""  # where; empty if no text says it
+    known_from: str = ""  # what says so, where the paper's own text does not
     arxiv: str = ""
     doi: str = ""
-    by_hand: bool = False
-    abstract: str = ""
+    by_hand: bool = False  # whether the identifiers were added by hand, as the texts used here give none
+    abstract: str = ""  # what of it was tested
     sources: Mapping[str, str] = field(default_factory=dict)
     methods: Mapping[str, str] = field(default_factory=dict)
 

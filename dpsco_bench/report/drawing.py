@@ -33,7 +33,7 @@ TEXTS = ("#004a87", "#a84a00", "#00694d", "#8f3f71", "#1f6f9e", "#8a5a00", INK)
 """Colours of several curves, and of words about them; each curve has a name beside it."""
 TONE_COLOURS = {"good": "#00684c", "better": "#004f80", "qualified": "#7a4c00", "bad": "#a63c00"}
 """Colours of verdicts, as on the site; others are grey."""
-KEY: dict[str, tuple[str, dict[str, Any]]] = {
+KEY: dict[str, tuple[str, dict[str, Any]]] = {  # symbols that panels use: name -> words and look
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
     "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
@@ -46,7 +46,6 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "lower": ("lower bound", {"marker": "^"}),
     "upper": ("upper bound", {"marker": "v"}),
 }
-"""Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
 HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 """Characters of a line of the figure's header above a panel, of its title, and of its line of small text."""
@@ -58,31 +57,24 @@ class Panel:
 
     Attributes
     ----------
-    title : str, what it says
-    line : str, small text below the title: instance and sizes, in a line or two; what does not fit is cut
-    blank : bool, whether there is nothing to draw, only the words
-    symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
-    shown : bool, whether nothing in it is judged
     height, right : float, inches of the area that holds the data, and of the margin beside it
     """
 
-    title: str
+    title: str  # what it says
     draw: Callable[[Axes], None]
-    line: str = ""
-    blank: bool = False
-    symbols: tuple[str, ...] = ()
+    line: str = ""  # small text below the title: instance and sizes, in a line or two; what does not fit is cut
+    blank: bool = False  # whether there is nothing to draw, only the words
+    symbols: tuple[str, ...] = ()  # which symbols the figure's key must explain, see `KEY`
     height: float = AXES_HEIGHT
     right: float = RIGHT
-    shown: bool = False
+    shown: bool = False  # whether nothing in it is judged
 
     @property
     def titles(self) -> list[str]:
-        """Lines of the title."""
         return textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
 
     @property
     def lines(self) -> list[str]:
-        """Lines of the small text."""
         return two_lines(self.line, LINE_CHARACTERS)
 
 

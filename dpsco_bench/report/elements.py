@@ -24,10 +24,8 @@ from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import setting, symbols
 
-PALETTE = SHADES
-"""Colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`."""
-LEAST_GAP = 0.14
-"""Between two ticks, as a fraction of the axis."""
+PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
+LEAST_GAP = 0.14  # between two ticks, as a fraction of the axis
 
 
 class Sizes(NamedTuple):

@@ -48,25 +48,17 @@ from dpsco_bench.report.panels import (
 from dpsco_bench.report.scores import Score, claim_scores, scores
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, setting, symbols
 
-MOST_SHOWN = 4
-"""More panels of what is measured for information, beside judged ones, have a figure of their own."""
+MOST_SHOWN = 4  # more panels of what is measured for information, beside judged ones, have a figure of their own
 LEAST_VARIANTS = 3
-LEAST_CHECKS = 5
-"""A claim with fewer explicit bounds shows them one by one."""
+LEAST_CHECKS = 5  # a claim with fewer explicit bounds shows them one by one
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
-LOWEST = 1e-4
-"""Ratios below this have the palest colour."""
+LOWEST = 1e-4  # ratios below this have the palest colour
 _RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
-NAME_CHARACTERS = 48
-"""Characters of the names of all columns of the map of ratios together."""
-_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
-"""Inches that the map of ratios takes from and gives to its margins."""
-RIGHT = 1.2
-"""Inches of the margin in which the names of curves stand."""
-MOST_POINTS = 250
-"""Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
-CURVE_CHARACTERS = 19
-"""Characters of a line of a method's name beside its curve."""
+NAME_CHARACTERS = 48  # characters of the names of all columns of the map of ratios together
+_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5  # inches that the map of ratios takes from and gives to its margins
+RIGHT = 1.2  # inches of the margin in which the names of curves stand
+MOST_POINTS = 250  # curves are thinned to this many points, evenly on the logarithmic axis, the last one kept
+CURVE_CHARACTERS = 19  # characters of a line of a method's name beside its curve
 Curves = Mapping[str, np.ndarray]
 """Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
 

@@ -30,13 +30,11 @@ class ClaimResults:
 
     Attributes
     ----------
-    entry : ClaimEntry, the claim and its jobs; those whose results are there do not count as skipped
-    files : Layout, where verdicts and results lie
     verdicts : sequence of Verdict, optional, its verdicts, where they are at hand; by default those of its verdict file
     """
 
-    entry: ClaimEntry
-    files: Layout
+    entry: ClaimEntry  # the claim and its jobs; those whose results are there do not count as skipped
+    files: Layout  # where verdicts and results lie
     verdicts: Sequence[Verdict] | None = None
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
@@ -48,12 +46,10 @@ class ClaimResults:
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """Its jobs."""
         return self.entry.jobs
 
     @property
     def id(self) -> str:
-        """Id of the claim."""
         return self.entry.id
 
     @property
@@ -124,24 +120,15 @@ class ClaimResults:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that a profile's report is made from.
+    """Everything that a profile's report is made from."""
 
-    Attributes
-    ----------
-    files : Layout, where its results lie
-    claims : list of ClaimResults, every claim of the plan, in its order
-    stamp : str, digest of what the plan was made from
-    boards : list of BoardResults, every leaderboard of the plan
-    """
-
-    files: Layout
-    claims: list[ClaimResults]
-    stamp: str = ""
-    boards: list[BoardResults] = field(default_factory=list)
+    files: Layout  # where its results lie
+    claims: list[ClaimResults]  # every claim of the plan, in its order
+    stamp: str = ""  # digest of what the plan was made from
+    boards: list[BoardResults] = field(default_factory=list)  # every leaderboard of the plan
 
     @property
     def profile(self) -> str:
-        """Name of the profile."""
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
@@ -153,15 +140,12 @@ class Inputs:
 
     @property
     def papers(self) -> list[str]:
-        """Papers of the claims, in order of appearance."""
         return list(dict.fromkeys(claim.paper for claim in self.claims))
 
     def of_paper(self, paper: str) -> list[ClaimResults]:
-        """List the claims of one paper."""
         return [claim for claim in self.claims if claim.paper == paper]
 
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
-        """List every job with its claim."""
         return ((claim, job) for claim in self.claims for job in claim.jobs)
 
 

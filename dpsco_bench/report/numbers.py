@@ -52,7 +52,6 @@ def interval(pair: Sequence[object] | None, digits: int = 2) -> str:
 
 
 def with_interval(value: object, pair: Sequence[object] | None) -> str:
-    """Show a slope with its interval behind it."""
     return f"{slope(value)} {interval(pair)}".strip()
 
 

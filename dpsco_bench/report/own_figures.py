@@ -24,21 +24,13 @@ Say = Callable[[Inputs], str]
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper.
+    """A figure of a paper."""
 
-    Attributes
-    ----------
-    name : str, ``<paper>.<id>``, also the name of its files
-    title : str, what it shows, or says where that depends on no result
-    draw : callable, inputs -> panels; none where the profile has measured nothing of it
-    message : callable or None, inputs -> what it says, where results decide that
-    """
-
-    name: str
-    title: str
+    name: str  # ``<paper>.<id>``, also the name of its files
+    title: str  # what it shows, or says where that depends on no result
     caption: str
-    draw: Draw
-    message: Say | None = None
+    draw: Draw  # inputs -> panels; none where the profile has measured nothing of it
+    message: Say | None = None  # inputs -> what it says, where results decide that
 
     def figure(self, inputs: Inputs) -> Figure:
         """Compose the panels under what they say; without panels the words that nothing was measured."""
@@ -111,28 +103,18 @@ Dash = Literal["-", "--", "-.", ":"] | tuple[float, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """Say how the curve of a method is drawn and called.
+    """Say how the curve of a method is drawn and called."""
 
-    Attributes
-    ----------
-    name : str, what the key calls the method
-    colour : str, a colour of Matplotlib
-    dash : str or (offset, lengths), a line style of Matplotlib; lengths are in widths of the line
-    end_only : bool, whether its iterates carry no noise before the end, so that only the output is drawn
-    returns : str, optional, what the key adds to "what is returned" where that is not the last iterate
-    """
-
-    name: str
-    colour: str
-    dash: Dash = "-"
-    end_only: bool = False
-    returns: str = ""
+    name: str  # what the key calls the method
+    colour: str  # a colour of Matplotlib
+    dash: Dash = "-"  # a line style of Matplotlib; lengths are in widths of the line
+    end_only: bool = False  # whether its iterates carry no noise before the end, so that only the output is drawn
+    returns: str = ""  # optional, what the key adds to "what is returned" where that is not the last iterate
 
 
 METHOD_STYLES: Registry[MethodStyle] = Registry("style of method", "figures")
 COLOURS = ("#E69F00", "#000000", "#F0E442")
-DASHES: tuple[Dash, ...] = ("-", "--", ":")
-"""Looks of the labels without a style, in turn."""
+DASHES: tuple[Dash, ...] = ("-", "--", ":")  # looks of the labels without a style, in turn
 
 
 def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) -> None:

@@ -48,28 +48,21 @@ from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain,
 from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
-BESIDE = "beside the statement"
-"""Label of parts whose verdicts count for nothing (`Part.beside`)."""
-LABEL_CHARACTERS, MOST_LINES = 19, 3
-"""Characters of a line, and lines, of a verdict beside a curve."""
+BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)
+LABEL_CHARACTERS, MOST_LINES = 19, 3  # characters of a line, and lines, of a verdict beside a curve
 NORMAL_95 = 1.959964
-NOISE_OFF_DECADES = 1.5
-"""Noise-off points farther below the measured ones than this are arrows at the lower edge."""
+NOISE_OFF_DECADES = 1.5  # noise-off points farther below the measured ones than this are arrows at the lower edge
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
 LOWEST_END = 0.1
 """An interval that reaches below this part of the lowest mean leaves the axes at the foot; so does a bound's line."""
-GRID_MARKER, ROOM = 2.0, 0.06
-"""Points of a marker in a panel of a grid; part of its axis that stays free above."""
-WHISKER = 2.0
-"""Standard errors that the rules of these kinds add to a mean."""
-MOST_RANGES = 3
-"""Groups beside each other of which there is room for the range of their values."""
+GRID_MARKER, ROOM = 2.0, 0.06  # points of a marker in a panel of a grid; part of its axis that stays free above
+WHISKER = 2.0  # standard errors that the rules of these kinds add to a mean
+MOST_RANGES = 3  # groups beside each other of which there is room for the range of their values
 _OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
 
 def panel_line(score: Score) -> str:
-    """Tell part, instance and sizes in one line."""
     part = score.part
     shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := part.fixed.get(key)) is not None}
     sizes = setting({key: value for key, value in shown.items() if not isinstance(value, Mapping)})
@@ -257,7 +250,6 @@ def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
 
 
 def _measure_label(score: Score) -> str:
-    """Say what the part's algorithm is measured by."""
     (cell, *_) = _cells(score)
     kind = risk_kind_of(cell.entry)
     return kind + " risk" * kind.startswith("excess")
@@ -367,7 +359,6 @@ def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndL
 
 
 def privacy_panel(scores: Sequence[Score]) -> Panel:
-    """Draw real against claimed epsilon over the sweep."""
     title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := score.charged)]
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
@@ -471,7 +462,6 @@ def _label(score: Score, absent: int = 0) -> EndLabel:
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """Compute ratios per cell and their whiskers."""
     mean, stderr, bound = (np.array(column) for column in (score.row.mean, score.row.stderr, score.row.bound))
     if not len(mean) == len(stderr) == len(bound):
         return np.empty(0), np.empty(0)

@@ -30,15 +30,11 @@ from dpsco_bench.report.wording import parameter_symbol, privacy_text, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
-SPENT = "value_queries"
-"""The count that is a column of its own."""
-COUNTED = ("_queries", "_per_call")
-"""How names of quantities end that are counts."""
+SPENT = "value_queries"  # the count that is a column of its own
+COUNTED = ("_queries", "_per_call")  # how names of quantities end that are counts
 DOUBTED = " (not certified)"
-UNSPLIT = "unsplit"
-"""Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
-Cell = tuple[float, float, float]
-"""Value of the swept parameter, mean, standard error."""
+UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
+Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
 Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
@@ -54,23 +50,19 @@ class RebuiltRow:
 
     Attributes
     ----------
-    entry : TableRow
-        The row as the paper prints it.
     worst : mapping, calibration, behind ``unsplit_`` for such a bound -> largest mean of the sweep's cells over a bound
-    spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
     value : float or None
         The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
-    lower_bound : str, name of the table's lower bound; empty for none
     """
 
-    entry: TableRow
+    entry: TableRow  # The row as the paper prints it
     sweep: Sweep
     common_n: float
     method: str = ""
     worst: Mapping[str, float] = field(default_factory=dict)
-    spent: Verdict | None = None
+    spent: Verdict | None = None  # the verdict on the part that counts value queries, which is a column and no row
     value: float | None = None
-    lower_bound: str = ""
+    lower_bound: str = ""  # name of the table's lower bound; empty for none
 
     @property
     def claims(self) -> str:
@@ -88,7 +80,6 @@ class RebuiltRow:
 
     @property
     def instance(self) -> str:
-        """The problem on which it was measured."""
         row = self.sweep.first.row
         job = self.sweep.first.results.job(row.part, row.calibration)
         return str(job.cells[0].problem if job else row.part)
@@ -163,7 +154,6 @@ class RebuiltRow:
 
     @property
     def where(self) -> str:
-        """The point in words, the swept parameter first."""
         cell, _ = self.shown
         if not cell:
             return NOTHING
@@ -244,13 +234,12 @@ COLUMNS: Columns = {
         lambda row: privacy_text(score.row) if (score := row.sweep.scores.get("paper")) else NOTHING, raw="privacy"
     ),
 }
-QUERIES: Columns = {
+QUERIES: Columns = {  # value queries of the row at the common point: the printed count, and the mean over the draws
     "Value queries claimed": Column(
         "spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}, numeric=True
     ),
     "Counted": Column("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}, numeric=True),
 }
-"""Value queries of the row at the common point: the printed count, and the mean over the draws."""
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "

@@ -160,8 +160,7 @@ class Score:
         return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
 
 
-OUTSIDE = "outside_theorem:"
-"""How a plan's warning begins where a cell does not meet a condition of its theorem."""
+OUTSIDE = "outside_theorem:"  # how a plan's warning begins where a cell does not meet a condition of its theorem
 RANGE = "outside a range that the paper states:"
 """Prefix of a condition on privacy: it may be one of another theorem, on the risk."""
 
@@ -223,7 +222,7 @@ def counts_table(rows: Iterable[Score]) -> ReportTable:
     return ReportTable("counts", "Verdicts by kind", columns, frame)
 
 
-COLUMNS: Columns = {
+COLUMNS: Columns = {  # every column of a table of verdicts but those that only rows of a kind have (`own_columns`)
     "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
     "Part": Column("row.part", kind="code", link=leads_to("results.id", "row.part")),
     "Noise": Column("row.calibration", raw={"calibration": "row.calibration", "profile": "row.profile"}),
@@ -265,7 +264,6 @@ COLUMNS: Columns = {
         },
     ),
 }
-"""Every column of a table of verdicts but those that only rows of a kind have (`own_columns`)."""
 MEASURED = ("Verdict", "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
 
 
@@ -287,12 +285,10 @@ def _own_column(name: str, field: Field) -> Column:
 
 
 def chosen(titles: Iterable[str]) -> Columns:
-    """Pick columns of `COLUMNS`, in this order."""
     return {title: COLUMNS[title] for title in titles}
 
 
 def scoreboard(inputs: Inputs) -> ReportTable:
-    """Tabulate all verdicts of a profile."""
     rows = scores(inputs)
     columns = {
         **chosen(("Claim", "Part", "Noise", "Kind", *MEASURED, "Privacy")),
@@ -303,7 +299,6 @@ def scoreboard(inputs: Inputs) -> ReportTable:
 
 
 def claim_table(claim: ClaimResults) -> ReportTable:
-    """Tabulate the verdicts of a claim."""
     rows = claim_scores(claim)
     columns = {
         **chosen(("Part", "Noise", *MEASURED)),

@@ -15,7 +15,7 @@ from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
-TONES = {
+TONES = {  # outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed
     "confirms": "good",
     "better": "better",
     "contradicts": "bad",
@@ -25,16 +25,13 @@ TONES = {
     "shown": "plain",
     "absent": "absent",
 }
-"""Outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed."""
-QUALIFIED = "qualified"
-"""Tone of a word with a reservation."""
+QUALIFIED = "qualified"  # tone of a word with a reservation
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
-RESERVED = (
+RESERVED = (  # meaning of a confirming word with a reservation
     "schedule: at least half of the risk is there without noise; not shown private: nothing proves that the noise is; "
     "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
     "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
-"""Meaning of a confirming word with a reservation."""
 CALIBRATION_MEANINGS = (
     (
         "paper",
@@ -143,7 +140,6 @@ def quantity_label(quantity: str, paper: str) -> str:
 
 
 def parameter_symbol(parameter: str) -> str:
-    """Write the short symbol of a swept parameter."""
     return symbols(parameter)
 
 

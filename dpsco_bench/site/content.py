@@ -19,8 +19,7 @@ from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import paper_name
 from dpsco_bench.site.markdown import figure
 
-Pages = Mapping[str, str]
-"""Name of a page without suffix, from the root -> its Markdown."""
+Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its Markdown
 
 
 @dataclass(frozen=True)
@@ -29,14 +28,12 @@ class SiteContent:
 
     Attributes
     ----------
-    figures : Path, folder of the figures of claims, boards and papers; those that are missing are left out
-    own : Path, folder of the figures that the site draws itself
     short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
     """
 
     inputs: Inputs
-    figures: Path
-    own: Path = Path()
+    figures: Path  # folder of the figures of claims, boards and papers; those that are missing are left out
+    own: Path = Path()  # folder of the figures that the site draws itself
     short: bool = False
 
     @cached_property
@@ -48,12 +45,10 @@ class SiteContent:
 
     @cached_property
     def scores(self) -> list[Score]:
-        """All verdicts."""
         return scores(self.inputs)
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """Summary of each paper's claims."""
         return paper_lines(self.inputs, self.names)
 
     @cached_property
@@ -79,7 +74,6 @@ class SiteContent:
 
     @cached_property
     def errata(self) -> dict[str, list[Erratum]]:
-        """Paper -> its errata ledger."""
         return {paper: load_errata(paper) for paper in self.inputs.papers}
 
     @cached_property
@@ -92,12 +86,10 @@ class SiteContent:
 
     @cached_property
     def audits(self) -> list[Score]:
-        """Verdicts of audits that have a result."""
         return audit_scores(self.scores)
 
     @cached_property
     def ledger(self) -> ReportTable:
-        """The privacy ledger."""
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:

@@ -230,7 +230,6 @@ def _style(path: Path) -> str:
 
 
 def _data(path: Path) -> str:
-    """Write a picture as part of its page."""
     content = path.read_bytes()
     if path.suffix == ".svg":
         content = rounded(content.decode()).encode()

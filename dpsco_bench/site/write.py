@@ -34,8 +34,7 @@ from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
 TITLE = "dpsco_bench"
-SITE, SINGLE = "site", "site.html"
-"""Folder of the site, and the one file to mail, beside the other results."""
+SITE, SINGLE = "site", "site.html"  # folder of the site, and the one file to mail, beside the other results
 
 
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:

@@ -34,10 +34,8 @@ from dpsco_bench.site.markdown import (
     toctree,
 )
 
-SUFFIXES = ("", ".curves", ".time", ".shown")
-"""Figures of a claim, behind its id."""
-LEAST_SHOWN = 60
-"""Comparisons of an ordering that a page shows; more stand in its files."""
+SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
+LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
 def claim_pages(content: SiteContent) -> Pages:

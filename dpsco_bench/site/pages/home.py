@@ -133,7 +133,6 @@ def _board(content: SiteContent, board: BoardResults) -> str:
 
 
 def explained(board: BoardResults) -> ReportTable:
-    """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
     told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
@@ -143,7 +142,6 @@ def explained(board: BoardResults) -> ReportTable:
 
 
 def with_names(found: ReportTable) -> ReportTable:
-    """Tell winners by the names of methods."""
     columns = {
         **found.columns,
         "Winner": replace(found.columns["Winner"], value=partial(winner_text, name=method_name)),

@@ -41,7 +41,6 @@ SELDOM = (LAW_TITLE, "ε of all answers", "Why not shown", "δ ≥ 1/n")
 
 
 def privacy_page(content: SiteContent) -> Pages:
-    """Write the ledger of all papers."""
     counts = Counter(row.first.noise.status for row in content.ledger.rows)
     said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
@@ -147,15 +146,12 @@ def _entry(content: SiteContent, entry: Erratum) -> str:
 
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
-SHOWN = 3
-"""Packages that differ from the lock and are named."""
-ROOT = Path(__file__).resolve().parents[3]
-"""The checkout, where the package lies in one."""
+SHOWN = 3  # packages that differ from the lock and are named
+ROOT = Path(__file__).resolve().parents[3]  # the checkout, where the package lies in one
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    """Write versions, seeds, digests, machines and jobs."""
     rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
     page = [
         heading("Provenance", target="provenance"),
@@ -298,6 +294,5 @@ JOBS: Columns = {
 
 
 def jobs_table(inputs: Inputs) -> ReportTable:
-    """Tabulate the frame of jobs."""
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
     return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)

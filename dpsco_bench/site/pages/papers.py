@@ -21,8 +21,7 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.ledgers import ledger_table
 
-NOISES = ("paper", "accounted", "none")
-"""Calibrations, the one whose exponents a paper's table shows first."""
+NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 
@@ -166,7 +165,6 @@ def _exponents(scores: Sequence[Score]) -> list[str]:
 
 
 def arxiv_link(number: str, words: str = "") -> str:
-    """Link to a preprint."""
     return f"[{text(words or f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
 
 
