@@ -117,10 +117,7 @@ class AuditResult:
 def make_audit_cell(
     algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
 ) -> Cell:
-    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
-
-    With 200 records unless ``n`` is given; fewer on a canary where runs would be long.
-    """
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary."""
     check_private(algorithm)
     if problem is None:
         return audit_cell_of(algorithm, calibration, keys or {})
@@ -200,10 +197,7 @@ def audit_calibrated(
     progress: Progress = lambda done, all: None,
     sparing: bool = False,
 ) -> AuditResult:
-    """Audit a cell whose noise is fixed: see `audit_cell`.
-
-    A ``sparing`` one makes no runs where the predicted power is below one half, else as many as `_Audit.spared` says.
-    """
+    """Audit a cell whose noise is fixed; a ``sparing`` one makes no runs of little power, nor more than it needs."""
     plan = calibrated.plan_for(cell)
     _check_constants(cell, calibrated, plan)
     statistic = chosen_statistic(statistic, supports(plan), cell)

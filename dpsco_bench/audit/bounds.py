@@ -68,11 +68,7 @@ def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
 
 
 def lower_bound(
-    scores_p: Any,
-    scores_q: Any,
-    delta: float,
-    confidence: float = 0.95,
-    thresholds: tuple[float, float] | None = None,
+    scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95, thresholds: tuple[float, float] | None = None
 ) -> LowerBound:
     """Bound epsilon from below, with the event behind it.
 

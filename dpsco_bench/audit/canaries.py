@@ -148,10 +148,7 @@ class Trial:
 
 
 def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
-    """List what would be tried for every algorithm, variant and calibration, with a compiled run where there is one.
-
-    Nothing is run or charged.
-    """
+    """List, without running it, what is tried for every algorithm, variant and calibration, compiled runs besides."""
     from dpsco_bench.audit.likelihood import supports
 
     for id in list_algorithms() if algorithms is None else algorithms:

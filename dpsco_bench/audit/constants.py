@@ -191,10 +191,7 @@ def _gradients(subject: Subject, pair: Data) -> np.ndarray:
 
 
 def _least_ratio(subject: Subject, pair: Data) -> float:
-    """Least change of a release between data sets with either record, in units of the declared sensitivity.
-
-    A record enters one release of queries on disjoint blocks, and the largest one counts.
-    """
+    """Least change of a release between data sets with either record over the declared one; of blocks the largest."""
     one, other = (replaced(subject.data, 0, pair, which) for which in (0, 1))
     recorded = subject.run(Recorder, data=one)
     replayed = subject.run(partial(Replay, recorded.mechanism.transcript), data=other)

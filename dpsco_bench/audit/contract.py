@@ -74,10 +74,7 @@ def check_algorithm(
 
 
 def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
-    """Make the same on the canary of its audits, whose record attains what most methods declare; None without one.
-
-    Records of the problem itself may change a release by far less, whatever the constants allow.
-    """
+    """Make the same on the canary of its audits, whose record attains what most methods declare; None without one."""
     keys = {"n": cell.n, "variant": cell.variant, "epsilon": cell.epsilon, "delta": cell.delta, **cell.options}
     try:
         found = audit_cell_of(cell.algorithm, calibration, keys)
@@ -90,10 +87,7 @@ def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
 
 
 def _without_noise(cell: Cell, seed: int, n: int, steps: int | None) -> Subject:
-    """Take a cell with ``n`` records, without noise and without the numbers of steps that were given for a short run.
-
-    Raises InputError for a number of steps of a method that takes none.
-    """
+    """Take a cell with ``n`` records, without noise and without the numbers of steps of a short run."""
     counts = {key for key, value in cell.options.items() if isinstance(value, int) and not isinstance(value, bool)}
     options = {key: value for key, value in cell.options.items() if key not in counts}
     variant = cell.variant if "none" in cell.algorithm_entry.variants.get(cell.variant or "", ()) else None

@@ -40,11 +40,7 @@ def execute(
     shard: Shard = WHOLE,
     meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Audit the cells of a job with at most as many runs on each data set as it has replicates, in a single ``block``.
-
-    In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon. The
-    warnings name pair and statistic.
-    """
+    """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
     tables = []
     for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):
         if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):

@@ -91,10 +91,7 @@ def log_density(query: Query, scale: float, step: int, exposed: Array, released:
 
 
 def noisy_minimum(scores: Array, chosen: Array, scale: float) -> Array:
-    """Log probability that ``chosen (R,)`` is the index of the least of ``scores (R, K)`` plus Laplace noise.
-
-    By Gauss-Legendre quadrature in the distribution function of the chosen one's noise, on either side of 0.
-    """
+    """Log probability that ``chosen (R,)`` is the index of the least of ``scores (R, K)`` plus noise, by quadrature."""
     rows = np.arange(len(scores))
     if scale == 0.0:
         return np.where(np.argmin(scores, axis=-1) == chosen, 0.0, -np.inf)
@@ -138,10 +135,7 @@ def minimiser(
 
 
 def mixed(query: Query, scale: float, step: int, sides: tuple[Array, Array], released: Array) -> Array:
-    """Log density of a sampled release: a mixture over whether, or how often, the differing record was drawn.
-
-    The two ``sides`` are the values ``(R, k)`` without the record, and with it drawn once.
-    """
+    """Log density of a sampled release: a mixture over how often the record, in the second of ``sides``, was drawn."""
     records: Any = query.records
     out, once = sides
     if isinstance(records, WithReplacement):

@@ -35,10 +35,7 @@ one that starts as far away within that factor, beyond so many standard errors o
 
 
 def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject, int | None]:
-    """Find the subject with the most records whose schedule fits; if none does, one that is cut to so many steps.
-
-    Raises Refusal where there is neither.
-    """
+    """Find the most records whose schedule fits, or else a schedule that is cut. Raises Refusal where neither does."""
     (records, most), reason = length, ""
     sizes = [n for n in SIZES if n <= records]
     for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, most // 4) for n in sizes]:

@@ -37,10 +37,7 @@ MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic
 
 
 def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[NeighbourRun]:
-    """List the pairs to choose from for a cell: see above.
-
-    Raises Refusal on a problem that has no neighbouring data sets.
-    """
+    """List the pairs to choose from. Raises Refusal on a problem that has no neighbouring data sets."""
     problem = cell.problem_entry
     if problem.shares_records:
         raise Refusal(f"audit on {cell.problem}", "all its records are equal, so it has no neighbouring data sets")

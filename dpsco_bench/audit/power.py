@@ -120,10 +120,7 @@ def best_threshold(found: Events, runs: int, claim: float, delta: float, confide
 
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
-    """Choose the event by which an audit most probably refutes a claim; where none may, the one that promises most.
-
-    By how many standard deviations of the tested counts its expected bound is above the claim.
-    """
+    """Choose the event that most probably refutes a claim (in standard deviations), else the one that promises most."""
     bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
     above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))

@@ -226,10 +226,7 @@ def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: i
 
 
 class Redrawn(Replay):
-    """A replay of the releases with other batches, and another order of the records where its being hidden is charged.
-
-    An order of anything else, such as of coordinates, is public, and the same.
-    """
+    """A replay of the releases with other batches, and another order of the records where hiding it is charged."""
 
     def sample(self, name: str, step: int = 0) -> Batch:
         return Mechanism.sample(self, name, step)

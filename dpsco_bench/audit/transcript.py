@@ -94,10 +94,7 @@ class ForcedReplay(Mechanism):
         return self._recorded.choose(name, high) if found is None else found
 
     def permutation(self, name: str, size: int) -> Array:
-        """Take the recorded order, unless it is what protects: then the record heads every batch, or stands nowhere.
-
-        Neither is an order of all records; the releases of one batch look at no other.
-        """
+        """Take the recorded order; where it protects, the record heads every batch, or stands nowhere."""
         hidden = [q.records for q in self.plan.queries if isinstance(q.records, RandomAllocation)]
         if not hidden:
             found = self._recorded.public.get(("order", name))
@@ -165,10 +162,7 @@ def hides_batches(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class NeighbourRun:
-    """A calibrated algorithm on a pair of neighbouring data sets that differ in one record.
-
-    Where that is ``alone``, no other record contributes anything.
-    """
+    """A calibrated algorithm on two data sets that differ in one record, which may ``alone`` contribute anything."""
 
     cell: Cell
     plan: Plan

@@ -230,10 +230,7 @@ def _is_absent(method: Entrant) -> bool:
 
 
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
-    """Read boards in a user's own files, by id, in the order of the files.
-
-    Raises InputError for something that is no such file, an id that is taken, or as `parse_board`.
-    """
+    """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken."""
     found: dict[str, Board] = {}
     for file in files:
         if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
@@ -278,15 +275,7 @@ def contestants() -> list[Entrant]:
 
 
 def parse_board(entry: Any, name: str = "") -> Board:
-    """Build a board from its file, with what the file leaves out.
-
-    Raises InputError naming the instance and key that is missing, unknown or out of range.
-
-    Parameters
-    ----------
-    entry : mapping, as the file has it
-    name : str, id where the file has none
-    """
+    """Build a board from its file; ``name`` is the id where the file has none. Raises InputError for a wrong key."""
     if not isinstance(entry, Mapping):
         raise InputError("leaderboard", entry, "a mapping of keys to values")
     id = str(entry.get("id", name))
@@ -397,10 +386,7 @@ def _check_block(block: Any, where: str) -> None:
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
-    """Plan boards of some ids: by default all that ship, and the user's. Errors name the file of the latter.
-
-    Raises InputError for a board that is asked for and has no points in the profile.
-    """
+    """Plan boards of some ids: by default all. Raises InputError for one that is asked for and has no points here."""
     own = own_boards(settings.boards)
     boards, files = {id: load_board(id) for id in board_ids()} | own, dict(zip(own, settings.boards, strict=True))
     for id in ids or ():
@@ -414,13 +400,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
-    """Plan the jobs of a board in a profile.
-
-    Returns
-    -------
-    BoardEntry
-        ``left_out`` has an entry for each (instance, method, point) that is not run.
-    """
+    """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
     jobs: dict[tuple[str, str], Job] = {}
     cells: dict[tuple[str, str], list[tuple[Draft, float]]] = {}
     left_out: list[LeftOut] = []
@@ -572,15 +552,7 @@ def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple
 
 
 class Unfit(DpscoError):
-    """A cell that is not run.
-
-    Attributes
-    ----------
-    status, reason : str
-        ``incomparable`` or ``refused``, and why.
-    brief : str
-        The reason without the pair that it speaks of, and without its source.
-    """
+    """A cell that is not run: its status (``incomparable`` or ``refused``), and the reason, in full and in brief."""
 
     def __init__(self, status: str, reason: str, brief: str = "") -> None:
         super().__init__(" ".join(reason.split()))
@@ -588,13 +560,7 @@ class Unfit(DpscoError):
 
 
 def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
-    """Plan a cell; a value of a board's own options that a method does not take is said in a line.
-
-    Raises
-    ------
-    Unfit
-        Where it cannot be held against the others.
-    """
+    """Plan a cell. Raises Unfit where it cannot be held against the others."""
     measure = get_algorithm(draft.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
@@ -631,11 +597,7 @@ def steps_text(plan: Plan) -> str:
 
 
 def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
-    """Tell whether the rounds or gradients of a cell's plan are of order n^2.
-
-    By their growth from half as many records, or to twice as many where there is no plan for half; where there is
-    neither, by their number.
-    """
+    """Tell whether a plan's rounds or gradients are of order n^2: by growth to half or twice n, else by number."""
     n = draft.n
     assert n is not None
     for other in (n // 2, 2 * n):

@@ -82,12 +82,7 @@ VALUE = ": must be "  # part of a reason that asks for another value, of n or of
 
 @dataclass(frozen=True, kw_only=True)
 class Contest(Record):
-    """A problem and a size at which all methods are run.
-
-    Attributes
-    ----------
-    epsilon, delta : float, to which every accountant calibrates
-    """
+    """A problem, with its constructor options, and a size at which all methods are run."""
 
     problem: str
     options: Options = field(default_factory=dict)  # constructor options of the problem, ``constants`` among them
@@ -178,13 +173,7 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
 
 
 def twin_of(point: Contest, data_root: str = "data") -> Contest:
-    """Make the point of synthetic records with the shape of the user's: n, d and options, and nothing else.
-
-    Raises
-    ------
-    InputError
-        For a problem that has none, or one whose constants only the data know.
-    """
+    """Make the point of synthetic records of the same n, d and options. Raises InputError where there are none."""
     cls = problem_class(point.problem)
     if not cls.twin:
         raise InputError("twin", point.problem, "a problem on one's own data; on others choosing costs no privacy")
@@ -528,10 +517,7 @@ def choose_at(
     begin: Callable[[BoardEntry], object] = lambda entry: None,
     made: Callable[[Job], object] = lambda job: None,
 ) -> Choice:
-    """Choose as `choose` does, at a checked point.
-
-    ``begin`` is shown what is to be run, and ``made`` each job whenever a block of it is done.
-    """
+    """Choose at a checked point; ``begin`` is shown what is to be run, ``made`` each job whenever a block is done."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
     if settings.seed < 0:
@@ -589,9 +575,7 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
         refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
         lower_bound=StatedBound(
-            standing.lower_bound,
-            get_bound(bound).text if bound else NONE_STATED,
-            ORDER_ONLY if bound else NO_BOUND,
+            standing.lower_bound, get_bound(bound).text if bound else NONE_STATED, ORDER_ONLY if bound else NO_BOUND
         ),
         warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
         rows=join_blocks([], {}),

@@ -101,10 +101,7 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
-    """Say who most often has the least mean risk: ``app objp has the least mean risk at 7 of 9``.
-
-    Where it shares some of these first places, it says of how many: ``..., 2 of them ties; 2 undecided``.
-    """
+    """Say who most often has the least mean risk: ``app objp has the least mean risk at 7 of 9``, with ties."""
     decided = [row for row in rows if row.decided]
     rest = f"; {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
     if not decided:

@@ -114,10 +114,7 @@ class Ranked(Record):
 
 @dataclass(frozen=True)
 class Unrun(Record):
-    """A method that was not run: as in `claims.plan.LeftOut`, or refused when its noise was to be fixed.
-
-    Of `choose` also one that was ``stopped``, since it was not done in time.
-    """
+    """A method that was left out, refused when its noise was to be fixed, or, in a choice, ``stopped`` by the limit."""
 
     method: str
     algorithm: str
@@ -135,12 +132,7 @@ class Reference(Record):
 
 @dataclass(frozen=True)
 class Searched(Record):
-    """Find the best setting of the public grid searches.
-
-    Attributes
-    ----------
-    risk, ci : float, pair of float, on the replicates that did not choose it
-    """
+    """The best setting of the public grid searches; its risk is of the replicates that did not choose it."""
 
     method: str
     algorithm: str
@@ -152,12 +144,7 @@ class Searched(Record):
 
 @dataclass(frozen=True)
 class Contender(Record):
-    """A method left out at a point as too long that might be the best.
-
-    Attributes
-    ----------
-    n, d, epsilon : that point
-    """
+    """A method left out as too long that might be the best: its place at the nearest point where it ran."""
 
     method: str
     place: int  # its place among the ranked methods at the nearest point where it ran
@@ -256,12 +243,7 @@ class Standing(Record):
 
 @dataclass(frozen=True)
 class RankedBoard(Sealed):
-    """The standings of a leaderboard, as they are kept.
-
-    Attributes
-    ----------
-    standings : tuple of Standing or Skipped
-    """
+    """The standings of a leaderboard, as they are kept, with the digest of what they were made from."""
 
     claim: str  # its id
     digest: str  # of what the standings were made from
@@ -305,10 +287,7 @@ class BoardResults:
 
 @dataclass(frozen=True)
 class Ran:
-    """A method that ran at a point; of a search each setting by its number.
-
-    ``proven`` says that the noise that was used is proven private; a search can win nothing, whatever its noise.
-    """
+    """A method that ran at a point; of a search each setting by its number, which can win nothing."""
 
     instance: str
     method: str
@@ -333,10 +312,7 @@ class Ran:
 
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
-    """Rank a row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent.
-
-    A point at which nothing ran has a row as well, which says why.
-    """
+    """Rank a row for each (instance, point) of a board; where nothing ran, or data are absent, the row says why."""
     board, skipped, left_out = Board.of(entry), dict[str, str](), [*entry.left_out]
     runs: dict[Place, list[Ran]] = {}
     beside: dict[Records, Mapping[str, HeldOut]] = {}
@@ -546,10 +522,7 @@ def _shares(winner: ArrayLike, other: ArrayLike) -> FloatArray:
 
 
 def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
-    """Expand an interval for few resampled units (data sets if several, else replicates); one excludes nothing.
-
-    Risks are not negative, so that a share is at most 1; the expansion can reach beyond, and is cut there.
-    """
+    """Expand an interval for few resampled units (data sets if several, else replicates), and cut it at 1."""
     units = shape[0] if shape[0] > 1 else shape[1]
     if units == 1:
         return -math.inf, 1.0
@@ -558,10 +531,7 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
 
 
 def best_search(runs: Sequence[Ran]) -> Searched | None:
-    """Find the best setting of the searches, chosen on one half of the replicates and measured on the other.
-
-    None where nothing is searched.
-    """
+    """Find the best setting of the searches, chosen on half of the replicates, measured on the rest; None if none."""
     searched = [run for run in runs if run.setting is not None and run.proven]
     if not searched:
         return None
@@ -629,10 +599,7 @@ def cost_text(row: Standing) -> str:
 
 
 def decided_text(rows: Sequence[Standing]) -> str:
-    """Say up to which n points are decided, and what it takes above it, in a sentence; empty without points.
-
-    A point is decided, be it by a tie, where a method can win and none is left out that might be the best.
-    """
+    """Say up to which n points are decided, be it by a tie, and what it takes above it; empty without points."""
     if not rows:
         return ""
     largest = max((row.n for row in rows if row.decided), default=0)
@@ -693,10 +660,7 @@ def read_boards(path: Path) -> list[Plain]:
 
 
 def changed(recorded: Iterable[Plain], board: str, rows: Sequence[Standing | Skipped]) -> list[str]:
-    """Tell in a line each recorded point whose methods in the first place share no name with those of a fresh run.
-
-    What was tied then and is best alone now is no change: nobody was told apart.
-    """
+    """Tell each recorded point whose first place shares no name with that of a fresh run: a tie that breaks is none."""
     known, found = {_where(point): point for point in recorded}, []
     for row in (row for row in rows if isinstance(row, Standing)):
         fresh = recorded_point(board, row)

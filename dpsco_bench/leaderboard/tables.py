@@ -13,14 +13,7 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    BoardResults,
-    Ranked,
-    Searched,
-    Standing,
-    Unrun,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing, Unrun
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to

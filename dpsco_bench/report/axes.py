@@ -102,10 +102,7 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
 
 def log_x(axes: Axes) -> None:
-    """Set a logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled.
-
-    Where nothing that is drawn is positive it stays as it is.
-    """
+    """Set a logarithmic x axis over what is drawn, if anything is positive, with 2, 3 and 5 where it is short."""
     if not math.isfinite(axes.dataLim.minposx):
         return
     axes.set_xscale("log")

@@ -64,10 +64,7 @@ Curves = Mapping[str, np.ndarray]
 
 
 def claim_figures(results: ClaimResults) -> dict[str, Figure]:
-    """Draw a claim, by file suffix: its own figure, ``.curves``, ``.time`` (running time), ``.shown`` (not judged).
-
-    There always is one for the claim itself; what has nothing to draw states its verdict in words.
-    """
+    """Draw a claim, by file suffix: its own figure or words, ``.curves``, ``.time``, ``.shown`` (not judged)."""
     audits, every = audit_scores(claim_scores(results)), claim_scores(results)
     if audits and len(audits) == len(every):
         return {"": audits_figure(audits)}
@@ -124,12 +121,7 @@ def undrawn_orderings(scores: Iterable[Score]) -> list[Panel]:
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files.
-
-    Parameters
-    ----------
-    folder : Path, where ``<id>.svg`` and ``<id>.pdf`` go, and ``<id>.time.*`` where timings exist
-    """
+    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files."""
     if board := next((board for board in inputs.boards if board.id == id), None):
         from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
 
@@ -169,10 +161,7 @@ def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[S
 
 
 def _points(score: Score) -> np.ndarray | None:
-    """Read values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
-
-    None where not every value can be drawn: such a part has a panel of its own, which says so.
-    """
+    """Read values, means (or real epsilons) and interval ends, ``(4, points)``; None where one cannot be drawn."""
     if score.kind.judges_noise:
         rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
     else:

@@ -279,10 +279,7 @@ def gains(rows: Sequence[Standing]) -> list[float]:
 
 
 def over_search(rows: Sequence[Standing], own: bool = False) -> list[float]:
-    """Divide the least private risk by that of the public grid search, at each point that has one.
-
-    With ``own`` the risk is that of the searched method with its theorem's parameters, where it ran.
-    """
+    """Divide the least private risk, or the searched method's ``own``, by that of the public grid search."""
     found = []
     for search, methods in ((row.search, row.methods) for row in rows):
         if search and search.risk > 0:
@@ -294,10 +291,7 @@ def over_search(rows: Sequence[Standing], own: bool = False) -> list[float]:
 
 
 def bracket(rows: Sequence[Standing]) -> tuple[float, float]:
-    """Find the largest n eps/sqrt(d) at which the starting point shares the first place, and the next larger one.
-
-    At the second a method beats the starting point. The first is 0 where that is so at all points.
-    """
+    """Find the largest n eps/sqrt(d) at which the start shares the first place (0 for none), and the next one."""
     ratios = {row.n * row.epsilon / math.sqrt(row.d) for row in rows}
     last = max((row.n * row.epsilon / math.sqrt(row.d) for row in rows if TRIVIAL in row.tied), default=0.0)
     above = [ratio for ratio in ratios if ratio > last]

@@ -64,10 +64,7 @@ class ClaimResults:
 
     @cached_property
     def rows(self) -> list[Verdict]:
-        """Verdicts, one per (part, calibration), in the order of the claim's file; none is ever left out.
-
-        A part without a verdict gets a row that says so.
-        """
+        """Verdicts, one per (part, calibration), in the order of the claim's file; one that is missing says so."""
         stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
         rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""

@@ -50,10 +50,7 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 
 
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
-    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
-
-    Raises InputError for a name that is no name of a file.
-    """
+    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`)."""
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InputError("figure", name, "letters, digits, dots, hyphens and underscores")
 
@@ -86,10 +83,7 @@ def figure_names(claims: Iterable[str]) -> list[str]:
 
 
 def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
-    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words.
-
-    Returns the files.
-    """
+    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words."""
     folder.mkdir(parents=True, exist_ok=True)
     written = list[Path]()
     for own in (own for paper in inputs.papers for own in FIGURES.of(paper).values()):

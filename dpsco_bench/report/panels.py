@@ -92,10 +92,7 @@ def worded_panel(scores: Sequence[Score]) -> Panel:
 
 
 def mark(score: Score) -> list[tuple[str, str]]:
-    """Show the verdict as a mark with its word, in lines that stand below the name of a curve.
-
-    It is grey where the part is beside the statement, and so counts for nothing.
-    """
+    """Show the verdict as a mark with its word, in lines below the name of a curve; grey beside the statement."""
     colour = FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
     lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
@@ -103,12 +100,7 @@ def mark(score: Score) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Series:
-    """Means of one calibration.
-
-    Attributes
-    ----------
-    log_error, dof : ndarray, standard errors of log mean and their degrees of freedom, for the weights of the fit
-    """
+    """Means and intervals of a calibration, and errors and degrees of freedom of log means for the fit's weights."""
 
     x: np.ndarray
     mean: np.ndarray
@@ -414,10 +406,7 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
 
 
 def grid_panel(scores: Sequence[Score]) -> Panel:
-    """Draw the same for all combinations of a grid, over the value of the bound in each.
-
-    The axis of ratios is linear, so that it holds every cell.
-    """
+    """Draw the same for all cells of a grid, over the bound in each; the axis of ratios is linear, to hold them all."""
     shown = [score for score in scores if np.isfinite(_ratios(score)[0]).any()]
     if not shown:
         return worded_panel(scores)
@@ -516,10 +505,7 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
 
 
 def _groups(shown: Sequence[Score]) -> tuple[list[Group], list[float]]:
-    """List parts whose cells stand side by side, with their values; empty where all share one parameter.
-
-    Scores under different noises may have different parts.
-    """
+    """List parts whose cells stand side by side, with their values; empty where all share one parameter."""
     found: dict[str, tuple[Group, list[float]]] = {}
     for score in sorted(shown, key=lambda score: -len(score.row.values)):
         own, start = measured_parts(score), 0
@@ -534,10 +520,7 @@ def _groups(shown: Sequence[Score]) -> tuple[list[Group], list[float]]:
 
 
 def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
-    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups.
-
-    A score without the cells of some groups leaves their places empty.
-    """
+    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups."""
     if not groups:
         return np.array(score.row.values, dtype=float)
     starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))

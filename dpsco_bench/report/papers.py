@@ -117,10 +117,7 @@ def cells_table(claim: ClaimResults) -> ReportTable:
     return ReportTable(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
 
 
-PART: Columns = {
-    "Part": Column("score.row.part", kind="code"),
-    "Noise": Column("score.row.calibration"),
-}
+PART: Columns = {"Part": Column("score.row.part", kind="code"), "Noise": Column("score.row.calibration")}
 RISK_KIND = Column("score.row.risk_kind")
 CELLS: Columns = {
     **PART,

@@ -252,10 +252,7 @@ _NOTE = (
 
 
 def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
-    """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs.
-
-    ``parts`` of the entry names its parts where another row has the others; of a part in ``every_cell`` all are rows.
-    """
+    """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs."""
     claims = [claim for claim in inputs.claims if claim.id in entry.claims]
     found = [score for claim in claims for score in claim_scores(claim)]
     size = float(entry.common_n or text.common_n or COMMON_N)
@@ -298,10 +295,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
 
 
 def _stated(scores: Sequence[Score]) -> list[Score]:
-    """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
-
-    One theorem bounds a regret alone, for example; another bounds a risk and, besides, a Lipschitz constant.
-    """
+    """Keep the bounds that claims state themselves: on the risk, or where a claim has none on its own quantity."""
     own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
     of_risk = {score.results.id for score in own if score.part.quantity == RISK}
     return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]

@@ -20,15 +20,7 @@ from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Charged, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
-from dpsco_bench.report.wording import (
-    QUALIFIED,
-    TONES,
-    epsilon_text,
-    meanings,
-    privacy_text,
-    quantity_label,
-    symbols,
-)
+from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, privacy_text, quantity_label, symbols
 
 
 @dataclass(frozen=True)
@@ -84,10 +76,7 @@ class Score:
 
     @property
     def measured(self) -> str:
-        """Say what was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
-
-        Of an audit it is its own lower bound, and not the accountant's epsilon, which it is held against.
-        """
+        """Say what was measured: a slope, worst ratio, real epsilon, ratios of medians, or an audit's own bound."""
         row = self.row
         if is_number(row.slope):
             return f"slope {self.slope}"
@@ -300,11 +289,7 @@ def scoreboard(inputs: Inputs) -> ReportTable:
 
 def claim_table(claim: ClaimResults) -> ReportTable:
     rows = claim_scores(claim)
-    columns = {
-        **chosen(("Part", "Noise", *MEASURED)),
-        **own_columns(rows),
-        **chosen(("Reason", "Expected", "Remarks")),
-    }
+    columns = {**chosen(("Part", "Noise", *MEASURED)), **own_columns(rows), **chosen(("Reason", "Expected", "Remarks"))}
     return ReportTable(claim.id, f"Verdicts of {claim.id}", columns, rows)
 
 

@@ -235,8 +235,5 @@ WRITERS: Mapping[str, Callable[[ReportTable], str | bytes]] = {
 
 
 def address(*names: str) -> str:
-    """Make the anchor of a thing by its names, the same on every page, out of ``paper.thm4.2`` and ``rate-n``.
-
-    Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
-    """
+    """Make the anchor of a thing by its names: letters, digits and single hyphens, two between names."""
     return "--".join(map(slug, names))

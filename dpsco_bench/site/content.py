@@ -58,10 +58,7 @@ class SiteContent:
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
-        """(method, variant) -> the erratum that corrects the noise which claims take for the paper's.
-
-        A part that compares several methods does not say whose noise it is.
-        """
+        """(method, variant) -> the erratum that corrects its noise; a part that compares several does not say whose."""
         found = {}
         for claim, job in self.inputs.all_jobs():
             part = claim.parts.get(job.part)

@@ -62,10 +62,7 @@ class Unsaid:
 
 
 def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
-    """Evaluate the findings of a profile, all that are registered by default.
-
-    Raises InputError for one that the numbers contradict: it names the finding, the condition and the values.
-    """
+    """Evaluate the findings of a profile. Raises InputError for one that the numbers contradict."""
     results = Results(content.inputs, content.scores, content.errata)
     said, unsaid = [], []
     for finding in all_findings() if known is None else known:

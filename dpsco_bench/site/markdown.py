@@ -71,10 +71,7 @@ def fenced(listing: str, language: str = "text") -> str:
 
 
 def beside(first: str, second: str) -> str:
-    """Set two pieces of Markdown next to each other, below each other on a narrow page.
-
-    Where there is nothing to say first, the second alone.
-    """
+    """Set two pieces of Markdown next to each other, below each other on a narrow page; the second alone if need be."""
     if not first.strip():
         return second
     half = "::::::::"  # more than any line of a listing begins with
@@ -97,13 +94,7 @@ def toctree(pages: Sequence[str], hidden: bool = True, caption: str = "") -> str
 
 
 def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False) -> str:
-    """Write a table of the report; one of many rows can be sorted and filtered.
-
-    Parameters
-    ----------
-    hidden : sequence of str, titles of columns that stand in the files only
-    anchored : bool, whether cells of the column Part are what links lead to, and no links
-    """
+    """Write a table without the ``hidden`` columns; where ``anchored``, links lead to cells of the column Part."""
     columns = {title: column for title, column in found.columns.items() if title not in hidden}
     if not found.rows:
         return ""

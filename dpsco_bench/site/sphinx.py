@@ -145,10 +145,7 @@ def _words() -> type:
 
 
 def _assets(folder: Path) -> Path:
-    """Write the style, and DataTables as itables ships it, in a form that opens from the file system.
-
-    A browser refuses to load a module from a file, so the bundle travels as text inside a script.
-    """
+    """Write the style, and DataTables as text in a script: a browser refuses to load a module from a file."""
     import itables
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -115,15 +115,7 @@ def all_tables(content: SiteContent) -> Iterator[ReportTable]:
 
 
 def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, single: bool = False) -> list[str]:
-    """Write the pages as Markdown, with links to the figures and tables beside them; returns the pages' names.
-
-    Raises InputError for a finding of what ships that the results do not support, and SiteError for a link that leads
-    nowhere.
-
-    Parameters
-    ----------
-    single : bool, whether all pages become one, which leaves out what makes it too large to mail
-    """
+    """Write the pages as Markdown with links to figures and tables; ``single`` leaves out what is too large to mail."""
     content = SiteContent(inputs, figures, folder / "figures" / "site", single)
     content.own.mkdir(parents=True)
     (folder / "files").mkdir()

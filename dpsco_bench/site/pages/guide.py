@@ -112,14 +112,7 @@ def reading_page(docs: Mapping[str, Path]) -> str:
 
 
 def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str = "") -> str:
-    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables.
-
-    Parameters
-    ----------
-    show : callable, makes Markdown of a word and its tone
-    tell : callable, makes Markdown of a meaning
-    above : str, what stands above a table
-    """
+    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables."""
     for name, (titles, rows) in tables(show).items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]

@@ -76,10 +76,7 @@ def _audits(content: SiteContent) -> list[str]:
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
-    """Show rows of the ledger, the algorithm first; ``hidden`` are titles of columns that the page has no need of.
-
-    The column for draws is there, and explained, where there is one.
-    """
+    """Show rows of the ledger but for ``hidden`` columns; the column for draws is explained where there is one."""
     empty = [title for title in SELDOM if not any(COLUMNS[title].text(row) for row in rows)]
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))

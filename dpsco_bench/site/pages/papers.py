@@ -97,10 +97,7 @@ def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
-    """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers.
-
-    What the entries have told already stands in the files alone.
-    """
+    """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
     pieces = []
     for found in (one for one in rebuilt_tables(content.inputs, paper) if one.rows):
         pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
@@ -111,10 +108,7 @@ def _rebuilt(content: SiteContent, paper: str) -> list[str]:
 
 
 def rebuilt(content: SiteContent, found: ReportTable) -> str:
-    """Show a paper's table with its own rows, columns and entries, and below each entry what was measured of it.
-
-    A table that a function computes has other rows, and reads as it is.
-    """
+    """Show a paper's table with its own rows and columns, below each entry what was measured; or a computed one."""
     if not isinstance(found.rows[0], RebuiltRow):
         return table(found)
     rows: dict[str, list[RebuiltRow]] = {}
