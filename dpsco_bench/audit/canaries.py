@@ -75,12 +75,10 @@ def check_private(algorithm: str) -> None:
 
 
 def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
-    """Make the cell of an audit on the first fitting canary.
+    """Make the cell of an audit on the first fitting canary; raises a one-line error where there is none.
 
-    Without a number of records, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither
-    outside the paper's range nor too long; where all are, the shortest.
-
-    Raises InputError, Refusal for keys that no canary takes, and in one line where an algorithm accepts none.
+    Without n, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither outside the
+    paper's range nor too long; where all are, the shortest.
     """
     check_private(algorithm)
     entry, failures, given = get_algorithm(algorithm), list[DpscoError](), {"epsilon": EPSILONS, "n": RECORDS}

@@ -102,15 +102,10 @@ def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> Finding:
 
 
 class Checks:
-    """The checks of one subject; runs that several of them look at are made once.
+    """The checks of one subject with noise; runs that several of them look at are made once.
 
-    Parameters
-    ----------
-    subject : Subject, on a small data set, with noise
-    plan_at : callable, what the long run is made of, of some length
-    canary : Subject or None
-        On a problem of which one record has a gradient; sensitivities are searched there too.
-    **searching : ``length``, by default `long_run.LENGTH`, and what is passed to `search`
+    Sensitivities are searched on the ``canary`` too, of which one record has a gradient. The long run has ``length``;
+    other keys are passed to `search`.
     """
 
     def __init__(

@@ -70,16 +70,10 @@ def factor(query: Query, step: int) -> float:
 
 
 def log_density(query: Query, scale: float, step: int, exposed: Array, released: Array) -> Array:
-    """Log density ``(R,)`` of what a query with noise of its own released, given what its noise hides.
+    """Log density ``(R,)`` of what a query with noise of its own released; -inf for what noise 0 cannot give.
 
-    -inf for what noise 0 cannot give.
-
-    Parameters
-    ----------
-    scale : float, calibrated; factors of the query's own are applied here
-    exposed : array
-        ``Query.exposed`` on one data set: the value ``(R, k)``, or the scores ``(R, K)`` of a noisy minimum.
-    released : array, what the run got: ``(R, k)``, or indices ``(R,)``
+    ``exposed`` is `Query.exposed` on one data set: the value ``(R, k)``, or the scores ``(R, K)`` of a noisy minimum.
+    ``released`` are ``(R, k)``, or indices ``(R,)``. The query's own factors are applied to the ``scale`` here.
     """
     scale = scale * factor(query, step)
     if isinstance(query, NoisyMinimumQuery):
@@ -113,14 +107,9 @@ def minimiser(
 ) -> Array:
     """Log density of a perturbed minimiser ``x (R, d)``, without determinants, which canaries do not have.
 
-    The linear term is ``b = -(sum of the records' gradients) - n weight x`` inside the domain. On the sphere of a ball
-    it is that less any multiple of x, over which the normal density is integrated.
-
-    Parameters
-    ----------
-    data_part : array (R, d), sum of the records' gradients at x
-    weight : float, of all public quadratic terms together, such as regularisers
-    domain : set or None, with ``norm`` and ``radius``
+    The linear term is ``b = -(sum of the records' gradients) - n weight x`` inside the domain, with the ``weight`` of
+    all public quadratic terms. On the sphere of a ball it is that less any multiple of x, over which the density is
+    integrated.
     """
     inside = data_part + n * weight * x
     if scale == 0.0:

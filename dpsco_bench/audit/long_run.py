@@ -55,14 +55,10 @@ def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject,
 
 @dataclass(frozen=True)
 class Ends:
-    """Start and end of a long run, means over its replicates.
+    """Start and end of a long run: mean risks up to a constant, how far they are apart, and the Lipschitz constant.
 
-    Attributes
-    ----------
-    start, end : float, risks, up to the same constant
-    moved, lipschitz : float, distance of the two points in the norm of the constants, and the constant in that norm
-    gap, left, error : float
-        Gap to the minimum at the start, that at the end over it, and its standard error; NaN where no minimum is known.
+    Where the minimum is known: the ``gap`` to it at the start, what is ``left`` of it, and the standard ``error`` of
+    that.
     """
 
     start: float

@@ -32,13 +32,9 @@ NORMALISED = 2.0  # factor within which ``E exp(-score)`` must be 1 for scores t
 class Events:
     """Probabilities of some events ``score >= t`` on both data sets, as a pilot knows them.
 
-    Attributes
-    ----------
-    thresholds : array (T,), the t
-    likely, unlikely : array (T,)
-        Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
-    possible : callable
-        A threshold, a number and a generator -> so many pairs of probabilities that the pilot leaves possible.
+    They are estimates; of events that are counted limits, the first less a standard error, the second with two or more.
+    From a threshold, a number and a generator, ``possible`` draws pairs of probabilities that the pilot leaves
+    possible.
     """
 
     thresholds: Array

@@ -54,10 +54,8 @@ def charged_as(query: Query) -> Query:
 class Comparing(Recorder):
     """A recorder that holds every answer against what the query's kind answers about the same value and noise.
 
-    Attributes
-    ----------
-    wrong : dict of str to str, what is wrong with an answer, by query
-    unseen : set of str, queries whose noise is not drawn in full, so that nothing can be compared
+    ``wrong`` says by query what is wrong; of the ``unseen`` ones, whose noise is not drawn in full, nothing is
+    compared.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -114,11 +112,7 @@ def noise_size(law: str, parameters: tuple[Any, ...], z: np.ndarray) -> tuple[fl
     """Measure noise ``z (steps, R, d)`` that is said to be of a law and of scale one.
 
     A power of a norm of each vector has a Gamma law; of means of generalised Gaussians only the variance is known.
-
-    Returns
-    -------
-    float, float
-        A scale that fits it, and the probability that honest noise is as small, for means as if they were normal.
+    Returns a scale that fits, and the probability that honest noise is as small, for means as if they were normal.
     """
     (order, power), count = SHAPES[law](*parameters), z[..., 0].size
     if law == "generalised_gaussian_mean":

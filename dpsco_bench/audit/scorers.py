@@ -63,12 +63,8 @@ def blocks_of(setting: NeighbourRun, statistic: str, runs: int) -> list[tuple[in
 class Scorer:
     """A rule from features and outputs to one real number, learned on runs that are not tested.
 
-    Attributes
-    ----------
-    label, weights : str, array (K,), what it looks at, and weights of the features; infinite ones decide by their signs
-    curved, strays : pair of (mean, inverse covariance), or None
-        Of the two sides: a log ratio of two normal densities in place of the weighted sum, of all outputs or of those
-        that no replay explains.
+    The ``weights (K,)`` of features are infinite where a sign decides. In place of the weighted sum stands, for all
+    outputs (``curved``) or for those that no replay explains (``strays``), a log ratio of two normal densities.
     """
 
     label: str

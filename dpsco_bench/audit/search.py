@@ -88,15 +88,10 @@ def search(
 ) -> Found:
     """Search the neighbours of a data set.
 
-    Covering noise hides a solver's error, not data, and is left out. Of batches drawn with replacement, whose
-    sensitivity is declared for a record that a batch holds once, nothing but that is looked at.
-
-    Parameters
-    ----------
-    places : sequence of int, records for which all replacements are tried
-    neighbours : int, domain records that are tried
-    rounds : int, steered runs
-    everywhere : bool, replace every record once besides
+    All replacements by ``neighbours`` domain records are tried in some ``places``, in ``rounds`` steered runs; with
+    ``everywhere`` every record is replaced once besides. Covering noise hides a solver's error, not data, and is left
+    out. Of batches drawn with replacement, whose sensitivity is of a record that a batch holds once, only that is
+    looked at.
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
     found = Found({query.name: 0.0 for query in searched(subject)})
@@ -177,11 +172,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: Values) -> dict[str, str]:
     """Name queries that look at records which they should not look at, each with what is wrong.
 
-    Parameters
-    ----------
-    recorded : Transcript, of the run whose releases and batches both sides were given
-    place : int, the record in which their data sets differ
-    own, other : mapping, what each of them passed to the queries; a query that neither has is left out
+    ``own`` and ``other`` passed these values under the same releases and batches, on data that differ in one ``place``.
     """
     found, blocks = {}, {}
     for query in plan.queries:

@@ -60,14 +60,9 @@ class Recording:
 
 
 class ForcedReplay(Mechanism):
-    """Returns a recorded transcript whatever the data, and keeps in `exposed` what the query's noise would have hidden.
+    """Returns a recorded transcript whatever the data, and keeps in `exposed` what the noise would have hidden.
 
-    Parameters
-    ----------
-    recorded : Recording, of a run of so many replicates
-    record : int, the differing record
-    drawn : bool
-        Sampled queries look at that record and no other, or at none (a single-index query then looks at another one).
+    Sampled queries look at ``record`` and no other where it is ``drawn``, else at none (a single index at another one).
     """
 
     def __init__(
@@ -113,10 +108,7 @@ class ForcedReplay(Mechanism):
 class Probe(Mechanism):
     """Measures the public quadratic part of perturbed objectives by minimising them with known linear terms.
 
-    Attributes
-    ----------
-    weights : dict of query to float
-        ``w`` such that a minimiser inside the domain has ``b = -(sum of the records' gradients) - n w x``.
+    By query, ``weights`` have the w such that a minimiser inside the domain has ``b = -(sum of gradients) - n w x``.
     """
 
     def __init__(self, plan: Plan, scales: Mapping[str, float], n: int, domain: Any) -> None:
@@ -191,16 +183,12 @@ class NeighbourRun:
 
 
 def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tuple[Array, Array]:
-    """Log density ratio of recorded transcripts between the two data sets of a pair.
+    """Log density ratios of recorded transcripts between the two data sets, ``(R, BINS)`` consecutive parts of them.
 
     For sampled queries the density is the mixture over whether the differing record was drawn, with the other records'
-    contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one of the data
-    sets explains is infinitely likelier under it.
-
-    Returns
-    -------
-    array (R, BINS), log ratios summed over consecutive parts of the transcript
-    array (R,) of bool, True where neither data set explains the output: it is no function of the transcript
+    contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one data set
+    explains is infinitely likelier under it. The second array ``(R,)`` is True where neither does: it has random
+    numbers of its own.
     """
     sides = [replayed(setting, data, recorded, len(output)) for data in setting.pair]
     bins, number = np.zeros((len(output), BINS)), {where: k for k, where in enumerate(recorded.transcript)}

@@ -465,19 +465,9 @@ def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
 def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
     """Find the method of least mean risk, and its margin over the others; equal risks give equal words.
 
-    Parameters
-    ----------
-    risks : mapping of str to ndarray
-        Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
-        the comparison is paired.
-    trivial : float, risk of the starting point, which takes part under the name `TRIVIAL`
-
-    Returns
-    -------
-    Outcome
-        Its intervals are those of a two-level bootstrap, expanded for small samples, and cut at 1. More than one name
-        that is tied is a tie. A method whose risk is the starting point's wins and shares nothing: it does what the
-        starting point does.
+    ``risks`` are ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
+    the comparison is paired. Intervals are of a two-level bootstrap, expanded for small samples, and cut at 1. A method
+    whose risk is that of the start, `TRIVIAL`, wins and shares nothing: it does what the start does.
     """
     cells = {name: as_cell(values) for name, values in risks.items()}
     means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()}
@@ -544,16 +534,11 @@ def best_search(runs: Sequence[Ran]) -> Searched | None:
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:
-    """Find methods left out as too long that might be the best: tied, or not far behind, where they last ran.
+    """Find methods left out as too long that might be the best, the best placed first.
 
     A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
-    Rates differ by a power of n or so: what is behind by less than the factor by which n grows can catch up.
-
-    Returns
-    -------
-    tuple of Contender
-        With the nearest point at which each was measured: the next smaller n of the same d and epsilon, else the
-        nearest by the sum of the logarithms of the ratios. The best placed come first.
+    Rates differ by a power of n or so: what was tied at the nearest point where it ran (the next smaller n of the same
+    d and epsilon, if there is one), or behind by less than the factor by which n grows, can catch up.
     """
 
     def remoteness(other: Standing) -> tuple[bool, float, float]:

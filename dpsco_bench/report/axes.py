@@ -178,14 +178,9 @@ def fitting(axes: Axes, text: str, size: float) -> float:
 def spread(
     places: Sequence[float], gap: float | Sequence[float], ends: tuple[float, float] = (-math.inf, math.inf)
 ) -> list[float]:
-    """Move sorted places apart, keeping their order and as much of their positions as possible.
+    """Move sorted places apart, each with the room ``gap``, keeping order and positions as far as possible.
 
-    Neighbours that touch become a block about the mean of where they would be.
-
-    Parameters
-    ----------
-    gap : float or sequence of float, the room that each takes, its place in the middle
-    ends : (float, float), where the room ends; what does not fit stands out at the top
+    Neighbours that touch become a block about the mean of where they would be; what does not fit stands out at the top.
     """
     sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
 

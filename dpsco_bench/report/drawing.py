@@ -91,13 +91,9 @@ def style(**more: Any) -> Iterator[None]:
 def compose(
     panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
 ) -> Figure:
-    """Make a figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
+    """Make a figure of panels, two in a row, with a header that says what it shows and a key, with ``more`` entries.
 
     Axes have fixed inches, so that all panels of a row align whatever their labels are.
-
-    Parameters
-    ----------
-    more : sequence of artists, further entries of that key, with labels
     """
     used = {name for panel in panels for name in panel.symbols} if key else set()
     if {"mean", "ratio"} <= used:

@@ -147,14 +147,9 @@ class Inputs:
 
 
 def read_inputs(files: Layout, only: str = "") -> Inputs:
-    """Read a plan.
+    """Read a plan, or ``only`` one claim or leaderboard of it.
 
     Raises InputError if there is no plan, one without ``only``, or one with plugins that this process was not given.
-
-    Parameters
-    ----------
-    files : Layout, of the profile
-    only : str, id of the one claim or leaderboard to read; empty for all
     """
     plan = read_plan(files.plan, [only] if only else None)
     if plan.boards:

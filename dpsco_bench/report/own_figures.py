@@ -114,13 +114,7 @@ DASHES: tuple[Dash, ...] = ("-", "--", ":")  # looks of the labels without a sty
 def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) -> None:
     """Say how figures show the methods of a paper's claims; a label without a style is called by its words.
 
-    Raises InputError if another module has styled a label of that paper.
-
-    Parameters
-    ----------
-    module : str, ``__name__`` of the caller, a module ``figures`` of the paper
-    paper : str, prefix of the ids of the claims
-    styles : mapping of str to MethodStyle, label of a method in those claims -> its style
+    ``module`` is the caller's ``__name__``. Raises InputError if another module has styled a label of that paper.
     """
     for label, look in styles.items():
         METHOD_STYLES.add(f"{paper}.{label}", look, module)

@@ -117,13 +117,7 @@ def meanings() -> list[tuple[str, str, str]]:
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
     """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 
-    Raises InputError if another module has said how axes of that paper call one of them.
-
-    Parameters
-    ----------
-    module : str, ``__name__`` of the caller, a module ``figures`` of the paper
-    paper : str, prefix of the ids of the claims
-    texts : mapping of str to str, name of an option or of a noted quantity in those claims -> its label
+    ``module`` is the caller's ``__name__``. Raises InputError if another module has labelled one of them.
     """
     for name, text in texts.items():
         LABELS.add(f"{paper}.{name}", text, module)

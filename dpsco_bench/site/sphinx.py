@@ -98,16 +98,9 @@ def settings(title: str, static: Path) -> dict[str, Any]:
 
 
 def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
-    """Build pages from a folder of Markdown.
+    """Build pages anew from a folder of Markdown, by the ``builder`` ``html`` or ``singlehtml``.
 
     Raises SiteError for the first of Sphinx's warnings.
-
-    Parameters
-    ----------
-    source : Path, with ``index.md``
-    out : Path, made anew
-    builder : str, ``html`` or ``singlehtml``
-    cores : int, how many processes read and write
     """
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx
@@ -162,14 +155,9 @@ class SiteError(DpscoError):
 
 
 def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
-    """Turn the tables of pages into HTML.
+    """Turn the tables of pages into HTML; where all are ``single`` page, an address is an anchor.
 
     Raises SiteError for a link of a table without a target.
-
-    Parameters
-    ----------
-    pages : mapping, name of a page -> its Markdown
-    single : bool, whether all pages become one, in which an address is an anchor
     """
     homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
     tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))

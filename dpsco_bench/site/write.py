@@ -38,20 +38,10 @@ SITE, SINGLE = "site", "site.html"  # folder of the site, and the one file to ma
 
 
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:
-    """Write a profile's tables, its papers' figures, and its site, which changes only when all of it is there.
+    """Write a profile's tables and figures, and its site, which changes only when it is whole.
 
-    Raises InputError for a finding that the results do not support. Raises SiteError for a link without a target, or
-    markup that cannot be read.
-
-    Parameters
-    ----------
-    folder : Path, ``results/<profile>``
-    figures : Path, ``figures/<profile>``, where the claims' figures lie
-    cores : int, how many processes read and write pages
-
-    Returns
-    -------
-    (Path, int), the first page of the site, and how many it has
+    Returns the first page, and how many there are. Raises InputError for a finding that the results do not support, and
+    SiteError for a link without a target, or markup that cannot be read.
     """
     write_figures(inputs, figures)
     out = folder / SITE
