@@ -400,7 +400,6 @@ class _Audit:
         return audit
 
     def tested(self, choice: _Choice, progress: Progress) -> _Found:
-        """Make the runs that count, and bound what they show."""
         scores, strays = zip(*(self.scores(choice, side, progress) for side in (0, 1)), strict=True)
         there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
         bound = lower_bound(scores[0], scores[1], *self.target, thresholds=(there, -back))

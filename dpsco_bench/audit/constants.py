@@ -45,7 +45,6 @@ def not_projected(subject: Subject) -> str:
 
 
 def declared_classes(subject: Subject) -> list[str]:
-    """List the classes that the problem declares of its losses."""
     found = [declared_class(subject.problem.traits)]
     found += ["plane"] * (Trait.PLANE_GRADIENTS in subject.problem.properties)
     return [name for name in found if name in CLASSES]
@@ -180,7 +179,6 @@ def shortfall(subject: Subject) -> str:
 
 
 def _gradients(subject: Subject, pair: Data) -> np.ndarray:
-    """Gradients of two records at points of the domain, ``(2, points, d)``."""
     points = np.concatenate([points_of(subject)] * 2)
     rows = (
         None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]

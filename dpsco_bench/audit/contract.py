@@ -206,7 +206,6 @@ class Checks:
         return None, "cannot be told: its own random numbers change outputs under one transcript; see audit"
 
     def check_replicates(self) -> Finding:
-        """Compare replicates at once and in two parts."""
         run, rest = self.subject.run, REPLICATES - SPLIT
         parts = [run(replicates=SPLIT).output, run(first=SPLIT, replicates=rest).output]
         return _agreement(np.concatenate(parts), self.recorded.output, TOLERANCE)

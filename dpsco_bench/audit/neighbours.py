@@ -115,7 +115,6 @@ def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
 
 
 def _recorded(setting: NeighbourRun, seed: int) -> Recording:
-    """Record a few runs on the first data set of a pair."""
     recorder = Recording(Mechanism(setting.plan, setting.scales, setting.cell.run_key(0), seed, 0, TRAJECTORIES))
     setting.execute(setting.pair[0], recorder, TRAJECTORIES)
     return recorder

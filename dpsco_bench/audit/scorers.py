@@ -135,7 +135,6 @@ def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | N
 
 
 def _normal_ratio(outputs: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
-    """Log ratio of two normal densities, up to a constant."""
     squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in (first, second)]
     return np.asarray(0.5 * (squares[1] - squares[0]))
 

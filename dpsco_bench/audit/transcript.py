@@ -194,10 +194,8 @@ def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tupl
     bins, number = np.zeros((len(output), BINS)), {where: k for k, where in enumerate(recorded.transcript)}
     with np.errstate(invalid="ignore", over="ignore"):
         for query in setting.plan.queries:
-            places, shuffled = (
-                [own for own in number if own[0] == query.name],
-                isinstance(query.records, RandomAllocation),
-            )
+            places = [own for own in number if own[0] == query.name]
+            shuffled = isinstance(query.records, RandomAllocation)
             for where in places[:1] if shuffled else places:
                 density = _allocated if shuffled else _release
                 first, second = (density(setting, query, where, side, recorded) for side in sides)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
-from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, naming
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped, read_yaml
 from dpsco_bench.claims.grids import PROFILES, by_profile
@@ -235,7 +235,7 @@ def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
     for file in files:
         if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
             raise InputError("boards", file, "a list of existing YAML files (.yaml)")
-        with _naming(file):
+        with naming(file):
             board = parse_board(read_yaml(Path(file), "boards"), Path(file).stem)
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
@@ -249,17 +249,6 @@ def _beside(instance: Instance, folder: Path) -> Instance:
     if not isinstance(path, str) or Path(path).is_file() or not (folder / path).is_file():
         return instance
     return replace(instance, problem_options={**instance.problem_options, "path": str(folder / path)})
-
-
-@contextmanager
-def _naming(file: str | Path) -> Iterator[None]:
-    """Name the file of a user's board in an error; a board that ships has none."""
-    try:
-        yield
-    except DpscoError as error:
-        if str(file) in str(error):
-            raise
-        raise DpscoError(f"{file}: {error}") from error
 
 
 def contestants() -> list[Entrant]:
@@ -394,7 +383,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
     entries = []
     for id in boards if ids is None else ids:
-        with _naming(files.get(id, "")):
+        with naming(files.get(id, "")):
             entries.append(board_plan(boards[id], profile, settings))
     return entries
 
@@ -431,47 +420,38 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
 def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
     """Go through (calibration, cell) of everything that an instance is to run, at one signal each."""
     for number, point in enumerate(board.points(instance, profile)):
-
-        def cell(
-            name: str, entrant: Entrant, options: Options | None = None, point: GridPoint = point, number: int = number
-        ) -> Draft:
-            return Draft(
-                problem=instance.problem,
-                problem_options=dict(instance.problem_options),
-                **point._asdict(),
-                delta=board.delta,
-                parameter="point",
-                value=float(number),
-                method=f"{instance.id}/{name}",
-                algorithm=entrant.algorithm,
-                variant=_variant(entrant),
-                options=dict(entrant.options) if options is None else options,
-            )
-
+        where = {"value": float(number), **point._asdict()}
         for entrant in board.methods:
-            yield CALIBRATION, cell(entrant.name, entrant)
+            yield CALIBRATION, _draft(board, instance, entrant.name, entrant, entrant.options, where)
         for search in instance.searches:
             for setting, options in enumerate(search.settings if profile in search.profiles else ()):
                 if not board.runs_anyway(instance, search, options, profile):
-                    yield CALIBRATION, cell(f"{search.name}{SEARCH_MARK}{setting}", search, options)
-        if instance.without_privacy:
-            yield SILENT, cell(REFERENCE, instance.without_privacy)
+                    name = f"{search.name}{SEARCH_MARK}{setting}"
+                    yield CALIBRATION, _draft(board, instance, name, search, options, where)
+        if one := instance.without_privacy:
+            yield SILENT, _draft(board, instance, REFERENCE, one, one.options, where)
+
+
+def _draft(board: Board, instance: Instance, name: str, one: Entrant, options: Options, where: Plain) -> Draft:
+    return Draft(
+        problem=instance.problem,
+        problem_options=dict(instance.problem_options),
+        delta=board.delta,
+        parameter="point",
+        method=f"{instance.id}/{name}",
+        algorithm=one.algorithm,
+        variant=_variant(one),
+        options=dict(options),
+        **where,
+    )
 
 
 def ranking_job(
     settings: Settings, claim: str, part: str, calibration: str, replicates: int, data_sets: int, profile: str = ""
 ) -> Job:
-    """Make the job, still without cells, of a method on an instance."""
-    return settings.job(
-        claim=claim,
-        part=part,
-        kind=RANKING,
-        calibration=calibration,
-        profile=profile,
-        replicates=replicates,
-        data_sets=data_sets,
-        rounds=NO_ROUNDS,
-    )
+    counts = {"replicates": replicates, "data_sets": data_sets}
+    where = {"claim": claim, "part": part, "profile": profile}
+    return settings.job(**where, **counts, kind=RANKING, calibration=calibration, rounds=NO_ROUNDS)
 
 
 def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
@@ -484,7 +464,7 @@ def _check_instance(board: Board, instance: Instance, profile: str, settings: Se
     if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
         place = {"root": settings.data_root} if cls.needs_data_root else {}
         for d in {point.d for point in board.points(instance, profile)}:
-            with _placed(where):
+            with naming(where):
                 get_problem(instance.problem, d, **instance.problem_options, **place)
     for entrant in filter(None, (*instance.searches, instance.without_privacy)):
         _check_method(entrant, f"{where}, {entrant.name}")
@@ -496,17 +476,8 @@ def _check_method(method: Entrant, where: str) -> None:
     if method.variant is not None and method.variant not in entry.variants:
         raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
     for options in method.settings if isinstance(method, Search) else [method.options]:
-        with _placed(where):
+        with naming(where):
             entry.checked_options(options)
-
-
-@contextmanager
-def _placed(where: str) -> Iterator[None]:
-    """Name the place in a board of a wrong key."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error.key}", error.value, error.allowed, error.source) from error
 
 
 def _variant(entrant: Entrant) -> str | None:

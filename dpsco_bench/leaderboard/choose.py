@@ -96,8 +96,7 @@ class Contest(Record):
     seed: int = 2017
 
     def entry(self, data_root: str) -> Problem:
-        root = {"root": data_root} if problem_class(self.problem).needs_data_root else {}
-        return get_problem(self.problem, self.d, **{**self.options, **root})
+        return _problem(self.problem, self.d, self.options, data_root)
 
     def draft(self, name: str, method: Entrant) -> Draft:
         return Draft(
@@ -117,47 +116,21 @@ class Contest(Record):
         return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
 
 
+def _problem(name: str, d: int | None, options: Options, data_root: str) -> Problem:
+    root = {"root": data_root} if problem_class(name).needs_data_root else {}
+    return get_problem(name, d, **{**options, **root})
+
+
 def make_point(keys: Options, data_root: str = "data") -> Contest:
-    """Sort plain keys into a point.
+    """Sort plain keys into a point. Raises InputError for one that is missing or unknown, or a value out of range.
 
-    Parameters
-    ----------
-    keys : mapping
-        ``problem``, ``n`` (a file has all its records by default), ``d``, ``epsilon``, ``delta``, ``replicates``,
-        ``data_sets``, and options and constants of the problem, plain or with their prefix.
-
-    Raises
-    ------
-    InputError
-        For a key that is missing or unknown, or a value out of range.
+    Options and constants of the problem have their prefix or none; a file has all its records by default.
     """
     if "problem" not in keys:
         raise InputError("problem", "missing", "given: `dpsco list problems` shows all")
     cls = problem_class(str(keys["problem"]))
-    known = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS)
-    found: dict[str, Any] = {}
-    options: dict[str, Any] = {}
-    constants: dict[str, Any] = {}
-    for key, value in keys.items():
-        prefix, _, name = key.rpartition(".")
-        if key in (*CELL_KEYS, *COUNTS):
-            found[key] = value
-        elif name in problem_options(cls) and prefix in ("", PROBLEM):
-            options[name] = value
-        elif name in CONSTANTS and prefix in ("", CONSTANT):
-            constants[name] = value
-        elif key != "problem":
-            here, listing = OTHER_NAMES.get(name, ""), f"dpsco show {cls.name}"
-            other = here in (*known, "seed")
-            allowed = f"written {here}" if other else nearest(name, known, listing, "key of the problem")
-            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
-            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
-            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
-    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
-    if constants:
-        options["constants"] = constants
-    root = {"root": data_root} if cls.needs_data_root else {}
-    entry = get_problem(cls.name, found.get("d"), **{**options, **root})
+    found, options = _sorted(cls, keys)
+    entry = _problem(cls.name, found.get("d"), options, data_root)
     found.setdefault("n", entry.records if cls.file_options else None)
     if found["n"] is None and cls.file_options:
         raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
@@ -170,6 +143,28 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
     entry.check_records(point.n)
     check_sampled(Cell("", point.problem, point.n, point.epsilon, point.delta, d=point.d, problem_options=options))
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
+
+
+def _sorted(cls: type[Problem], keys: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sort keys into those of a point, and options of its problem, with its constants among them."""
+    found, options, constants = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    for key, value in keys.items():
+        prefix, _, name = key.rpartition(".")
+        if key in (*CELL_KEYS, *COUNTS):
+            found[key] = value
+        elif name in problem_options(cls) and prefix in ("", PROBLEM):
+            options[name] = value
+        elif name in CONSTANTS and prefix in ("", CONSTANT):
+            constants[name] = value
+        elif key != "problem":
+            known, here = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS), OTHER_NAMES.get(name, "")
+            unknown = nearest(name, known, f"dpsco show {cls.name}", "key of the problem")
+            allowed = f"written {here}" if here in (*known, "seed") else unknown
+            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
+            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
+            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
+    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
+    return found, {**options, **({"constants": constants} if constants else {})}
 
 
 def twin_of(point: Contest, data_root: str = "data") -> Contest:
@@ -233,19 +228,10 @@ def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], lis
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
     """Plan a board of one point: a job for each method that fits, and one without noise where the risk asks for it.
 
-    Parameters
-    ----------
-    limit : float
-        Seconds on one core for all methods together, as predicted; plug-ins, then the quickest ones, come first.
-
-    Returns
-    -------
-    BoardEntry
-        ``left_out`` has what is refused, and what is too long with what it would take.
+    The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first.
     """
     problem = point.entry(settings.data_root)
-    reason = problem_class(point.problem).unavailable(Path(settings.data_root))
-    if reason:
+    if reason := problem_class(point.problem).unavailable(Path(settings.data_root)):
         raise DpscoError(f"problem = {point.problem}: {reason}")
 
     def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
@@ -261,8 +247,7 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
             continue
         spent += one.seconds
         jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
-    reference = _reference(point, settings) if problem.population else None
-    if reference:
+    if reference := _reference(point, settings) if problem.population else None:
         jobs.insert(0, job(REFERENCE, reference, SILENT, OVERHEAD))
     instance = Instance(
         id=point.problem,
@@ -460,7 +445,8 @@ def choose(
 ) -> Choice:
     """Run every method that accepts a problem, with its theorem's parameters, and rank them.
 
-    Choosing by these numbers on private data costs privacy that is not charged.
+    Choosing by these numbers on private data costs privacy that is not charged. Raises InputError for a key or value
+    out of range, DpscoError where no method can be run.
 
     Parameters
     ----------
@@ -482,13 +468,6 @@ def choose(
     tell : callable, is given the progress (`execution.progress.Pace`)
     **options
         Options and constants of the problem by plain name.
-
-    Raises
-    ------
-    InputError
-        For a key or value out of range.
-    DpscoError
-        Where no method can be run.
     """
     load_plugins(plugins)
     with ExitStack() as stack:

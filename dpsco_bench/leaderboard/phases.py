@@ -88,7 +88,6 @@ def board_figure(board: BoardResults) -> Figure:
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
-    """Make (instance, panel) for every instance that was measured."""
     found = []
     for instance, rows in board.by_instance:
         dimensions = {row.d for row in rows}
@@ -118,7 +117,6 @@ def winners_text(rows: Sequence[Standing]) -> str:
 
 
 def board_message(board: BoardResults) -> str:
-    """Count how many methods share the first places of a board."""
     decided = [row for row in board.points if row.decided]
     winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
     first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
@@ -127,7 +125,6 @@ def board_message(board: BoardResults) -> str:
 
 
 def competing_text(rows: Sequence[Standing]) -> str:
-    """Count how many methods competed at the points of a plane."""
     counts = [len(row.order) for row in rows]
     least, most = min(counts), max(counts)
     if most <= 1:
@@ -290,7 +287,6 @@ def tile_text(row: Standing) -> str:
 
 
 def _broken(label: str, before: str = "") -> str:
-    """Break the name of a method into three lines at most, of 18 characters."""
     return "\n".join(textwrap.wrap(before + method_name(label), 18, break_long_words=False, break_on_hyphens=False)[:3])
 
 
@@ -307,7 +303,6 @@ def share(row: Standing) -> float:
 
 
 def known(rows: Sequence[Standing]) -> list[Standing]:
-    """Keep the points at which a method of proven privacy ran."""
     return [row for row in rows if not math.isnan(share(row))]
 
 
@@ -444,7 +439,6 @@ def choice_figure(found: Choice) -> Figure:
 
 
 def _circumstances(found: Choice) -> str:
-    """Tell point, replicates, how many methods did not run, and the problem."""
     point = found.point
     options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"

@@ -108,7 +108,6 @@ class Ranked(Record):
 
     @property
     def held_out(self) -> HeldOut | None:
-        """Both held-out numbers; None where no records are held out."""
         return None if self.held_out_loss is None else HeldOut(self.held_out_loss, self.held_out_accuracy)
 
 
@@ -233,7 +232,6 @@ class Standing(Record):
 
     @cached_property
     def best(self) -> Ranked | None:
-        """The winner; None where that is the starting point."""
         return next((method for method in self.methods if method.method == self.winner), None)
 
     @property
@@ -389,11 +387,8 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
     left = {run.method: run.cell.risks for run in plain if run.ranked and run.cell.risks.shape[-1] == most}
     outcome = compare(left, trivial)
     context = replace(first.context, start_risk=trivial)
-    unrun = {
-        item.method: Unrun(item.method, item.algorithm, item.status, item.reason)
-        for item in left_out
-        if SEARCH_MARK not in item.method
-    }
+    plainly = (item for item in left_out if SEARCH_MARK not in item.method)
+    unrun = {item.method: Unrun(item.method, item.algorithm, item.status, item.reason) for item in plainly}
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
     methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
     return Standing(
@@ -434,7 +429,6 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 
 def summary(risks: FloatArray) -> tuple[float, Interval]:
-    """Compute the mean risk and its 95 % interval."""
     found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
     return found.mean, (found.mean - half, found.mean + half)
@@ -640,7 +634,6 @@ def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> 
 
 
 def read_boards(path: Path) -> list[Plain]:
-    """Read the recorded points; empty if nothing was recorded."""
     return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
 
 

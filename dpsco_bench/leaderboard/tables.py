@@ -100,7 +100,6 @@ def _search_text(found: Searched | None) -> str:
 
 
 def data_note(board: BoardResults) -> str:
-    """Count how many data sets stand behind the intervals of a profile."""
     sets = board.board.data_sets.get(board.profile)
     if not sets:
         return ""
@@ -115,7 +114,6 @@ def algorithms(board: BoardResults) -> dict[str, str]:
 
 
 def _pages(board: BoardResults) -> dict[str, str]:
-    """Collect the label of each method that has a page -> its address."""
     here = set(ALGORITHMS.names())
     return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
 
@@ -124,6 +122,10 @@ def _place(path: str = "") -> Columns:
     """Make the columns of a point, which stands at a path of the row."""
     keys = {"n": "n", "d": "d", "ε": "epsilon"}
     return {title: Column(f"{path}{key}", plain, numeric=True) for title, key in keys.items()}
+
+
+def _held_out(path: str, name: str) -> Column:
+    return Column(path, held_out_text, {name: f"{path}.loss"}, numeric=True)
 
 
 POINTS: Columns = {
@@ -147,16 +149,9 @@ POINTS: Columns = {
         numeric=True,
     ),
     "Gradients": Column("best.gradient_evaluations", count, numeric=True),
-    "Held out": Column("best.held_out", held_out_text, {"held_out_loss": "best.held_out.loss"}, numeric=True),
-    "Held out, trivial": Column(
-        "held_out.trivial", held_out_text, {"held_out_loss_trivial": "held_out.trivial.loss"}, numeric=True
-    ),
-    "Held out, no privacy": Column(
-        "held_out.without_privacy",
-        held_out_text,
-        {"held_out_loss_without_privacy": "held_out.without_privacy.loss"},
-        numeric=True,
-    ),
+    "Held out": _held_out("best.held_out", "held_out_loss"),
+    "Held out, trivial": _held_out("held_out.trivial", "held_out_loss_trivial"),
+    "Held out, no privacy": _held_out("held_out.without_privacy", "held_out_loss_without_privacy"),
     "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
     "Without privacy [95 %]": Column(
         "without_privacy",
@@ -225,7 +220,6 @@ METHODS: Columns = {
 
 
 def methods_table(board: BoardResults) -> ReportTable:
-    """Tabulate the frame of standings: a row per point and method."""
     pairs = [{"point": row, "method": method} for row in board.points for method in row.methods]
     return ReportTable(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
 

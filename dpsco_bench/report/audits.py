@@ -66,7 +66,6 @@ def audit_scores(scores: Iterable[Score]) -> list[Score]:
 
 
 def rows_of(scores: Iterable[Score]) -> list[AuditRow]:
-    """Group audits by algorithm, and of each by variant, calibration and claim."""
     found: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
@@ -131,7 +130,6 @@ def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
 
 
 def _height(block: Sequence[AuditRow]) -> float:
-    """Count the lines of an algorithm: its name, and one for each row."""
     return len(block) + 1.15
 
 

@@ -139,7 +139,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
-            look = {
+            line = {
                 "arrowstyle": "-",
                 "linewidth": 0.4,
                 "alpha": 0.7,
@@ -147,7 +147,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
                 "shrinkB": 2,
                 "color": label.colour,
             }
-            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
+            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": line}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
         lines = [(label.text, label.colour), *label.more]
         for number_, (text, colour) in enumerate(lines):

@@ -144,7 +144,6 @@ def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) ->
 
 
 def cut(text: str, characters: int) -> str:
-    """Cut a text to so many characters, cut behind a word."""
     if len(text) <= characters:
         return text
     kept = text[: characters - 2]

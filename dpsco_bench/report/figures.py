@@ -134,7 +134,6 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
-    """Write the figures of a claim that is at hand."""
     with style(), failing_as(f"figure of {results.id}"):
         return _written(claim_figures(results), results.id, folder)
 
@@ -182,7 +181,6 @@ def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
 
 
 def grouped_parts(scores: Sequence[Score]) -> set[str]:
-    """Find parts whose verdicts are all in a panel of variants."""
     inside = {(s.row.part, s.row.calibration) for found in variant_groups(scores).values() for s in found}
     outside = {s.row.part for s in scores if (s.row.part, s.row.calibration) not in inside}
     return {part for part, _ in inside} - outside

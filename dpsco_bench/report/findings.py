@@ -247,7 +247,6 @@ class Results:
         return [row for row in self.standings(*instances) if row.contenders]
 
     def unmeasured(self, text: str) -> NotMeasured:
-        """Say what this profile lacks."""
         return NotMeasured(f"{text} profile {self.inputs.profile}")
 
 
@@ -262,7 +261,6 @@ def shared(rows: Sequence[Standing], *methods: str) -> int:
 
 
 def ties(rows: Sequence[Standing]) -> int:
-    """Count the points at which several methods share the first place."""
     return sum(len(row.tied) > 1 for row in rows)
 
 

@@ -41,7 +41,6 @@ class ClaimResults:
 
     @property
     def claim(self) -> Claim:
-        """The claim, with the parts that the profile measures."""
         return self.entry.claim
 
     @property
@@ -54,12 +53,10 @@ class ClaimResults:
 
     @property
     def paper(self) -> str:
-        """Paper prefix of the id."""
         return self.entry.paper
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """Parts of the claim by id, in the order of its file."""
         return {part.id: part for part in self.claim.parts}
 
     @cached_property
@@ -76,12 +73,10 @@ class ClaimResults:
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
     def sources(self, part: str, calibration: str) -> list[Job]:
-        """List jobs whose rows a part judges under a calibration."""
         wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
         return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
-        """Find the job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
@@ -92,11 +87,9 @@ class ClaimResults:
         return self._calibrations[job.name]
 
     def table(self, job: Job) -> pa.Table | None:
-        """Read the result table of a job; none if nothing is run."""
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Timings | None:
-        """Read the timings of a job, None if it has none."""
         return self.files.measured.timing(job) if job.timing else None
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
@@ -129,7 +122,6 @@ class Inputs:
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
-        """Find the claim of that id. Raises InputError if the plan does not have it."""
         known = {claim.id: claim for claim in self.claims}
         if id not in known:
             raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")

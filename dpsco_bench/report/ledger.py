@@ -33,7 +33,6 @@ class Charged:
 
     @property
     def real(self) -> float:
-        """Epsilon of the accountant; NaN where none covers the cell."""
         return self.noise.epsilon_real
 
     @property
@@ -106,7 +105,6 @@ class LedgerRow:
 
     @property
     def kind(self) -> str:
-        """Say what its real epsilon is to the true one, in words."""
         kind = self.first.noise.epsilon_real_kind
         words = {"upper": "upper bound", "lower": "lower bound"}.get(kind, kind)
         return words + self.first.noise.elsewhere if kind else NOTHING

@@ -38,12 +38,10 @@ class ClaimLine:
 
     @property
     def statement(self) -> str:
-        """Where it stands in its paper, and what it says."""
         return symbols(statement(self.results.claim))
 
     @property
     def text(self) -> str:
-        """All its answers, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
     def cell(self, key: str) -> AnswerCell | None:
@@ -79,7 +77,6 @@ class PaperLine:
 
 
 def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
-    """Answer every claim that has rows, paper by paper."""
     rows = [row for claim in inputs.claims for row in claim.rows]
     found = rules.answers(rows)
     return [
@@ -140,7 +137,6 @@ def answers_table(line: PaperLine) -> ReportTable:
 
 
 def counts_table(line: PaperLine) -> ReportTable:
-    """Tabulate what asks for no risk: counts and laws."""
     columns: Columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
     return ReportTable(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
 
@@ -157,7 +153,6 @@ MARKS = {  # mark of an answer -> what it means
 
 
 def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
-    """Tabulate every claim with all its answers in words."""
     columns: Columns = {
         "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
         "About": Column("answer.subject", raw="subject"),

@@ -40,7 +40,6 @@ class PaperFigure:
         return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
-        """Give its message, or its title where no result decides it."""
         with failing_as(f"message of figure {self.name}"):
             return self.message(inputs) if self.message else self.title
 

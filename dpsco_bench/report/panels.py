@@ -143,7 +143,6 @@ def bound_constant(score: Score) -> float:
 
 
 def bound_line(score: Score) -> np.ndarray:
-    """Multiply the bound by that constant, at every point."""
     bound = [b if is_number(b) else math.nan for b in score.row.bound]
     return bound_constant(score) * np.array(bound, dtype=float)
 
@@ -170,7 +169,6 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
 
 
 def fitted_cells(score: Score, points: Series) -> np.ndarray:
-    """Say which points are in the fit; the others are drawn hollow."""
     fitted = score.row.fitted
     return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
 
@@ -229,7 +227,6 @@ def _measured(score: Score) -> Series | None:
 
 
 def _place(score: Score, cell: CellEvidence) -> float:
-    """Say where a cell stands on the axis of its part."""
     part = score.part
     return evaluate(part.bound, part.axis, cell.printed) if part.axis else cell.value
 

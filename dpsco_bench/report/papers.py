@@ -56,7 +56,6 @@ RATES: Columns = {
 
 
 def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
-    """Tabulate the exponents of a paper, claimed beside measured."""
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):

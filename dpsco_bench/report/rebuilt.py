@@ -73,7 +73,6 @@ class RebuiltRow:
 
     @property
     def claimed(self) -> str:
-        """The entry as printed, and the formula that stands for it here."""
         name = self.sweep.first.part.bound
         printed = getattr(self.entry, self.claims) or NOTHING
         return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
@@ -162,7 +161,6 @@ class RebuiltRow:
         return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
     def mean_text(self, calibration: str) -> str:
-        """Show the mean of the cell under a calibration."""
         cell = self.cells.get(calibration)
         if cell is None:
             return ""
@@ -172,7 +170,6 @@ class RebuiltRow:
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
-    """Rebuild the paper's own tables, with what was measured of each row."""
     texts = [text for text in table_texts() if text.id.startswith(f"{paper}.")]
     return [computed_table(text, inputs) if text.computed else _rebuilt(inputs, text) for text in texts]
 

@@ -41,7 +41,6 @@ class Score:
 
     @cached_property
     def charged(self) -> list[Charged]:
-        """Calibrated cells that it judges, as an accountant charges them."""
         return charged_cells(self.results, self.row.part, self.row.calibration)
 
     @property
@@ -56,7 +55,6 @@ class Score:
 
     @property
     def verdict(self) -> str:
-        """The verdict in words, with Greek letters and superscripts."""
         return symbols(self.row.said)
 
     @property
@@ -93,7 +91,6 @@ class Score:
 
     @property
     def slope(self) -> str:
-        """The slope with its interval, which counts have none of."""
         return with_interval(self.row.slope, None if self.kind.counts else self.row.ci)
 
     def own(self, name: str) -> Any:

@@ -25,7 +25,6 @@ COLOURS = 7  # how many the style cycles through
 
 
 def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
-    """Write the plot as SVG; the same rows give the same bytes."""
     with style():
         write_atomic(path, svg_text(figure(rows)) + MARK)
     return path

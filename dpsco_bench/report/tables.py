@@ -219,7 +219,6 @@ def latex(text: str) -> str:
 
 
 def write_table(table: ReportTable, folder: Folder) -> list[Folder]:
-    """Write a table in every format; returns the files."""
     files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
     for path, render in files.items():
         write_atomic(path, render(table))

@@ -129,7 +129,6 @@ def parameter_label(parameter: str, paper: str = "") -> str:
 
 
 def quantity_label(quantity: str, paper: str) -> str:
-    """Say what was measured, as a paper's figures call it."""
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 
 

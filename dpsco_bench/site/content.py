@@ -53,7 +53,6 @@ class SiteContent:
 
     @cached_property
     def claims(self) -> dict[str, ClaimLine]:
-        """Id of each claim -> what it comes to."""
         return {claim.results.id: claim for line in self.lines for claim in line.claims}
 
     @cached_property
@@ -90,7 +89,6 @@ class SiteContent:
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:
-        """Check that there is a figure of that name."""
         return (self.figures / f"{name}.svg").is_file()
 
     def figure(self, name: str, alt: str, up: str = "") -> str:

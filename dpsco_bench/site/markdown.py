@@ -88,7 +88,6 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def toctree(pages: Sequence[str], hidden: bool = True, caption: str = "") -> str:
-    """List the pages below this one, for previous, next and the navigation."""
     options = [*([f":caption: {caption}"] if caption else []), *([":hidden:"] if hidden else []), ":titlesonly:"]
     return "\n".join(["```{toctree}", *options, "", *pages, "```"]) + "\n"
 

@@ -198,7 +198,9 @@ def one_file(made: Path) -> str:
     page = (made / "index.html").read_text(encoding="utf-8")
     for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
         page = pattern.sub("", page)
-    page = _STYLE.sub(lambda found: f"<style>{_style(made / found[1])}</style>", page)
+    styles = {path: made / path for path in _STYLE.findall(page)}
+    texts = {name: path.read_text(encoding="utf-8") if path.is_file() else "" for name, path in styles.items()}
+    page = _STYLE.sub(lambda found: f"<style>{_FONT.sub('', texts[found[1]])}</style>", page)  # fonts are further files
     page = _DOUBLE.sub('href="#', page)
     page = _DOWNLOAD.sub(r"\1", page)
     first: dict[str, str] = {}  # the bar of sections leads to the first page of each
@@ -207,11 +209,6 @@ def one_file(made: Path) -> str:
     page = _SECTION.sub(lambda found: f"{found[1]}#{first.get(found[3], '')}{found[2]}", page)
     page = _IMAGE.sub(lambda found: f'{found[1]}src="{_data(made / unquote(found[2]))}"', page)
     return page.replace('data-bs-theme="auto"', "")
-
-
-def _style(path: Path) -> str:
-    """Read a style sheet without fonts of its own, which would be further files."""
-    return _FONT.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def _data(path: Path) -> str:

@@ -59,7 +59,6 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def guide_pages(content: SiteContent) -> Pages:
-    """Write how to read a verdict, then the documentation."""
     shown = {name: path for name, path in documents().items() if name not in ELSEWHERE}
     docs = {name: path for name, path in shown.items() if not content.short or name in MAILED}
     known = ["reading", *docs, *([] if content.short else ["api"])]

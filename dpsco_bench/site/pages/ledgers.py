@@ -96,7 +96,6 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: SiteContent) -> Pages:
-    """Write the list of all entries, and a page per paper."""
     papers = [paper for paper in content.inputs.papers if content.errata[paper]]
     entries = [entry for paper in papers for entry in content.errata[paper]]
     columns = {
@@ -116,7 +115,6 @@ def errata_pages(content: SiteContent) -> Pages:
 
 
 def legend() -> str:
-    """Say what the words for changes mean."""
     return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
 
 
@@ -163,7 +161,6 @@ def provenance_page(content: SiteContent) -> Pages:
 
 
 def facts(inputs: Inputs) -> list[tuple[str, str]]:
-    """List (name, value) of each line of the page."""
     jobs = [job for _, job in inputs.all_jobs()]
     versions = {name: _installed(name) for name in PACKAGES}
     ours = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install

@@ -40,7 +40,6 @@ SCHEMES = {
 
 
 def method_pages(content: SiteContent) -> Pages:
-    """Write a page per method, and the list of them."""
     pages = [*map(describe, content.algorithms)]
     columns = {
         "Method": Column(lambda page: method_name(page["id"]), link=leads_to("id", kind="method")),
@@ -87,7 +86,6 @@ def _method(content: SiteContent, page: Plain) -> str:
 
 
 def _details(content: SiteContent, page: Plain) -> list[str]:
-    """Show what it costs, where it stands, and its code."""
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
     module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
     standing = ReportTable(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
@@ -253,7 +251,7 @@ def nearest_points(content: SiteContent, id: str) -> list[Charged]:
     What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim
     charges it on another.
     """
-    made = {canary.problem for canary in CANARIES}
+    made = {problem for problem, _ in CANARIES}
     noises: dict[str, set[tuple[str, str]]] = {}
     groups: dict[tuple[str, str], list[Charged]] = {}
     for cell in (cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id):

@@ -26,7 +26,6 @@ TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 
 def paper_pages(content: SiteContent) -> Pages:
-    """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
         f"{text(headline(content.lines))}\n",
