@@ -60,44 +60,29 @@ Progress = Callable[[int, int], None]
 class AuditResult:
     """Outcome of an audit; `to_json` has all but the bound, and what an accountant says of the same runs.
 
-    Attributes
-    ----------
-    runs : int, runs per data set, without the pilot; 0 where the audit stopped after it
-    neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    power, against : float, str
-        Chance, predicted before the runs, that a claim is refuted, and for which noise: this one where nothing proves
-        it, else a quarter of it.
-    promised, attainable : float
-        Lower bounds predicted for these runs (0 for none), and for as many of normal noise that attains the
-        accountant's epsilon (NaN where it has none). A small second one says that the runs are few; a far smaller
-        first one, that the pair or the accountant is not tight.
-    of : str, what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
-    mu_lower, mu_charged : float
-        With the same confidence, no larger than the Gaussian-DP parameter; and the one that is charged, NaN where the
-        accountant has none.
-    epsilon_real, epsilon_real_kind : float, str, the accountant's value of what is audited, for comparison
-    remarks : tuple of str, a line where outputs are no function of the releases
+    A small ``attainable`` bound says that the runs are few; a far smaller ``promised`` one, that the pair or the
+    accountant is not tight.
     """
 
     algorithm: str
     calibration: str
     epsilon_claimed: float
     confidence: float
-    runs: int
-    neighbours: str
+    runs: int  # per data set, without the pilot; 0 where the audit stopped after it
+    neighbours: str  # the pair, chosen by a pilot where several were possible, as the statistic is
     statistic: str
-    power: float
-    against: str
-    promised: float
-    attainable: float
+    power: float  # chance, predicted before the runs, that a claim is refuted
+    against: str  # the noise that this is for: this one where nothing proves it, else a quarter of it
+    promised: float  # lower bound predicted for these runs; 0 for none
+    attainable: float  # the same for normal noise that attains the accountant's epsilon; NaN where it has none
     delta: float
-    of: str
-    mu_lower: float
-    mu_charged: float
-    epsilon_real: float
+    of: str  # what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
+    mu_lower: float  # with the same confidence, no larger than the Gaussian-DP parameter
+    mu_charged: float  # the one that is charged; NaN where the accountant has none
+    epsilon_real: float  # the accountant's value of what is audited
     epsilon_real_kind: str
     bound: LowerBound
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # a line where outputs are no function of the releases
 
     @property
     def epsilon_lower(self) -> float:

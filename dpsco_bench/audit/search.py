@@ -47,18 +47,12 @@ Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(ste
 
 @dataclass
 class Found:
-    """Largest changes that a search found, by query.
+    """Largest changes that a search found, by query."""
 
-    Attributes
-    ----------
-    ratios : dict of str to float, largest change of a released value, in units of the declared sensitivity
-    misplaced : dict of str to str, queries that look at records which they do not declare, and how
-    """
-
-    ratios: dict[str, float] = field(default_factory=dict)
+    ratios: dict[str, float] = field(default_factory=dict)  # of a released value, in units of the declared sensitivity
     leak: float = 0.0  # largest difference of outputs under one transcript: 0 if all else is post-processing
     directions: Values = field(default_factory=dict)  # the largest changes of the last place that was looked at
-    misplaced: dict[str, str] = field(default_factory=dict)
+    misplaced: dict[str, str] = field(default_factory=dict)  # what is wrong with the records that a query looks at
 
 
 class Steered(Recorder):

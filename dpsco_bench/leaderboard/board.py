@@ -60,21 +60,14 @@ QUICK = 10.0  # a cell that is predicted to take no longer than this runs, whate
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant(Record):
-    """A method of a board: an algorithm with the hyper-parameters of its theorem.
-
-    Attributes
-    ----------
-    variant, options
-        As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
-    profiles, why : list of str, str, the profiles in which it runs, and why not in the others
-    """
+    """A method of a board: an algorithm with the hyper-parameters of its theorem."""
 
     algorithm: str
     label: str = ""
     variant: str | None = None
-    options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)  # constants that the paper leaves to the user, and nothing else
     profiles: list[str] = field(default_factory=lambda: list(PROFILES))
-    why: str = ""
+    why: str = ""  # it does not run in the other profiles
 
     @property
     def name(self) -> str:
@@ -83,15 +76,10 @@ class Entrant(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Entrant):
-    """A method whose step size and number of steps are searched in public: not a private method.
-
-    Attributes
-    ----------
-    beside : list of options, further settings, outside the grid; an empty one is the theorem's own
-    """
+    """A method whose step size and number of steps are searched in public: not a private method."""
 
     grid: Mapping[str, list[float]]  # values of schedule options, all combinations of which are run
-    beside: list[Options] = field(default_factory=list)
+    beside: list[Options] = field(default_factory=list)  # further settings; an empty one is the theorem's own
 
     @property
     def settings(self) -> list[Options]:
@@ -106,14 +94,9 @@ class Instance(Record):
 
     Attributes
     ----------
-    id, title : str, name, and what it is in words
-    problem, problem_options
-        As for a run.
-    excluded : mapping of str to str, methods that cannot be run on the instance as it is written, with the reason
     without_privacy : Entrant or None
         A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
         sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
-    lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
     runs_to : mapping of str to mapping of str to int
         Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point.
     """
@@ -125,9 +108,9 @@ class Instance(Record):
     signals: list[float] = field(default_factory=list)
     grids: Mapping[str, list[Any]] = field(default_factory=dict)
     searches: list[Search] = field(default_factory=list)
-    excluded: Mapping[str, str] = field(default_factory=dict)
+    excluded: Mapping[str, str] = field(default_factory=dict)  # methods that cannot be run here -> the reason
     without_privacy: Entrant | None = None
-    lower_bound: str = ""
+    lower_bound: str = ""  # formula that every private method respects, up to constants
     runs_to: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     note: str = ""
 
@@ -146,10 +129,6 @@ class Board(Record):
 
     Attributes
     ----------
-    id, title : str, ``leaderboard.<name>``, and a title
-    delta : float, of the (epsilon, delta) that every method is calibrated to by its accountant
-    methods : list of Entrant
-        Every one is tried on every instance; the instances that it refuses are shown with its reason.
     grids : mapping of str to list
         Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
     most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
@@ -163,7 +142,7 @@ class Board(Record):
     id: str
     title: str
     delta: float
-    methods: list[Entrant]
+    methods: list[Entrant]  # every one is tried on every instance
     instances: list[Instance]
     grids: Mapping[str, list[Any]]
     replicates: Mapping[str, int]
@@ -209,20 +188,20 @@ def load_board(id: str) -> Board:
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
     lost = {one.name for one in board.methods if _is_absent(one)}
-    instances = [
-        replace(
-            one,
-            searches=[search for search in one.searches if not _is_absent(search)],
-            excluded={name: why for name, why in one.excluded.items() if name not in lost},
-            without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
-            lower_bound=""
-            if absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
-            else one.lower_bound,
-            runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
-        )
-        for one in board.instances
-    ]
-    return replace(board, methods=[one for one in board.methods if one.name not in lost], instances=instances)
+    kept = [one for one in board.methods if one.name not in lost]
+    return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
+
+
+def _but_for(lost: set[str], one: Instance) -> Instance:
+    unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
+    return replace(
+        one,
+        searches=[search for search in one.searches if not _is_absent(search)],
+        excluded={name: why for name, why in one.excluded.items() if name not in lost},
+        without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
+        lower_bound="" if unbounded else one.lower_bound,
+        runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
+    )
 
 
 def _is_absent(method: Entrant) -> bool:

@@ -62,36 +62,21 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
 
 @dataclass(frozen=True)
 class Ranked(Record):
-    """A method that was run at a point.
-
-    Attributes
-    ----------
-    method, algorithm, variant : str, its name on the board, id, and the variant that ran
-    risk, ci : float, pair of float, largest mean excess risk over the signals, and its 95 % interval
-    signal : float or None, where it is the largest; None without a grid of signals
-    gradient_evaluations : float, mean of a replicate
-    epsilon_real ... epsilon_sequence_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
-    ranked, tied, at_start : bool
-        Whether it can win, shares the first place, and has not moved from the starting point's risk.
-    held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
-    dropped : int
-        Replicates after which it was dropped as clearly behind (`leaderboard.race`): it neither wins nor ties. 0 of one
-        that was run to the end.
-    """
+    """A method that was run at a point; its epsilons are those of `execution.calibrated.CalibratedCell`."""
 
     method: str
     algorithm: str
     variant: str
-    risk: float
+    risk: float  # largest mean excess risk over the signals
     ci: Interval
-    signal: float | None
-    gradient_evaluations: float
+    signal: float | None  # where it is the largest; None without a grid of signals
+    gradient_evaluations: float  # mean of a replicate
     epsilon_real: float
     epsilon_real_kind: str
     privacy_status: str
-    ranked: bool
-    tied: bool
-    at_start: bool
+    ranked: bool  # it can win
+    tied: bool  # it has or shares the first place
+    at_start: bool  # it has not moved from the starting point's risk
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
     epsilon_of: str = ""
@@ -99,7 +84,7 @@ class Ranked(Record):
     epsilon_output_kind: str = ""
     epsilon_sequence: float | None = None
     epsilon_sequence_kind: str = ""
-    dropped: int = field(default=0, metadata=IF_GIVEN)
+    dropped: int = field(default=0, metadata=IF_GIVEN)  # replicates after which it left the race; 0 for none
 
     @property
     def place(self) -> tuple[bool, float]:
@@ -177,17 +162,7 @@ class Standing(Record):
     """A point of an instance that was run.
 
     Where there are contenders, the winner and its margin are those of the methods that ran, and the point is undecided.
-
-    Attributes
-    ----------
-    lower_bound, lower_bound_cut : float or None, bool
-        Its order, None where none is stated; and whether it is cut at the starting point's risk.
-    winner, runner_up : str, str or None, names of least mean risk, and next; no runner-up where no method can win
-    margin, margin_ci : float, pair of float
-        How much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1; its 95 % interval.
-    held_out : mapping
-        Of ``trivial``, the starting point, and ``without_privacy``, the minimiser of the risk on the records in use;
-        empty where no records are held out, or the data are not there.
+    ``held_out`` has ``trivial``, the starting point, and ``without_privacy``, the minimiser on the records in use.
     """
 
     instance: str
@@ -201,18 +176,18 @@ class Standing(Record):
     left_out: tuple[Unrun, ...]
     trivial: float  # risk of the starting point
     without_privacy: Reference
-    lower_bound: float | None
-    lower_bound_cut: bool
+    lower_bound: float | None  # its order; None where none is stated
+    lower_bound_cut: bool  # at the starting point's risk
     winner: str
-    runner_up: str | None
-    margin: float
+    runner_up: str | None  # None where no method can win
+    margin: float  # how much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1
     margin_ci: Interval
     tied: tuple[str, ...]  # all whose difference to the winner has an interval that contains 0, the winner among them
     search: Searched | None = None
     contenders: tuple[Contender, ...] = ()  # the best placed first
     uncompared: tuple[str, ...] = ()  # methods that were too long at every point of the instance
     risk_kind: str = "excess empirical"  # what all risks here are: ``excess empirical`` or ``excess population``
-    skipped: str = ""  # empty
+    skipped: str = ""
     held_out: Mapping[str, HeldOut] = field(default_factory=dict, metadata=IF_GIVEN)
 
     @property

@@ -53,20 +53,15 @@ HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 
 @dataclass(frozen=True)
 class Panel:
-    """One drawing area.
-
-    Attributes
-    ----------
-    height, right : float, inches of the area that holds the data, and of the margin beside it
-    """
+    """One drawing area."""
 
     title: str  # what it says
     draw: Callable[[Axes], None]
     line: str = ""  # small text below the title: instance and sizes, in a line or two; what does not fit is cut
     blank: bool = False  # whether there is nothing to draw, only the words
     symbols: tuple[str, ...] = ()  # which symbols the figure's key must explain, see `KEY`
-    height: float = AXES_HEIGHT
-    right: float = RIGHT
+    height: float = AXES_HEIGHT  # inches of the area that holds the data
+    right: float = RIGHT  # inches of the margin beside it
     shown: bool = False  # whether nothing in it is judged
 
     @property

@@ -146,12 +146,7 @@ def _parsed(code: CodeType) -> ast.Module:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a profile, as findings read them.
-
-    Attributes
-    ----------
-    inputs : Inputs
-    """
+    """The results of a profile, as findings read them."""
 
     inputs: Inputs
     scores: Sequence[Score]  # all verdicts

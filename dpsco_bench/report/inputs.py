@@ -26,16 +26,11 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class ClaimResults:
-    """One claim of the plan with whatever has been measured of it.
-
-    Attributes
-    ----------
-    verdicts : sequence of Verdict, optional, its verdicts, where they are at hand; by default those of its verdict file
-    """
+    """One claim of the plan with whatever has been measured of it."""
 
     entry: ClaimEntry  # the claim and its jobs; those whose results are there do not count as skipped
     files: Layout  # where verdicts and results lie
-    verdicts: Sequence[Verdict] | None = None
+    verdicts: Sequence[Verdict] | None = None  # where they are at hand; by default those of its verdict file
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 

@@ -46,22 +46,15 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 @dataclass(frozen=True)
 class RebuiltRow:
-    """One sweep, or one method of it, that measures a row of a paper's table.
+    """One sweep, or one method of it, that measures a row of a paper's table."""
 
-    Attributes
-    ----------
-    worst : mapping, calibration, behind ``unsplit_`` for such a bound -> largest mean of the sweep's cells over a bound
-    value : float or None
-        The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
-    """
-
-    entry: TableRow  # The row as the paper prints it
+    entry: TableRow  # the row as the paper prints it
     sweep: Sweep
     common_n: float
     method: str = ""
-    worst: Mapping[str, float] = field(default_factory=dict)
+    worst: Mapping[str, float] = field(default_factory=dict)  # (``unsplit_``) calibration -> largest mean over a bound
     spent: Verdict | None = None  # the verdict on the part that counts value queries, which is a column and no row
-    value: float | None = None
+    value: float | None = None  # of the swept parameter; None for the cell nearest to the common size
     lower_bound: str = ""  # name of the table's lower bound; empty for none
 
     @property

@@ -24,17 +24,12 @@ Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its
 
 @dataclass(frozen=True)
 class SiteContent:
-    """The results of a profile as the pages read them.
-
-    Attributes
-    ----------
-    short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
-    """
+    """The results of a profile as the pages read them."""
 
     inputs: Inputs
     figures: Path  # folder of the figures of claims, boards and papers; those that are missing are left out
     own: Path = Path()  # folder of the figures that the site draws itself
-    short: bool = False
+    short: bool = False  # for the one file to mail, which leaves out code and the figures of single claims
 
     @cached_property
     def names(self) -> dict[str, str]:

@@ -27,16 +27,7 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, link, prose, table, text, toctree
 
-SECTIONS = [
-    "papers/index",
-    "claims/index",
-    "methods/index",
-    "which",
-    "privacy",
-    "errata/index",
-    "provenance",
-    "guide/index",
-]
+SECTIONS = ("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance")
 WHAT = (
     "Papers on differentially private convex optimisation state bounds on the excess risk, on gradient counts and on "
     "(eps, delta). This site says, claim by claim, what their methods do when they are run as printed, and when their "
