@@ -369,8 +369,7 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
     """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
-    jobs: dict[tuple[str, str], Job] = {}
-    cells: dict[tuple[str, str], list[tuple[Draft, float]]] = {}
+    found: dict[tuple[str, str], tuple[Job, list[tuple[Draft, float]]]] = {}
     left_out: list[LeftOut] = []
     counts = board.replicates.get(profile, 1), board.data_sets.get(profile, 1)
     for method in board.methods:
@@ -379,19 +378,17 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
         _check_instance(board, instance, profile, settings)
         for calibration, cell in board_cells(board, instance, profile):
             name = (_part(cell), calibration)
-            job = jobs.setdefault(name, ranking_job(settings, board.id, *name, *counts, profile))
-            ours = cells.setdefault(name, [])
-            found = _left_out(board, instance, cell, job)
-            if isinstance(found, tuple):
-                left_out.append(LeftOut.of(cell, *found))
+            job, ours = found.setdefault(name, (ranking_job(settings, board.id, *name, *counts, profile), []))
+            said = _left_out(board, instance, cell, job)
+            if isinstance(said, tuple):
+                left_out.append(LeftOut.of(cell, *said))
             else:
                 at = [cell.at_signal(signal) for signal in instance.signals] or [cell]
-                ours += [(replace(one, cell=len(ours) + i), found) for i, one in enumerate(at)]
+                ours += [(replace(one, cell=len(ours) + i), said) for i, one in enumerate(at)]
     kept = []
-    for name, planned_cells in cells.items():
-        pins = tuple(pinned(cell, settings.data_root) for cell, _ in planned_cells)
-        if pins:
-            kept.append(finished(replace(jobs[name], cells=pins, seconds=tuple(s for _, s in planned_cells))))
+    for job, drafts in (one for one in found.values() if one[1]):
+        pins = tuple(pinned(draft, settings.data_root) for draft, _ in drafts)
+        kept.append(finished(replace(job, cells=pins, seconds=tuple(seconds for _, seconds in drafts))))
     made_from = digest([board, profile, left_out])
     return BoardEntry(board.id, tuple(kept), made_from, to_jsonable(board), tuple(left_out))
 

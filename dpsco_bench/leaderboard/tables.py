@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
 from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing, Unrun
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
-from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
+from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
@@ -45,12 +45,6 @@ POINTS_NOTE = (
     "and accuracy, on records that no method sees; beside it those of the starting point, and of the minimiser of the "
     "risk on the records in use."
 )
-
-
-def interval(pair: Sequence[object], digits: int = 2) -> str:
-    """Show ``[low, high]``, or nothing where either end is unknown."""
-    low, high = pair
-    return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
 
 
 def kind_text(kind: str) -> str:
@@ -90,7 +84,7 @@ def held_out_text(found: HeldOut | None) -> str:
 
 
 def _margin_text(row: Standing) -> str:
-    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci)}".strip()
+    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
 
 
 def _search_text(found: Searched | None) -> str:
@@ -155,7 +149,7 @@ POINTS: Columns = {
     "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
     "Without privacy [95 %]": Column(
         "without_privacy",
-        lambda found: f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip(),
+        lambda found: f"{number(found.risk)} {interval(found.ci, show=number) if found.risk else ''}".strip(),
         {"without_privacy": "without_privacy.risk"},
         numeric=True,
     ),
@@ -200,7 +194,10 @@ METHODS: Columns = {
     "Risk": Column("method.risk", number, numeric=True),
     "Kind": Column("point.risk_kind", kind_text),
     "95 % interval": Column(
-        "method.ci", partial(interval, digits=3), {"ci_low": "method.ci.0", "ci_high": "method.ci.1"}, numeric=True
+        "method.ci",
+        partial(interval, digits=3, show=number),
+        {"ci_low": "method.ci.0", "ci_high": "method.ci.1"},
+        numeric=True,
     ),
     "Gradients": Column("method.gradient_evaluations", count, numeric=True),
     "Real ε": Column(

@@ -90,12 +90,7 @@ def compose(
 
     Axes have fixed inches, so that all panels of a row align whatever their labels are.
     """
-    used = {name for panel in panels for name in panel.symbols} if key else set()
-    if {"mean", "ratio"} <= used:
-        used = {*used, "both"} - {"mean", "ratio"}
-    plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
-    handles = [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
-    handles += more
+    handles = [*(_key(panels) if key else ()), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
@@ -126,6 +121,13 @@ def compose(
     if handles:
         figure.legend(handles=handles, loc="lower center", ncols=legend_columns)
     return figure
+
+
+def _key(panels: Sequence[Panel]) -> list[Line2D]:
+    used = {name for panel in panels for name in panel.symbols}
+    used = {*used, "both"} - {"mean", "ratio"} if {"mean", "ratio"} <= used else used
+    plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
+    return [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
 
 
 def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) -> None:
