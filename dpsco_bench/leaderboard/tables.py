@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
@@ -195,7 +194,7 @@ METHODS: Columns = {
     "Kind": Column("point.risk_kind", kind_text),
     "95 % interval": Column(
         "method.ci",
-        partial(interval, digits=3, show=number),
+        lambda ci: interval(ci, 3, number),
         {"ci_low": "method.ci.0", "ci_high": "method.ci.1"},
         numeric=True,
     ),
