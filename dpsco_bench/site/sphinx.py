@@ -73,7 +73,7 @@ def settings(title: str, static: Path) -> dict[str, Any]:
             "collapse_navigation": False,  # open, the list of a folder is made once; closed, anew for each page
             "show_toc_level": 2,
             "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
-            **dict.fromkeys(("footer_start", "footer_center", "footer_end"), []),
+            **{place: [] for place in ("footer_start", "footer_center", "footer_end")},
             "pygments_light_style": "a11y-high-contrast-light",
             "pygments_dark_style": "a11y-high-contrast-dark",
         },
