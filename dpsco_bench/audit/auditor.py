@@ -39,15 +39,12 @@ PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
 """Share of the runs for all pairs, doubled for the chosen one; fewest of a pair, and of the chosen one."""
 PILOT_MOST = {"transcript": 4000, "output": 20_000}
 """Most runs of a pilot: more where probabilities are counted than where densities tell them."""
-STEP = 0.05
-"""Difference of promised bounds on epsilon that count as equal."""
+STEP = 0.05  # difference of promised bounds on epsilon that count as equal
 COUNTED, RELEARNED, WEAKENED = 0, 1000, 1001
 """Streams of runs: those that count, of the chosen pair, and with less noise; the pairs have those between."""
 MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
-MOST_WORK = 1440 * DEFAULT_WORK
-"""Most work of all runs together: about a day."""
-FAULT = 0.25
-"""Share of the noise that is left where an audit's power is predicted for noise that is proven."""
+MOST_WORK = 1440 * DEFAULT_WORK  # most work of all runs together: about a day
+FAULT = 0.25  # share of the noise that is left where an audit's power is predicted for noise that is proven
 SAYS_SOMETHING, SURE = 0.5, 0.99
 """Predicted power below which an audit stops after the pilot, as in `kinds.audit`; and that to which it is run."""
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
@@ -63,44 +60,29 @@ Progress = Callable[[int, int], None]
 class AuditResult:
     """Outcome of an audit; `to_json` has all but the bound, and what an accountant says of the same runs.
 
-    Attributes
-    ----------
-    runs : int, runs per data set, without the pilot; 0 where the audit stopped after it
-    neighbours, statistic : str, the pair and the statistic, both chosen by a pilot where several were possible
-    power, against : float, str
-        Chance, predicted before the runs, that a claim is refuted, and for which noise: this one where nothing proves
-        it, else a quarter of it.
-    promised, attainable : float
-        Lower bounds predicted for these runs (0 for none), and for as many of normal noise that attains the
-        accountant's epsilon (NaN where it has none). A small second one says that the runs are few; a far smaller
-        first one, that the pair or the accountant is not tight.
-    of : str, what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
-    mu_lower, mu_charged : float
-        With the same confidence, no larger than the Gaussian-DP parameter; and the one that is charged, NaN where the
-        accountant has none.
-    epsilon_real, epsilon_real_kind : float, str, the accountant's value of what is audited, for comparison
-    remarks : tuple of str, a line where outputs are no function of the releases
+    A small ``attainable`` bound says that the runs are few; a far smaller ``promised`` one, that the pair or the
+    accountant is not tight.
     """
 
     algorithm: str
     calibration: str
     epsilon_claimed: float
     confidence: float
-    runs: int
-    neighbours: str
+    runs: int  # per data set, without the pilot; 0 where the audit stopped after it
+    neighbours: str  # the pair, chosen by a pilot where several were possible, as the statistic is
     statistic: str
-    power: float
-    against: str
-    promised: float
-    attainable: float
+    power: float  # chance, predicted before the runs, that a claim is refuted
+    against: str  # the noise that this is for: this one where nothing proves it, else a quarter of it
+    promised: float  # lower bound predicted for these runs; 0 for none
+    attainable: float  # the same for normal noise that attains the accountant's epsilon; NaN where it has none
     delta: float
-    of: str
-    mu_lower: float
-    mu_charged: float
-    epsilon_real: float
+    of: str  # what is audited: the ``output`` of the runs, or the ``sequence`` of all answers
+    mu_lower: float  # with the same confidence, no larger than the Gaussian-DP parameter
+    mu_charged: float  # the one that is charged; NaN where the accountant has none
+    epsilon_real: float  # the accountant's value of what is audited
     epsilon_real_kind: str
     bound: LowerBound
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # a line where outputs are no function of the releases
 
     @property
     def epsilon_lower(self) -> float:
@@ -120,10 +102,7 @@ class AuditResult:
 def make_audit_cell(
     algorithm: str, problem: str | None = None, keys: Plain | None = None, calibration: str = "accounted"
 ) -> Cell:
-    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary.
-
-    With 200 records unless ``n`` is given; fewer on a canary where runs would be long.
-    """
+    """Make the cell of an audit: on a problem as `execution.request.make_cell`, else on the first fitting canary."""
     check_private(algorithm)
     if problem is None:
         return audit_cell_of(algorithm, calibration, keys or {})
@@ -203,10 +182,7 @@ def audit_calibrated(
     progress: Progress = lambda done, all: None,
     sparing: bool = False,
 ) -> AuditResult:
-    """Audit a cell whose noise is fixed: see `audit_cell`.
-
-    A ``sparing`` one makes no runs where the predicted power is below one half, else as many as `_Audit.spared` says.
-    """
+    """Audit a cell whose noise is fixed; a ``sparing`` one makes no runs of little power, nor more than it needs."""
     plan = calibrated.plan_for(cell)
     _check_constants(cell, calibrated, plan)
     statistic = chosen_statistic(statistic, supports(plan), cell)
@@ -234,7 +210,6 @@ def audit_calibrated(
 
 
 def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:
-    """Collect what is claimed and charged: fields of `AuditResult`."""
     return {
         "algorithm": cell.algorithm_entry.id,
         "calibration": calibrated.calibration,
@@ -395,7 +370,6 @@ class _Audit:
         return 1.0 - (1.0 - there) * (1.0 - back)
 
     def promise(self, choice: _Choice) -> float:
-        """Predict the lower bound."""
         return max(power.expected_bound(found, self.runs, *self.target) for found in choice.events)
 
     def spared(self, choice: _Choice, part: float) -> _Audit:
@@ -411,7 +385,6 @@ class _Audit:
         return audit
 
     def tested(self, choice: _Choice, progress: Progress) -> _Found:
-        """Make the runs that count, and bound what they show."""
         scores, strays = zip(*(self.scores(choice, side, progress) for side in (0, 1)), strict=True)
         there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
         bound = lower_bound(scores[0], scores[1], *self.target, thresholds=(there, -back))

@@ -22,8 +22,7 @@ Array = np.ndarray
 Value = Callable[[Any, Any], Any]
 """Lower bound on a privacy parameter from bounds on the two probabilities of an event."""
 
-TRAINING = 0.3
-"""Part of the scores, taken from the front, on which the events are chosen."""
+TRAINING = 0.3  # part of the scores, taken from the front, on which the events are chosen
 CANDIDATES = 200
 """Thresholds tried per tail on the training part: geometric in rank, since the best events lie in the tails."""
 FEWEST_SCORES = 8
@@ -69,11 +68,7 @@ def clopper_pearson_upper(successes: Any, trials: int, error: float) -> Any:
 
 
 def lower_bound(
-    scores_p: Any,
-    scores_q: Any,
-    delta: float,
-    confidence: float = 0.95,
-    thresholds: tuple[float, float] | None = None,
+    scores_p: Any, scores_q: Any, delta: float, confidence: float = 0.95, thresholds: tuple[float, float] | None = None
 ) -> LowerBound:
     """Bound epsilon from below, with the event behind it.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
@@ -20,8 +20,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
 
-RECORDS = (200, 60, 20)
-"""Numbers of records, unless one is given: fewer for methods whose schedules are long."""
+RECORDS = (200, 60, 20)  # numbers of records, unless one is given: fewer for methods whose schedules are long
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 """Claims, unless one is given: smaller ones where the paper states its noise for these alone."""
 MOST_WORK = 3e4
@@ -34,33 +33,24 @@ whose own schedule asks for far more records."""
 CALIBRATIONS = ("paper", "accounted")
 
 
-@dataclass(frozen=True)
-class Canary:
-    """A problem with options, and the methods that it is for."""
-
-    family: str
-    problem: str
-    options: Options = field(default_factory=dict)
-
-
-CANARIES = (
-    Canary("generalised linear, on the whole space", "canary_huber"),
-    Canary("linear, l_p", "canary_linear", {"p": 1.5, "d": 3}),
-    Canary("linear, Euclidean or learners", "canary_linear", {"p": 2.0, "d": 3}),
-    Canary("linear, l1", "canary_linear", {"p": 1.0, "d": 3}),
-    Canary("linear, cube", "canary_linear", {"p": math.inf, "d": 3}),
-    Canary("linear, many dimensions", "canary_linear", {"p": 1.5, "d": 21}),
-    Canary("smooth, l_p on the whole space", "canary_curved", {"domain": "space", "p": 1.5}),
-    Canary("smooth, l_p", "canary_curved", {"p": 1.5}),
-    Canary("smooth, on the whole space", "canary_curved", {"domain": "space"}),
-    Canary("smooth, Euclidean", "canary_curved"),
-    Canary("smooth, polytope", "canary_curved", {"domain": "l1_ball", "d": 1}),
-    Canary("heavy tails, l_p", "canary_heavy", {"p": 1.5}),
-    Canary("heavy tails, Euclidean", "canary_heavy"),
-    Canary("public points", "canary_public"),
-    Canary("strongly convex records", "canary_quadratic"),
+CANARIES: tuple[tuple[str, Options], ...] = (
+    ("canary_huber", {}),  # generalised linear, on the whole space
+    ("canary_linear", {"p": 1.5, "d": 3}),
+    ("canary_linear", {"p": 2.0, "d": 3}),
+    ("canary_linear", {"p": 1.0, "d": 3}),
+    ("canary_linear", {"p": math.inf, "d": 3}),  # the cube
+    ("canary_linear", {"p": 1.5, "d": 21}),
+    ("canary_curved", {"domain": "space", "p": 1.5}),
+    ("canary_curved", {"p": 1.5}),
+    ("canary_curved", {"domain": "space"}),
+    ("canary_curved", {}),
+    ("canary_curved", {"domain": "l1_ball", "d": 1}),  # a polytope
+    ("canary_heavy", {"p": 1.5}),
+    ("canary_heavy", {}),
+    ("canary_public", {}),
+    ("canary_quadratic", {}),  # strongly convex records
 )
-"""In the order in which they are tried."""
+"""Problems with options, of which one record alone has a gradient, in the order in which they are tried."""
 
 
 def work_of(plan: Plan) -> float:
@@ -77,12 +67,10 @@ def check_private(algorithm: str) -> None:
 
 
 def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
-    """Make the cell of an audit on the first fitting canary.
+    """Make the cell of an audit on the first fitting canary; raises a one-line error where there is none.
 
-    Without a number of records, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither
-    outside the paper's range nor too long; where all are, the shortest.
-
-    Raises InputError, Refusal for keys that no canary takes, and in one line where an algorithm accepts none.
+    Without n, or an epsilon, it is the first of `RECORDS` and `EPSILONS` with which a run is neither outside the
+    paper's range nor too long; where all are, the shortest.
     """
     check_private(algorithm)
     entry, failures, given = get_algorithm(algorithm), list[DpscoError](), {"epsilon": EPSILONS, "n": RECORDS}
@@ -105,11 +93,11 @@ def audit_cell_of(algorithm: str, calibration: str, keys: Options) -> Cell:
     raise _why_none(algorithm, keys, failures)
 
 
-def _cell(algorithm: str, calibration: str, canary: Canary, keys: Options) -> tuple[float, Cell]:
+def _cell(algorithm: str, calibration: str, canary: tuple[str, Options], keys: Options) -> tuple[float, Cell]:
     """Make the cell on one canary, and measure the work of its run, if a plan can be made."""
     given = {key.rpartition(".")[2] for key in keys}
-    own = {key if key == "d" else f"{PROBLEM}.{key}": v for key, v in canary.options.items() if key not in given}
-    cell = make_cell(algorithm, canary.problem, {**own, **keys})
+    own = {key if key == "d" else f"{PROBLEM}.{key}": v for key, v in canary[1].items() if key not in given}
+    cell = make_cell(algorithm, canary[0], {**own, **keys})
     plan = cell.plan(calibration, 0, twice=False)[1]
     if plan.schedule.get("sweeps", 0) > SWEEPS and "sweeps" not in given:
         cell = replace(cell, options={**cell.options, "sweeps": SWEEPS})
@@ -150,10 +138,7 @@ class Trial:
 
 
 def trials(algorithms: list[str] | None = None) -> Iterator[Trial]:
-    """List what would be tried for every algorithm, variant and calibration, with a compiled run where there is one.
-
-    Nothing is run or charged.
-    """
+    """List, without running it, what is tried for every algorithm, variant and calibration, compiled runs besides."""
     from dpsco_bench.audit.likelihood import supports
 
     for id in list_algorithms() if algorithms is None else algorithms:

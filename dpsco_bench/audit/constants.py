@@ -45,7 +45,6 @@ def not_projected(subject: Subject) -> str:
 
 
 def declared_classes(subject: Subject) -> list[str]:
-    """List the classes that the problem declares of its losses."""
     found = [declared_class(subject.problem.traits)]
     found += ["plane"] * (Trait.PLANE_GRADIENTS in subject.problem.properties)
     return [name for name in found if name in CLASSES]
@@ -180,7 +179,6 @@ def shortfall(subject: Subject) -> str:
 
 
 def _gradients(subject: Subject, pair: Data) -> np.ndarray:
-    """Gradients of two records at points of the domain, ``(2, points, d)``."""
     points = np.concatenate([points_of(subject)] * 2)
     rows = (
         None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]
@@ -191,10 +189,7 @@ def _gradients(subject: Subject, pair: Data) -> np.ndarray:
 
 
 def _least_ratio(subject: Subject, pair: Data) -> float:
-    """Least change of a release between data sets with either record, in units of the declared sensitivity.
-
-    A record enters one release of queries on disjoint blocks, and the largest one counts.
-    """
+    """Least change of a release between data sets with either record over the declared one; of blocks the largest."""
     one, other = (replaced(subject.data, 0, pair, which) for which in (0, 1))
     recorded = subject.run(Recorder, data=one)
     replayed = subject.run(partial(Replay, recorded.mechanism.transcript), data=other)

@@ -31,8 +31,7 @@ from dpsco_bench.problems.base import Data
 
 RECORDS, FEW, SPLIT = 24, 6, 3
 """Records by default, neighbours that are tried on a canary, and replicates of the first of two parts."""
-TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7
-"""Rounding, and rounding of sums in another order."""
+TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7  # rounding, and rounding of sums in another order
 
 
 @dataclass(frozen=True)
@@ -75,10 +74,7 @@ def check_algorithm(
 
 
 def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
-    """Make the same on the canary of its audits, whose record attains what most methods declare; None without one.
-
-    Records of the problem itself may change a release by far less, whatever the constants allow.
-    """
+    """Make the same on the canary of its audits, whose record attains what most methods declare; None without one."""
     keys = {"n": cell.n, "variant": cell.variant, "epsilon": cell.epsilon, "delta": cell.delta, **cell.options}
     try:
         found = audit_cell_of(cell.algorithm, calibration, keys)
@@ -91,10 +87,7 @@ def _on_canary(cell: Cell, calibration: str, seed: int) -> Subject | None:
 
 
 def _without_noise(cell: Cell, seed: int, n: int, steps: int | None) -> Subject:
-    """Take a cell with ``n`` records, without noise and without the numbers of steps that were given for a short run.
-
-    Raises InputError for a number of steps of a method that takes none.
-    """
+    """Take a cell with ``n`` records, without noise and without the numbers of steps of a short run."""
     counts = {key for key, value in cell.options.items() if isinstance(value, int) and not isinstance(value, bool)}
     options = {key: value for key, value in cell.options.items() if key not in counts}
     variant = cell.variant if "none" in cell.algorithm_entry.variants.get(cell.variant or "", ()) else None
@@ -109,15 +102,10 @@ def _agreement(one: np.ndarray, other: np.ndarray, tolerance: float) -> Finding:
 
 
 class Checks:
-    """The checks of one subject; runs that several of them look at are made once.
+    """The checks of one subject with noise; runs that several of them look at are made once.
 
-    Parameters
-    ----------
-    subject : Subject, on a small data set, with noise
-    plan_at : callable, what the long run is made of, of some length
-    canary : Subject or None
-        On a problem of which one record has a gradient; sensitivities are searched there too.
-    **searching : ``length``, by default `long_run.LENGTH`, and what is passed to `search`
+    Sensitivities are searched on the ``canary`` too, of which one record has a gradient. The long run has ``length``;
+    other keys are passed to `search`.
     """
 
     def __init__(
@@ -218,7 +206,6 @@ class Checks:
         return None, "cannot be told: its own random numbers change outputs under one transcript; see audit"
 
     def check_replicates(self) -> Finding:
-        """Compare replicates at once and in two parts."""
         run, rest = self.subject.run, REPLICATES - SPLIT
         parts = [run(replicates=SPLIT).output, run(first=SPLIT, replicates=rest).output]
         return _agreement(np.concatenate(parts), self.recorded.output, TOLERANCE)

@@ -18,8 +18,7 @@ from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 from dpsco_bench.privacy.ledger import SEQUENCE
 
-FAMILY = 400
-"""Most tests of a profile, two of each audit, over which the confidence is divided."""
+FAMILY = 400  # most tests of a profile, two of each audit, over which the confidence is divided
 FAMILY_CONFIDENCE = 0.999
 CONFIDENCE = 1.0 - (1.0 - FAMILY_CONFIDENCE) / FAMILY
 """Confidence of each audit, so that with `FAMILY_CONFIDENCE` no private method is refuted (Bonferroni)."""
@@ -41,11 +40,7 @@ def execute(
     shard: Shard = WHOLE,
     meter: Callable[[Sequence[int]], AbstractContextManager[Any]] = lambda cells: nullcontext(),
 ) -> pa.Table:
-    """Audit the cells of a job with at most as many runs on each data set as it has replicates, in a single ``block``.
-
-    In the table, of `results.RESULT_SCHEMA`, ``risk`` is the lower bound and ``start_risk`` the claimed epsilon. The
-    warnings name pair and statistic.
-    """
+    """Audit the cells of a job; in the table ``risk`` is the lower bound and ``start_risk`` the claimed epsilon."""
     tables = []
     for number, (planned, calibrated) in enumerate(zip(job.cells, calibrations, strict=True)):
         if number % shard.of == shard.number and isinstance(calibrated, CalibratedCell):

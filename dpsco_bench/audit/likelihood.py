@@ -22,12 +22,9 @@ from dpsco_bench.privacy.records import Poisson, RandomAllocation, WithReplaceme
 
 Array = np.ndarray
 
-NODES = 12
-"""Points of the quadrature of a noisy minimum, on either side of 0."""
-COPIES = 12
-"""Most copies of a record in a batch drawn with replacement that are told apart."""
-INSIDE = 1.0 - 1e-7
-"""Part of a ball's radius up to which a minimiser counts as an inner point."""
+NODES = 12  # points of the quadrature of a noisy minimum, on either side of 0
+COPIES = 12  # most copies of a record in a batch drawn with replacement that are told apart
+INSIDE = 1.0 - 1e-7  # part of a ball's radius up to which a minimiser counts as an inner point
 
 
 def normal(z: Array, scale: float) -> Array:
@@ -46,13 +43,12 @@ def mean_deviation(d: int, r: float, draws: int) -> float:
     return math.exp(0.5 * float(log_variance)) / math.sqrt(draws)
 
 
-LAWS: dict[str, Callable[..., Array]] = {
+LAWS: dict[str, Callable[..., Array]] = {  # by the law of a query's noise
     "normal": normal,
     "generalised_gaussian": generalised_gaussian,
     "generalised_gaussian_mean": lambda z, scale, *law: normal(z, scale * mean_deviation(z.shape[-1], *law)),
     "gamma_norm": lambda z, scale, q=2.0: -lp_norm(z, q)[:, 0] / scale,
 }
-"""By the law of a query's noise."""
 
 
 def supports(plan: Plan) -> bool:
@@ -74,16 +70,10 @@ def factor(query: Query, step: int) -> float:
 
 
 def log_density(query: Query, scale: float, step: int, exposed: Array, released: Array) -> Array:
-    """Log density ``(R,)`` of what a query with noise of its own released, given what its noise hides.
+    """Log density ``(R,)`` of what a query with noise of its own released; -inf for what noise 0 cannot give.
 
-    -inf for what noise 0 cannot give.
-
-    Parameters
-    ----------
-    scale : float, calibrated; factors of the query's own are applied here
-    exposed : array
-        ``Query.exposed`` on one data set: the value ``(R, k)``, or the scores ``(R, K)`` of a noisy minimum.
-    released : array, what the run got: ``(R, k)``, or indices ``(R,)``
+    ``exposed`` is `Query.exposed` on one data set: the value ``(R, k)``, or the scores ``(R, K)`` of a noisy minimum.
+    ``released`` are ``(R, k)``, or indices ``(R,)``. The query's own factors are applied to the ``scale`` here.
     """
     scale = scale * factor(query, step)
     if isinstance(query, NoisyMinimumQuery):
@@ -95,10 +85,7 @@ def log_density(query: Query, scale: float, step: int, exposed: Array, released:
 
 
 def noisy_minimum(scores: Array, chosen: Array, scale: float) -> Array:
-    """Log probability that ``chosen (R,)`` is the index of the least of ``scores (R, K)`` plus Laplace noise.
-
-    By Gauss-Legendre quadrature in the distribution function of the chosen one's noise, on either side of 0.
-    """
+    """Log probability that ``chosen (R,)`` is the index of the least of ``scores (R, K)`` plus noise, by quadrature."""
     rows = np.arange(len(scores))
     if scale == 0.0:
         return np.where(np.argmin(scores, axis=-1) == chosen, 0.0, -np.inf)
@@ -120,14 +107,9 @@ def minimiser(
 ) -> Array:
     """Log density of a perturbed minimiser ``x (R, d)``, without determinants, which canaries do not have.
 
-    The linear term is ``b = -(sum of the records' gradients) - n weight x`` inside the domain. On the sphere of a ball
-    it is that less any multiple of x, over which the normal density is integrated.
-
-    Parameters
-    ----------
-    data_part : array (R, d), sum of the records' gradients at x
-    weight : float, of all public quadratic terms together, such as regularisers
-    domain : set or None, with ``norm`` and ``radius``
+    The linear term is ``b = -(sum of the records' gradients) - n weight x`` inside the domain, with the ``weight`` of
+    all public quadratic terms. On the sphere of a ball it is that less any multiple of x, over which the density is
+    integrated.
     """
     inside = data_part + n * weight * x
     if scale == 0.0:
@@ -142,10 +124,7 @@ def minimiser(
 
 
 def mixed(query: Query, scale: float, step: int, sides: tuple[Array, Array], released: Array) -> Array:
-    """Log density of a sampled release: a mixture over whether, or how often, the differing record was drawn.
-
-    The two ``sides`` are the values ``(R, k)`` without the record, and with it drawn once.
-    """
+    """Log density of a sampled release: a mixture over how often the record, in the second of ``sides``, was drawn."""
     records: Any = query.records
     out, once = sides
     if isinstance(records, WithReplacement):

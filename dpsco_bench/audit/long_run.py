@@ -22,25 +22,20 @@ from dpsco_bench.geometry.norms import dual_exponent
 PlanAt = Callable[[int, int | None], Subject]
 """Number of records, and of steps in place of the theorem's -> the same algorithm and problem without noise."""
 SIZES = tuple(1 << k for k in range(14, 4, -1))
-HUGE = (1 << 17, 1 << 20)
-"""Numbers of records, and those for methods that ask for very many."""
+HUGE = (1 << 17, 1 << 20)  # numbers of records, and those for methods that ask for very many
 LENGTH = 1 << 14, 1 << 13
 """The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
 MOST_GRADIENTS, VECTOR = 1 << 23, 16
 """Gradients of single records that a run may plan, and how many of them cost as much as a release."""
 REPLICATES = 4
-FLAT = 0.01
-"""A gradient below this share of the Lipschitz constant is next to nothing."""
+FLAT = 0.01  # a gradient below this share of the Lipschitz constant is next to nothing
 LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
 """Share of the starting gap of which no more may be left; the factor by which it may not grow from a run to a longer
 one that starts as far away within that factor, beyond so many standard errors of four replicates."""
 
 
 def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject, int | None]:
-    """Find the subject with the most records whose schedule fits; if none does, one that is cut to so many steps.
-
-    Raises Refusal where there is neither.
-    """
+    """Find the most records whose schedule fits, or else a schedule that is cut. Raises Refusal where neither does."""
     (records, most), reason = length, ""
     sizes = [n for n in SIZES if n <= records]
     for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, most // 4) for n in sizes]:
@@ -60,14 +55,10 @@ def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject,
 
 @dataclass(frozen=True)
 class Ends:
-    """Start and end of a long run, means over its replicates.
+    """Start and end of a long run: mean risks up to a constant, how far they are apart, and the Lipschitz constant.
 
-    Attributes
-    ----------
-    start, end : float, risks, up to the same constant
-    moved, lipschitz : float, distance of the two points in the norm of the constants, and the constant in that norm
-    gap, left, error : float
-        Gap to the minimum at the start, that at the end over it, and its standard error; NaN where no minimum is known.
+    Where the minimum is known: the ``gap`` to it at the start, what is ``left`` of it, and the standard ``error`` of
+    that.
     """
 
     start: float
@@ -90,7 +81,6 @@ class Ends:
 
 
 def ends(subject: Subject) -> Ends:
-    """Make a long run."""
     objective, run = subject.objective(replicates=REPLICATES), subject.run(replicates=REPLICATES)
     points, c = (objective.start, run.output), objective.constants
     try:

@@ -25,12 +25,10 @@ from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.canary_huber import CANARIES, CanaryHuber
 
-DOMAIN_RECORDS = 64
-"""Records that are tried in one place."""
+DOMAIN_RECORDS = 64  # records that are tried in one place
 MOST_TRIED = 1e6
 """Work that a search along trajectories may take, in releases of one replicate: fewer records are tried above it."""
-TRAJECTORIES = 4
-"""Runs along which neighbours are compared."""
+TRAJECTORIES = 4  # runs along which neighbours are compared
 WEAK, BETTER = 0.95, 1e-6
 """Share of the declared sensitivity below which a canary is weak; by how much a place must be better to be taken."""
 EIGHTHS = 8
@@ -39,10 +37,7 @@ MIRRORED = ("canary_curved", "canary_linear", "canary_public", "canary_quadratic
 
 
 def candidate_pairs(cell: Cell, seed: int, plan: Plan, scales: Mapping[str, float]) -> Iterator[NeighbourRun]:
-    """List the pairs to choose from for a cell: see above.
-
-    Raises Refusal on a problem that has no neighbouring data sets.
-    """
+    """List the pairs to choose from. Raises Refusal on a problem that has no neighbouring data sets."""
     problem = cell.problem_entry
     if problem.shares_records:
         raise Refusal(f"audit on {cell.problem}", "all its records are equal, so it has no neighbouring data sets")
@@ -120,14 +115,12 @@ def worst_place(tried: NeighbourRun, seed: int) -> tuple[int, float]:
 
 
 def _recorded(setting: NeighbourRun, seed: int) -> Recording:
-    """Record a few runs on the first data set of a pair."""
     recorder = Recording(Mechanism(setting.plan, setting.scales, setting.cell.run_key(0), seed, 0, TRAJECTORIES))
     setting.execute(setting.pair[0], recorder, TRAJECTORIES)
     return recorder
 
 
 def moved(data: Data, place: int) -> Data:
-    """Exchange record 0 and that of a place."""
     if place == 0:
         return data
     rows = [np.array(own) for own in (data.features, data.labels)]

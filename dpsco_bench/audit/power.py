@@ -17,35 +17,24 @@ from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 Array = np.ndarray
 
-THRESHOLDS = 60
-"""Events that are tried in each direction, evenly in the quantiles of the scores."""
-REPEATS = 2000
-"""Simulated audits."""
-POSSIBLE = 200
-"""Pairs of probabilities that they are simulated with."""
-HOPELESS = -4.0
-"""Standard deviations below the claim at which an event is given up."""
-COUNTED = 10
-"""Runs that an event must have met for its probability to be known from them."""
+THRESHOLDS = 60  # events that are tried in each direction, evenly in the quantiles of the scores
+REPEATS = 2000  # simulated audits
+POSSIBLE = 200  # pairs of probabilities that they are simulated with
+HOPELESS = -4.0  # standard deviations below the claim at which an event is given up
+COUNTED = 10  # runs that an event must have met for its probability to be known from them
 LESS, DOUBT = 0.16, 0.02
 """Chances that the counted probabilities are beyond their limits: the best of many events is a lucky one."""
-REACH = 6.0
-"""Cuts that are tried of normal scores, in standard deviations."""
-NORMALISED = 2.0
-"""Factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios."""
+REACH = 6.0  # cuts that are tried of normal scores, in standard deviations
+NORMALISED = 2.0  # factor within which ``E exp(-score)`` must be 1 for scores to pass as log density ratios
 
 
 @dataclass(frozen=True)
 class Events:
     """Probabilities of some events ``score >= t`` on both data sets, as a pilot knows them.
 
-    Attributes
-    ----------
-    thresholds : array (T,), the t
-    likely, unlikely : array (T,)
-        Estimates; of events that are counted, limits: the first less a standard error, the second with two or more.
-    possible : callable
-        A threshold, a number and a generator -> so many pairs of probabilities that the pilot leaves possible.
+    They are estimates; of events that are counted limits, the first less a standard error, the second with two or more.
+    From a threshold, a number and a generator, ``possible`` draws pairs of probabilities that the pilot leaves
+    possible.
     """
 
     thresholds: Array
@@ -127,10 +116,7 @@ def best_threshold(found: Events, runs: int, claim: float, delta: float, confide
 
 
 def best_event(found: Events, runs: int, claim: float, delta: float, confidence: float) -> int:
-    """Choose the event by which an audit most probably refutes a claim; where none may, the one that promises most.
-
-    By how many standard deviations of the tested counts its expected bound is above the claim.
-    """
+    """Choose the event that most probably refutes a claim (in standard deviations), else the one that promises most."""
     bounds, tested = expected_bounds(found.likely, found.unlikely, runs, delta, confidence), tested_runs(runs)
     spread = sum((1.0 - p) / np.maximum(p * tested, 1.0) for p in (found.likely, found.unlikely))
     above = (bounds - claim) / np.sqrt(np.maximum(spread, 1.0 / tested))

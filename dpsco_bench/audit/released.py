@@ -26,15 +26,13 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
 
 ROUNDING = 1e-9
-FALSE_ALARM = 1e-7
-"""Probability with which the noise of an honest run is called too small."""
-KINDS = frozenset(
+FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
+KINDS = frozenset(  # kinds of queries that accountants know
     kind
     for module in (plan, queries, tree)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Query)
 )
-"""Kinds of queries that accountants know."""
 BY_KIND = TreeQuery | PureTreeQuery | DrawQuery | ObjectiveQuery | NoisyMinimumQuery | CoveringQuery
 """Kinds that are charged as such, whatever factors a query of a user's class has."""
 SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
@@ -56,10 +54,8 @@ def charged_as(query: Query) -> Query:
 class Comparing(Recorder):
     """A recorder that holds every answer against what the query's kind answers about the same value and noise.
 
-    Attributes
-    ----------
-    wrong : dict of str to str, what is wrong with an answer, by query
-    unseen : set of str, queries whose noise is not drawn in full, so that nothing can be compared
+    ``wrong`` says by query what is wrong; of the ``unseen`` ones, whose noise is not drawn in full, nothing is
+    compared.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,7 +65,6 @@ class Comparing(Recorder):
         self._plain = {query.name: charged_as(query) for query in self.plan.queries}
 
     def release(self, name: str, value: Any, step: int = 0) -> Any:
-        """Release as a `Recorder` does, and compare."""
         query, plain = self.plan.query(name), self._plain[name]
         given = value + 0 if isinstance(value, np.ndarray) else value  # an answer might change it
         released = super().release(name, value, step)
@@ -117,11 +112,7 @@ def noise_size(law: str, parameters: tuple[Any, ...], z: np.ndarray) -> tuple[fl
     """Measure noise ``z (steps, R, d)`` that is said to be of a law and of scale one.
 
     A power of a norm of each vector has a Gamma law; of means of generalised Gaussians only the variance is known.
-
-    Returns
-    -------
-    float, float
-        A scale that fits it, and the probability that honest noise is as small, for means as if they were normal.
+    Returns a scale that fits, and the probability that honest noise is as small, for means as if they were normal.
     """
     (order, power), count = SHAPES[law](*parameters), z[..., 0].size
     if law == "generalised_gaussian_mean":

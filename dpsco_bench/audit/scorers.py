@@ -21,8 +21,7 @@ BLOCK_BYTES = 1 << 26
 """Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
 RIDGE = 1e-9
 STATISTICS = ("transcript", "output")
-MOST_DIMENSIONS = 64
-"""Most dimensions of outputs whose covariances are learned."""
+MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
 ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 
@@ -64,12 +63,8 @@ def blocks_of(setting: NeighbourRun, statistic: str, runs: int) -> list[tuple[in
 class Scorer:
     """A rule from features and outputs to one real number, learned on runs that are not tested.
 
-    Attributes
-    ----------
-    label, weights : str, array (K,), what it looks at, and weights of the features; infinite ones decide by their signs
-    curved, strays : pair of (mean, inverse covariance), or None
-        Of the two sides: a log ratio of two normal densities in place of the weighted sum, of all outputs or of those
-        that no replay explains.
+    The ``weights (K,)`` of features are infinite where a sign decides. In place of the weighted sum stands, for all
+    outputs (``curved``) or for those that no replay explains (``strays``), a log ratio of two normal densities.
     """
 
     label: str
@@ -140,7 +135,6 @@ def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | N
 
 
 def _normal_ratio(outputs: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
-    """Log ratio of two normal densities, up to a constant."""
     squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in (first, second)]
     return np.asarray(0.5 * (squares[1] - squares[0]))
 

@@ -34,38 +34,25 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.rng.streams import Stream
 
-NEIGHBOURS = 12
-"""Domain records that are tried in one place."""
-REACH = 1e4
-"""Noise that steers a run, in units of the calibrated one."""
-ROUNDS = 5
-"""Steered runs, each in the direction of the largest change that the one before found."""
-ROUNDING, OFFSET = 1e-9, 1e6
-"""Tolerances of a value and of the sensitivity: the part of it that counts."""
+NEIGHBOURS = 12  # domain records that are tried in one place
+REACH = 1e4  # noise that steers a run, in units of the calibrated one
+ROUNDS = 5  # steered runs, each in the direction of the largest change that the one before found
+ROUNDING, OFFSET = 1e-9, 1e6  # tolerances of a value and of the sensitivity: the part of it that counts
 
 _SIGNS = np.where(np.arange(REPLICATES) % 2 == 0, 1.0, -1.0)[:, None]
 """Every other replicate is steered the opposite way."""
 
-Values = dict[str, np.ndarray]
-"""Values that a run passed to each query, ``(steps, R, k)``."""
+Values = dict[str, np.ndarray]  # values that a run passed to each query, ``(steps, R, k)``
 
 
 @dataclass
 class Found:
-    """Largest changes that a search found, by query.
+    """Largest changes that a search found, by query."""
 
-    Attributes
-    ----------
-    ratios : dict of str to float, largest change of a released value, in units of the declared sensitivity
-    leak : float, largest difference of outputs under one transcript: 0 if all else is post-processing
-    directions : dict of str to array (R, k), the largest changes of the last place that was looked at
-    misplaced : dict of str to str, queries that look at records which they do not declare, and how
-    """
-
-    ratios: dict[str, float] = field(default_factory=dict)
-    leak: float = 0.0
-    directions: Values = field(default_factory=dict)
-    misplaced: dict[str, str] = field(default_factory=dict)
+    ratios: dict[str, float] = field(default_factory=dict)  # of a released value, in units of the declared sensitivity
+    leak: float = 0.0  # largest difference of outputs under one transcript: 0 if all else is post-processing
+    directions: Values = field(default_factory=dict)  # the largest changes of the last place that was looked at
+    misplaced: dict[str, str] = field(default_factory=dict)  # what is wrong with the records that a query looks at
 
 
 class Steered(Recorder):
@@ -95,15 +82,10 @@ def search(
 ) -> Found:
     """Search the neighbours of a data set.
 
-    Covering noise hides a solver's error, not data, and is left out. Of batches drawn with replacement, whose
-    sensitivity is declared for a record that a batch holds once, nothing but that is looked at.
-
-    Parameters
-    ----------
-    places : sequence of int, records for which all replacements are tried
-    neighbours : int, domain records that are tried
-    rounds : int, steered runs
-    everywhere : bool, replace every record once besides
+    All replacements by ``neighbours`` domain records are tried in some ``places``, in ``rounds`` steered runs; with
+    ``everywhere`` every record is replaced once besides. Covering noise hides a solver's error, not data, and is left
+    out. Of batches drawn with replacement, whose sensitivity is of a record that a batch holds once, only that is
+    looked at.
     """
     domain = subject.problem.domain_records(max(DOMAIN_RECORDS, neighbours), subject.seed)
     found = Found({query.name: 0.0 for query in searched(subject)})
@@ -184,11 +166,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def misplaced(plan: Plan, recorded: Transcript, place: int, own: Values, other: Values) -> dict[str, str]:
     """Name queries that look at records which they should not look at, each with what is wrong.
 
-    Parameters
-    ----------
-    recorded : Transcript, of the run whose releases and batches both sides were given
-    place : int, the record in which their data sets differ
-    own, other : mapping, what each of them passed to the queries; a query that neither has is left out
+    ``own`` and ``other`` passed these values under the same releases and batches, on data that differ in one ``place``.
     """
     found, blocks = {}, {}
     for query in plan.queries:
@@ -233,10 +211,7 @@ def _drawn(query: Query, sizes: np.ndarray, batches: Mapping[int, Any], place: i
 
 
 class Redrawn(Replay):
-    """A replay of the releases with other batches, and another order of the records where its being hidden is charged.
-
-    An order of anything else, such as of coordinates, is public, and the same.
-    """
+    """A replay of the releases with other batches, and another order of the records where hiding it is charged."""
 
     def sample(self, name: str, step: int = 0) -> Batch:
         return Mechanism.sample(self, name, step)

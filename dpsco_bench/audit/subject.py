@@ -28,10 +28,8 @@ REPLICATES = 8
 MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22
 """Replicates where noise is measured; fewer where one is solved or drawn by itself, and where their work, in gradients
 and releases of coordinates, would be more."""
-SPREADS = (0.3, 1.0, 3.0)
-"""Distances of points from the start, in units of the domain's radius, or of 1."""
-Finding = tuple[bool | None, str]
-"""Outcome of a check, None where it has nothing to say, and what it saw."""
+SPREADS = (0.3, 1.0, 3.0)  # distances of points from the start, in units of the domain's radius, or of 1
+Finding = tuple[bool | None, str]  # outcome of a check, None where it has nothing to say, and what it saw
 Factory = Callable[..., Mechanism]
 FLOAT = "float64"
 
@@ -48,28 +46,18 @@ class SubjectRun:
 
 @dataclass
 class Subject:
-    """An algorithm, a problem with its data, and the plan that was charged with its noise scale per query.
-
-    Attributes
-    ----------
-    delta : float, of the claim
-    charge : Charge, the accountant's
-    constants_status : str, as in the privacy ledger
-    data : Data, one data set; only its size where every replicate draws its own
-    what : str, names the streams of the noise
-    streams : callable, namespace -> the streams of the data by name
-    """
+    """An algorithm, a problem with its data, and the plan that was charged with its noise scale per query."""
 
     algorithm: Algorithm
     problem: Problem
     plan: Plan
-    delta: float
+    delta: float  # of the claim
     scales: Mapping[str, float]
-    charge: Charge
-    constants_status: str
-    data: Data
-    what: str
-    streams: Callable[[Any], StreamFactory] = field(repr=False)
+    charge: Charge  # the accountant's
+    constants_status: str  # as in the privacy ledger
+    data: Data  # one data set; only its size where every replicate draws its own
+    what: str  # names the streams of the noise
+    streams: Callable[[Any], StreamFactory] = field(repr=False)  # namespace -> the streams of the data by name
     seed: int
 
     @property
@@ -91,7 +79,6 @@ class Subject:
         xp: Any = np,
         dtype: str = FLOAT,
     ) -> Mechanism:
-        """Make a mechanism with the calibrated noise."""
         return factory(self.plan, self.scales, self.what, self.seed, first, replicates, xp, dtype)
 
     def objective(
@@ -151,7 +138,6 @@ def record_gradients(subject: Subject, records: int) -> np.ndarray:
 
 
 def replaced(data: Data, position: int, records: Data, which: int) -> Data:
-    """Replace one record: a neighbour of ``data``."""
     features, labels = np.array(data.features), np.array(data.labels)
     features[position], labels[position] = records.features[which], records.labels[which]
     return Data(data.n, features, labels)

@@ -26,15 +26,13 @@ from dpsco_bench.problems.base import Batch, Data
 from dpsco_bench.problems.objective import Objective
 
 Array = np.ndarray
-Where = tuple[str, int]
-"""Query and step of a release."""
+Where = tuple[str, int]  # query and step of a release
 BINS = 8
 """Consecutive parts of the transcript whose log-likelihood ratios are kept apart, so that weights can be learned."""
 DECIMALS = 9
 """Scores are rounded: differences in their last bits would exploit floating-point noise, not the mechanism."""
 SAME_OUTPUT = 1e-9
-PROBES = 16
-"""Linear terms with which the public part of a perturbed objective is measured."""
+PROBES = 16  # linear terms with which the public part of a perturbed objective is measured
 
 
 class Recording:
@@ -62,14 +60,9 @@ class Recording:
 
 
 class ForcedReplay(Mechanism):
-    """Returns a recorded transcript whatever the data, and keeps in `exposed` what the query's noise would have hidden.
+    """Returns a recorded transcript whatever the data, and keeps in `exposed` what the noise would have hidden.
 
-    Parameters
-    ----------
-    recorded : Recording, of a run of so many replicates
-    record : int, the differing record
-    drawn : bool
-        Sampled queries look at that record and no other, or at none (a single-index query then looks at another one).
+    Sampled queries look at ``record`` and no other where it is ``drawn``, else at none (a single index at another one).
     """
 
     def __init__(
@@ -96,10 +89,7 @@ class ForcedReplay(Mechanism):
         return self._recorded.choose(name, high) if found is None else found
 
     def permutation(self, name: str, size: int) -> Array:
-        """Take the recorded order, unless it is what protects: then the record heads every batch, or stands nowhere.
-
-        Neither is an order of all records; the releases of one batch look at no other.
-        """
+        """Take the recorded order; where it protects, the record heads every batch, or stands nowhere."""
         hidden = [q.records for q in self.plan.queries if isinstance(q.records, RandomAllocation)]
         if not hidden:
             found = self._recorded.public.get(("order", name))
@@ -118,10 +108,7 @@ class ForcedReplay(Mechanism):
 class Probe(Mechanism):
     """Measures the public quadratic part of perturbed objectives by minimising them with known linear terms.
 
-    Attributes
-    ----------
-    weights : dict of query to float
-        ``w`` such that a minimiser inside the domain has ``b = -(sum of the records' gradients) - n w x``.
+    By query, ``weights`` have the w such that a minimiser inside the domain has ``b = -(sum of gradients) - n w x``.
     """
 
     def __init__(self, plan: Plan, scales: Mapping[str, float], n: int, domain: Any) -> None:
@@ -167,10 +154,7 @@ def hides_batches(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class NeighbourRun:
-    """A calibrated algorithm on a pair of neighbouring data sets that differ in one record.
-
-    Where that is ``alone``, no other record contributes anything.
-    """
+    """A calibrated algorithm on two data sets that differ in one record, which may ``alone`` contribute anything."""
 
     cell: Cell
     plan: Plan
@@ -181,7 +165,6 @@ class NeighbourRun:
     alone: bool = False
 
     def execute(self, data: Data, mechanism: Any, replicates: int) -> Array:
-        """Run the algorithm; returns the outputs ``(R, d)``."""
         objective = Objective(self.cell.problem_entry, data, replicates)
         return np.asarray(call_run(self.cell.algorithm_entry, objective, self.plan, mechanism, counted=False)[0])
 
@@ -200,25 +183,19 @@ class NeighbourRun:
 
 
 def log_ratio(setting: NeighbourRun, recorded: Recording, output: Array) -> tuple[Array, Array]:
-    """Log density ratio of recorded transcripts between the two data sets of a pair.
+    """Log density ratios of recorded transcripts between the two data sets, ``(R, BINS)`` consecutive parts of them.
 
     For sampled queries the density is the mixture over whether the differing record was drawn, with the other records'
-    contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one of the data
-    sets explains is infinitely likelier under it.
-
-    Returns
-    -------
-    array (R, BINS), log ratios summed over consecutive parts of the transcript
-    array (R,) of bool, True where neither data set explains the output: it is no function of the transcript
+    contributions taken to be zero: exact where they are, a valid score elsewhere. An output that only one data set
+    explains is infinitely likelier under it. The second array ``(R,)`` is True where neither does: it has random
+    numbers of its own.
     """
     sides = [replayed(setting, data, recorded, len(output)) for data in setting.pair]
     bins, number = np.zeros((len(output), BINS)), {where: k for k, where in enumerate(recorded.transcript)}
     with np.errstate(invalid="ignore", over="ignore"):
         for query in setting.plan.queries:
-            places, shuffled = (
-                [own for own in number if own[0] == query.name],
-                isinstance(query.records, RandomAllocation),
-            )
+            places = [own for own in number if own[0] == query.name]
+            shuffled = isinstance(query.records, RandomAllocation)
             for where in places[:1] if shuffled else places:
                 density = _allocated if shuffled else _release
                 first, second = (density(setting, query, where, side, recorded) for side in sides)

@@ -84,8 +84,8 @@ def _named_as(path: Path, parse: Callable[[Any], T]) -> T:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Name a file in what is wrong with it."""
+def naming(path: object) -> Iterator[None]:
+    """Name a file, or a place, in what is wrong with it."""
     try:
         yield
     except DpscoError as error:

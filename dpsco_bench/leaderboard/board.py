@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
-from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES
+from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, naming
 from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped, read_yaml
 from dpsco_bench.claims.grids import PROFILES, by_profile
@@ -41,15 +41,11 @@ from dpsco_bench.registry import absent_paper, say_once
 PREFIX = "leaderboard."
 GRID_KEYS = ("n", "d", "epsilon")
 COUNTS, LIMITS = ("replicates", "data_sets", "quadratic_to"), ("most_seconds", "most_seconds_at_smallest_n")
-BY_PROFILE = ("grids", *COUNTS, *LIMITS)
-"""Keys with a value for each profile; a value alone is that of all profiles."""
-USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}
-"""Values where a file has none."""
-EVERY = "all"
-"""In place of the methods: every one that is registered, with the settings of the boards that ship."""
+BY_PROFILE = ("grids", *COUNTS, *LIMITS)  # keys with a value for each profile; a value alone is that of all profiles
+USUAL = {"replicates": 16, "data_sets": 1, "most_seconds": 60.0}  # values where a file has none
+EVERY = "all"  # in place of the methods: every one that is registered, with the settings of the boards that ship
 CALIBRATION, SILENT = "accounted", "none"
-REFERENCE = "without_privacy"
-"""Name of the runs without noise among the methods."""
+REFERENCE = "without_privacy"  # name of the runs without noise among the methods
 SEARCH_MARK = "#"
 """Between a searched method and the number of its setting."""
 RISK_MEASURE = "excess_risk"
@@ -59,50 +55,34 @@ QUADRATIC = 11 / 6
 Theorems have powers up to 5/3, and 2. Halfway between them a factor ln n, which adds or takes 1/ln n, tips neither from
 n = 404 on.
 """
-QUICK = 10.0
-"""A cell that is predicted to take no longer than this runs, whatever the order of its steps."""
+QUICK = 10.0  # a cell that is predicted to take no longer than this runs, whatever the order of its steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entrant(Record):
-    """A method of a board: an algorithm with the hyper-parameters of its theorem.
-
-    Attributes
-    ----------
-    variant, options
-        As for a run; an option may replace a constant that the paper leaves to the user, and nothing else.
-    profiles, why : list of str, str, the profiles in which it runs, and why not in the others
-    """
+    """A method of a board: an algorithm with the hyper-parameters of its theorem."""
 
     algorithm: str
     label: str = ""
     variant: str | None = None
-    options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)  # constants that the paper leaves to the user, and nothing else
     profiles: list[str] = field(default_factory=lambda: list(PROFILES))
-    why: str = ""
+    why: str = ""  # it does not run in the other profiles
 
     @property
     def name(self) -> str:
-        """Name on the board."""
         return self.label or self.algorithm.split(".", 1)[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Entrant):
-    """A method whose step size and number of steps are searched in public: not a private method.
+    """A method whose step size and number of steps are searched in public: not a private method."""
 
-    Attributes
-    ----------
-    grid : mapping of str to list, values of schedule options, all combinations of which are run
-    beside : list of options, further settings, outside the grid; an empty one is the theorem's own
-    """
-
-    grid: Mapping[str, list[float]]
-    beside: list[Options] = field(default_factory=list)
+    grid: Mapping[str, list[float]]  # values of schedule options, all combinations of which are run
+    beside: list[Options] = field(default_factory=list)  # further settings; an empty one is the theorem's own
 
     @property
     def settings(self) -> list[Options]:
-        """Options of every combination, and those beside them."""
         values = [[int(v) if float(v).is_integer() and k == "steps" else v for v in vs] for k, vs in self.grid.items()]
         combinations = [dict(zip(self.grid, chosen, strict=True)) for chosen in product(*values)]
         return [{**self.options, **setting} for setting in (*combinations, *self.beside)]
@@ -114,14 +94,9 @@ class Instance(Record):
 
     Attributes
     ----------
-    id, title : str, name, and what it is in words
-    problem, problem_options
-        As for a run.
-    excluded : mapping of str to str, methods that cannot be run on the instance as it is written, with the reason
     without_privacy : Entrant or None
         A method run without noise that is (near) the optimum without privacy, where that has a positive risk: the
         sample's minimiser under the population's risk. None where the risk is the sample's own, whose minimum is 0.
-    lower_bound : str, name of a formula that every private method has to respect, up to constants; empty for none
     runs_to : mapping of str to mapping of str to int
         Profile -> method -> the n to which it runs here whatever it takes: its run alone decides a point.
     """
@@ -133,9 +108,9 @@ class Instance(Record):
     signals: list[float] = field(default_factory=list)
     grids: Mapping[str, list[Any]] = field(default_factory=dict)
     searches: list[Search] = field(default_factory=list)
-    excluded: Mapping[str, str] = field(default_factory=dict)
+    excluded: Mapping[str, str] = field(default_factory=dict)  # methods that cannot be run here -> the reason
     without_privacy: Entrant | None = None
-    lower_bound: str = ""
+    lower_bound: str = ""  # formula that every private method respects, up to constants
     runs_to: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     note: str = ""
 
@@ -154,10 +129,6 @@ class Board(Record):
 
     Attributes
     ----------
-    id, title : str, ``leaderboard.<name>``, and a title
-    delta : float, of the (epsilon, delta) that every method is calibrated to by its accountant
-    methods : list of Entrant
-        Every one is tried on every instance; the instances that it refuses are shown with its reason.
     grids : mapping of str to list
         Profile -> blocks ``{n: [...], d: [...], epsilon: [...]}``; a block's points are all combinations.
     most_seconds : mapping of str to float, per profile: a cell predicted to take longer is left out, and shown as such
@@ -171,7 +142,7 @@ class Board(Record):
     id: str
     title: str
     delta: float
-    methods: list[Entrant]
+    methods: list[Entrant]  # every one is tried on every instance
     instances: list[Instance]
     grids: Mapping[str, list[Any]]
     replicates: Mapping[str, int]
@@ -182,7 +153,6 @@ class Board(Record):
 
     @classmethod
     def of(cls, entry: BoardEntry) -> Board:
-        """Read the board of a plan's entry."""
         return cls.from_json(restore(entry.board))
 
     def runs_anyway(self, instance: Instance, search: Search, options: Options, profile: str) -> str:
@@ -218,20 +188,20 @@ def load_board(id: str) -> Board:
     name = id.removeprefix(PREFIX)
     board = parse_board(read_shipped(conf_dir() / "leaderboard" / f"{name}.yaml"), name)
     lost = {one.name for one in board.methods if _is_absent(one)}
-    instances = [
-        replace(
-            one,
-            searches=[search for search in one.searches if not _is_absent(search)],
-            excluded={name: why for name, why in one.excluded.items() if name not in lost},
-            without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
-            lower_bound=""
-            if absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
-            else one.lower_bound,
-            runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
-        )
-        for one in board.instances
-    ]
-    return replace(board, methods=[one for one in board.methods if one.name not in lost], instances=instances)
+    kept = [one for one in board.methods if one.name not in lost]
+    return replace(board, methods=kept, instances=[_but_for(lost, one) for one in board.instances])
+
+
+def _but_for(lost: set[str], one: Instance) -> Instance:
+    unbounded = absent_paper(one.lower_bound, of=BOUNDS, left_out="a lower bound of the board")
+    return replace(
+        one,
+        searches=[search for search in one.searches if not _is_absent(search)],
+        excluded={name: why for name, why in one.excluded.items() if name not in lost},
+        without_privacy=None if one.without_privacy and _is_absent(one.without_privacy) else one.without_privacy,
+        lower_bound="" if unbounded else one.lower_bound,
+        runs_to={profile: {k: n for k, n in to.items() if k not in lost} for profile, to in one.runs_to.items()},
+    )
 
 
 def _is_absent(method: Entrant) -> bool:
@@ -239,15 +209,12 @@ def _is_absent(method: Entrant) -> bool:
 
 
 def own_boards(files: Sequence[str | Path]) -> dict[str, Board]:
-    """Read boards in a user's own files, by id, in the order of the files.
-
-    Raises InputError for something that is no such file, an id that is taken, or as `parse_board`.
-    """
+    """Read boards in a user's own files, by id. Raises InputError for a wrong file, or an id that is taken."""
     found: dict[str, Board] = {}
     for file in files:
         if not isinstance(file, str | Path) or Path(file).suffix not in CLAIM_SUFFIXES or not Path(file).is_file():
             raise InputError("boards", file, "a list of existing YAML files (.yaml)")
-        with _naming(file):
+        with naming(file):
             board = parse_board(read_yaml(Path(file), "boards"), Path(file).stem)
         if board.id in (*board_ids(), *found):
             raise InputError(f"id in {file}", board.id, "one that no other leaderboard has")
@@ -263,17 +230,6 @@ def _beside(instance: Instance, folder: Path) -> Instance:
     return replace(instance, problem_options={**instance.problem_options, "path": str(folder / path)})
 
 
-@contextmanager
-def _naming(file: str | Path) -> Iterator[None]:
-    """Name the file of a user's board in an error; a board that ships has none."""
-    try:
-        yield
-    except DpscoError as error:
-        if str(file) in str(error):
-            raise
-        raise DpscoError(f"{file}: {error}") from error
-
-
 def contestants() -> list[Entrant]:
     """List every method: those of the boards that ship, as they have them, and all others that are registered."""
     found = {method.name: method for id in board_ids() for method in load_board(id).methods}
@@ -287,15 +243,7 @@ def contestants() -> list[Entrant]:
 
 
 def parse_board(entry: Any, name: str = "") -> Board:
-    """Build a board from its file, with what the file leaves out.
-
-    Raises InputError naming the instance and key that is missing, unknown or out of range.
-
-    Parameters
-    ----------
-    entry : mapping, as the file has it
-    name : str, id where the file has none
-    """
+    """Build a board from its file; ``name`` is the id where the file has none. Raises InputError for a wrong key."""
     if not isinstance(entry, Mapping):
         raise InputError("leaderboard", entry, "a mapping of keys to values")
     id = str(entry.get("id", name))
@@ -406,10 +354,7 @@ def _check_block(block: Any, where: str) -> None:
 
 
 def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = None) -> list[BoardEntry]:
-    """Plan boards of some ids: by default all that ship, and the user's. Errors name the file of the latter.
-
-    Raises InputError for a board that is asked for and has no points in the profile.
-    """
+    """Plan boards of some ids: by default all. Raises InputError for one that is asked for and has no points here."""
     own = own_boards(settings.boards)
     boards, files = {id: load_board(id) for id in board_ids()} | own, dict(zip(own, settings.boards, strict=True))
     for id in ids or ():
@@ -417,21 +362,14 @@ def plan_boards(profile: str, settings: Settings, ids: Sequence[str] | None = No
             raise InputError("profile", profile, f"one in whose grids {id} has points: {', '.join(boards[id].grids)}")
     entries = []
     for id in boards if ids is None else ids:
-        with _naming(files.get(id, "")):
+        with naming(files.get(id, "")):
             entries.append(board_plan(boards[id], profile, settings))
     return entries
 
 
 def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
-    """Plan the jobs of a board in a profile.
-
-    Returns
-    -------
-    BoardEntry
-        ``left_out`` has an entry for each (instance, method, point) that is not run.
-    """
-    jobs: dict[tuple[str, str], Job] = {}
-    cells: dict[tuple[str, str], list[tuple[Draft, float]]] = {}
+    """Plan the jobs of a board in a profile; ``left_out`` has each (instance, method, point) that is not run."""
+    found: dict[tuple[str, str], tuple[Job, list[tuple[Draft, float]]]] = {}
     left_out: list[LeftOut] = []
     counts = board.replicates.get(profile, 1), board.data_sets.get(profile, 1)
     for method in board.methods:
@@ -440,19 +378,17 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
         _check_instance(board, instance, profile, settings)
         for calibration, cell in board_cells(board, instance, profile):
             name = (_part(cell), calibration)
-            job = jobs.setdefault(name, ranking_job(settings, board.id, *name, *counts, profile))
-            ours = cells.setdefault(name, [])
-            found = _left_out(board, instance, cell, job)
-            if isinstance(found, tuple):
-                left_out.append(LeftOut.of(cell, *found))
+            job, ours = found.setdefault(name, (ranking_job(settings, board.id, *name, *counts, profile), []))
+            said = _left_out(board, instance, cell, job)
+            if isinstance(said, tuple):
+                left_out.append(LeftOut.of(cell, *said))
             else:
                 at = [cell.at_signal(signal) for signal in instance.signals] or [cell]
-                ours += [(replace(one, cell=len(ours) + i), found) for i, one in enumerate(at)]
+                ours += [(replace(one, cell=len(ours) + i), said) for i, one in enumerate(at)]
     kept = []
-    for name, planned_cells in cells.items():
-        pins = tuple(pinned(cell, settings.data_root) for cell, _ in planned_cells)
-        if pins:
-            kept.append(finished(replace(jobs[name], cells=pins, seconds=tuple(s for _, s in planned_cells))))
+    for job, drafts in (one for one in found.values() if one[1]):
+        pins = tuple(pinned(draft, settings.data_root) for draft, _ in drafts)
+        kept.append(finished(replace(job, cells=pins, seconds=tuple(seconds for _, seconds in drafts))))
     made_from = digest([board, profile, left_out])
     return BoardEntry(board.id, tuple(kept), made_from, to_jsonable(board), tuple(left_out))
 
@@ -460,47 +396,38 @@ def board_plan(board: Board, profile: str, settings: Settings) -> BoardEntry:
 def board_cells(board: Board, instance: Instance, profile: str) -> Iterator[tuple[str, Draft]]:
     """Go through (calibration, cell) of everything that an instance is to run, at one signal each."""
     for number, point in enumerate(board.points(instance, profile)):
-
-        def cell(
-            name: str, entrant: Entrant, options: Options | None = None, point: GridPoint = point, number: int = number
-        ) -> Draft:
-            return Draft(
-                problem=instance.problem,
-                problem_options=dict(instance.problem_options),
-                **point._asdict(),
-                delta=board.delta,
-                parameter="point",
-                value=float(number),
-                method=f"{instance.id}/{name}",
-                algorithm=entrant.algorithm,
-                variant=_variant(entrant),
-                options=dict(entrant.options) if options is None else options,
-            )
-
+        where = {"value": float(number), **point._asdict()}
         for entrant in board.methods:
-            yield CALIBRATION, cell(entrant.name, entrant)
+            yield CALIBRATION, _draft(board, instance, entrant.name, entrant, entrant.options, where)
         for search in instance.searches:
             for setting, options in enumerate(search.settings if profile in search.profiles else ()):
                 if not board.runs_anyway(instance, search, options, profile):
-                    yield CALIBRATION, cell(f"{search.name}{SEARCH_MARK}{setting}", search, options)
-        if instance.without_privacy:
-            yield SILENT, cell(REFERENCE, instance.without_privacy)
+                    name = f"{search.name}{SEARCH_MARK}{setting}"
+                    yield CALIBRATION, _draft(board, instance, name, search, options, where)
+        if one := instance.without_privacy:
+            yield SILENT, _draft(board, instance, REFERENCE, one, one.options, where)
+
+
+def _draft(board: Board, instance: Instance, name: str, one: Entrant, options: Options, where: Plain) -> Draft:
+    return Draft(
+        problem=instance.problem,
+        problem_options=dict(instance.problem_options),
+        delta=board.delta,
+        parameter="point",
+        method=f"{instance.id}/{name}",
+        algorithm=one.algorithm,
+        variant=_variant(one),
+        options=dict(options),
+        **where,
+    )
 
 
 def ranking_job(
     settings: Settings, claim: str, part: str, calibration: str, replicates: int, data_sets: int, profile: str = ""
 ) -> Job:
-    """Make the job, still without cells, of a method on an instance."""
-    return settings.job(
-        claim=claim,
-        part=part,
-        kind=RANKING,
-        calibration=calibration,
-        profile=profile,
-        replicates=replicates,
-        data_sets=data_sets,
-        rounds=NO_ROUNDS,
-    )
+    counts = {"replicates": replicates, "data_sets": data_sets}
+    where = {"claim": claim, "part": part, "profile": profile}
+    return settings.job(**where, **counts, kind=RANKING, calibration=calibration, rounds=NO_ROUNDS)
 
 
 def _check_instance(board: Board, instance: Instance, profile: str, settings: Settings) -> None:
@@ -513,7 +440,7 @@ def _check_instance(board: Board, instance: Instance, profile: str, settings: Se
     if not (cls.needs_data_root and cls.unavailable(Path(settings.data_root))):
         place = {"root": settings.data_root} if cls.needs_data_root else {}
         for d in {point.d for point in board.points(instance, profile)}:
-            with _placed(where):
+            with naming(where):
                 get_problem(instance.problem, d, **instance.problem_options, **place)
     for entrant in filter(None, (*instance.searches, instance.without_privacy)):
         _check_method(entrant, f"{where}, {entrant.name}")
@@ -525,17 +452,8 @@ def _check_method(method: Entrant, where: str) -> None:
     if method.variant is not None and method.variant not in entry.variants:
         raise InputError(f"{where}: variant", method.variant, "one of " + ", ".join(entry.variants))
     for options in method.settings if isinstance(method, Search) else [method.options]:
-        with _placed(where):
+        with naming(where):
             entry.checked_options(options)
-
-
-@contextmanager
-def _placed(where: str) -> Iterator[None]:
-    """Name the place in a board of a wrong key."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{where}: {error.key}", error.value, error.allowed, error.source) from error
 
 
 def _variant(entrant: Entrant) -> str | None:
@@ -581,15 +499,7 @@ def _left_out(board: Board, instance: Instance, draft: Draft, job: Job) -> tuple
 
 
 class Unfit(DpscoError):
-    """A cell that is not run.
-
-    Attributes
-    ----------
-    status, reason : str
-        ``incomparable`` or ``refused``, and why.
-    brief : str
-        The reason without the pair that it speaks of, and without its source.
-    """
+    """A cell that is not run: its status (``incomparable`` or ``refused``), and the reason, in full and in brief."""
 
     def __init__(self, status: str, reason: str, brief: str = "") -> None:
         super().__init__(" ".join(reason.split()))
@@ -597,13 +507,7 @@ class Unfit(DpscoError):
 
 
 def planned(draft: Draft, job: Job) -> tuple[Cell, Plan]:
-    """Plan a cell; a value of a board's own options that a method does not take is said in a line.
-
-    Raises
-    ------
-    Unfit
-        Where it cannot be held against the others.
-    """
+    """Plan a cell. Raises Unfit where it cannot be held against the others."""
     measure = get_algorithm(draft.algorithm).measure
     if measure != RISK_MEASURE:
         reason = f"its theorem bounds another quantity than the risk: {measure.replace('_', ' ')}"
@@ -636,16 +540,11 @@ def _brief(error: DpscoError, lacking: Sequence[str]) -> str:
 
 
 def steps_text(plan: Plan) -> str:
-    """Say how long a plan is."""
     return f"{rounds_of(plan):.3g} rounds and {plan.gradient_evaluations:.3g} gradients"
 
 
 def is_quadratic(draft: Draft, job: Job, plan: Plan) -> bool:
-    """Tell whether the rounds or gradients of a cell's plan are of order n^2.
-
-    By their growth from half as many records, or to twice as many where there is no plan for half; where there is
-    neither, by their number.
-    """
+    """Tell whether a plan's rounds or gradients are of order n^2: by growth to half or twice n, else by number."""
     n = draft.n
     assert n is not None
     for other in (n // 2, 2 * n):

@@ -11,8 +11,7 @@ import math
 from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
 from dpsco_bench.problems.base import Problem, Trait
 
-ORDER_ONLY, NO_BOUND = "order only", "none"
-"""Kinds of lower bounds: none that is used here has a known constant."""
+ORDER_ONLY, NO_BOUND = "order only", "none"  # kinds of lower bounds: none that is used here has a known constant
 NONE_STATED = "none is stated in the papers"
 SYMBOLS = {
     "L": Symbol("Lipschitz constant", "constants.lipschitz"),
@@ -45,14 +44,7 @@ paper_bounds("leaderboard", LOWER_BOUNDS, SYMBOLS)
 
 
 def lower_bound_name(problem: Problem) -> str:
-    """Name the formula that every private method on a problem of this class respects, up to constants.
-
-    Returns
-    -------
-    str
-        Empty where none is known: of the papers' lower bounds those for unbounded gradients, for the sample's risk on
-        another set than the Euclidean ball, and for other balls and Lipschitz constants than 1 are missing here.
-    """
+    """Name the formula that every private method on a problem respects, up to constants; empty where none is known."""
     constants, traits = problem.constants, problem.properties
     if Trait.CONVEX not in traits or Trait.LIPSCHITZ not in traits:
         return ""

@@ -69,41 +69,26 @@ from dpsco_bench.problems.registry import get_problem, problem_class
 from dpsco_bench.registry import PLUGIN
 
 ID = "choose"
-OWN_RECORDS = "data_file"
-"""Problem on records that are given as arrays."""
-LIMIT = 90.0
-"""Seconds."""
-OVERHEAD = 0.3
-"""Seconds on one core that a method takes beside its steps: its process, its accountant, its data."""
-SLACK = 2.0
-"""Times the limit that all may work: predictions are wrong."""
-CORES = 2
-"""Processes at a time, where the machine has so many cores."""
+OWN_RECORDS = "data_file"  # problem on records that are given as arrays
+LIMIT = 90.0  # seconds
+OVERHEAD = 0.3  # seconds on one core that a method takes beside its steps: its process, its accountant, its data
+SLACK = 2.0  # times the limit that all may work: predictions are wrong
+CORES = 2  # processes at a time, where the machine has so many cores
 COUNTS = ("replicates", "data_sets")
 NOMINAL = "the constants are nominal (declared, not true everywhere), so that no privacy that rests on them is shown"
-NEAR = 0.05
-"""Least risks that are lower than the starting point's by less than this share are told so."""
-VALUE = ": must be "
-"""Part of a reason that asks for another value, of n or of an option."""
+NEAR = 0.05  # least risks that are lower than the starting point's by less than this share are told so
+VALUE = ": must be "  # part of a reason that asks for another value, of n or of an option
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contest(Record):
-    """A problem and a size at which all methods are run.
-
-    Attributes
-    ----------
-    options : mapping, constructor options of the problem, ``constants`` among them
-    d : int or None, None for the problem's default
-    p : float, order of the norm in which the problem's constants are declared
-    epsilon, delta : float, to which every accountant calibrates
-    """
+    """A problem, with its constructor options, and a size at which all methods are run."""
 
     problem: str
-    options: Options = field(default_factory=dict)
+    options: Options = field(default_factory=dict)  # constructor options of the problem, ``constants`` among them
     n: int
-    d: int | None = None
-    p: float = math.nan
+    d: int | None = None  # None for the problem's default
+    p: float = math.nan  # order of the norm in which the problem's constants are declared
     epsilon: float = 1.0
     delta: float = 1e-5
     replicates: int = 16
@@ -111,12 +96,9 @@ class Contest(Record):
     seed: int = 2017
 
     def entry(self, data_root: str) -> Problem:
-        """Make the problem itself."""
-        root = {"root": data_root} if problem_class(self.problem).needs_data_root else {}
-        return get_problem(self.problem, self.d, **{**self.options, **root})
+        return _problem(self.problem, self.d, self.options, data_root)
 
     def draft(self, name: str, method: Entrant) -> Draft:
-        """Make the cell of a method."""
         return Draft(
             algorithm=method.algorithm,
             variant=method.variant,
@@ -134,47 +116,21 @@ class Contest(Record):
         return ranking_job(settings, ID, name, calibration, self.replicates, self.data_sets)
 
 
+def _problem(name: str, d: int | None, options: Options, data_root: str) -> Problem:
+    root = {"root": data_root} if problem_class(name).needs_data_root else {}
+    return get_problem(name, d, **{**options, **root})
+
+
 def make_point(keys: Options, data_root: str = "data") -> Contest:
-    """Sort plain keys into a point.
+    """Sort plain keys into a point. Raises InputError for one that is missing or unknown, or a value out of range.
 
-    Parameters
-    ----------
-    keys : mapping
-        ``problem``, ``n`` (a file has all its records by default), ``d``, ``epsilon``, ``delta``, ``replicates``,
-        ``data_sets``, and options and constants of the problem, plain or with their prefix.
-
-    Raises
-    ------
-    InputError
-        For a key that is missing or unknown, or a value out of range.
+    Options and constants of the problem have their prefix or none; a file has all its records by default.
     """
     if "problem" not in keys:
         raise InputError("problem", "missing", "given: `dpsco list problems` shows all")
     cls = problem_class(str(keys["problem"]))
-    known = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS)
-    found: dict[str, Any] = {}
-    options: dict[str, Any] = {}
-    constants: dict[str, Any] = {}
-    for key, value in keys.items():
-        prefix, _, name = key.rpartition(".")
-        if key in (*CELL_KEYS, *COUNTS):
-            found[key] = value
-        elif name in problem_options(cls) and prefix in ("", PROBLEM):
-            options[name] = value
-        elif name in CONSTANTS and prefix in ("", CONSTANT):
-            constants[name] = value
-        elif key != "problem":
-            here, listing = OTHER_NAMES.get(name, ""), f"dpsco show {cls.name}"
-            other = here in (*known, "seed")
-            allowed = f"written {here}" if other else nearest(name, known, listing, "key of the problem")
-            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
-            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
-            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
-    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
-    if constants:
-        options["constants"] = constants
-    root = {"root": data_root} if cls.needs_data_root else {}
-    entry = get_problem(cls.name, found.get("d"), **{**options, **root})
+    found, options = _sorted(cls, keys)
+    entry = _problem(cls.name, found.get("d"), options, data_root)
     found.setdefault("n", entry.records if cls.file_options else None)
     if found["n"] is None and cls.file_options:
         raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file; or n and d, with --twin")
@@ -189,14 +145,30 @@ def make_point(keys: Options, data_root: str = "data") -> Contest:
     return replace(point, d=entry.dimension, epsilon=float(point.epsilon), delta=float(point.delta))
 
 
-def twin_of(point: Contest, data_root: str = "data") -> Contest:
-    """Make the point of synthetic records with the shape of the user's: n, d and options, and nothing else.
+def _sorted(cls: type[Problem], keys: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sort keys into those of a point, and options of its problem, with its constants among them."""
+    found, options, constants = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    for key, value in keys.items():
+        prefix, _, name = key.rpartition(".")
+        if key in (*CELL_KEYS, *COUNTS):
+            found[key] = value
+        elif name in problem_options(cls) and prefix in ("", PROBLEM):
+            options[name] = value
+        elif name in CONSTANTS and prefix in ("", CONSTANT):
+            constants[name] = value
+        elif key != "problem":
+            known, here = (*CELL_KEYS, *COUNTS, *problem_options(cls), *CONSTANTS), OTHER_NAMES.get(name, "")
+            unknown = nearest(name, known, f"dpsco show {cls.name}", "key of the problem")
+            allowed = f"written {here}" if here in (*known, "seed") else unknown
+            have = [method.name for method in contestants() if str(method.options.get(name)) == str(value)]
+            told = f"; {', '.join(have)}: ranked with it anyway" if have else ""
+            raise InputError(key, value, allowed, f"methods run with the parameters of their theorems{told}")
+    options = {k: v for k, v in as_declared(options, problem_options(cls)).items() if v is not None}
+    return found, {**options, **({"constants": constants} if constants else {})}
 
-    Raises
-    ------
-    InputError
-        For a problem that has none, or one whose constants only the data know.
-    """
+
+def twin_of(point: Contest, data_root: str = "data") -> Contest:
+    """Make the point of synthetic records of the same n, d and options. Raises InputError where there are none."""
     cls = problem_class(point.problem)
     if not cls.twin:
         raise InputError("twin", point.problem, "a problem on one's own data; on others choosing costs no privacy")
@@ -256,19 +228,10 @@ def candidates(point: Contest, settings: Settings) -> tuple[list[Candidate], lis
 def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> BoardEntry:
     """Plan a board of one point: a job for each method that fits, and one without noise where the risk asks for it.
 
-    Parameters
-    ----------
-    limit : float
-        Seconds on one core for all methods together, as predicted; plug-ins, then the quickest ones, come first.
-
-    Returns
-    -------
-    BoardEntry
-        ``left_out`` has what is refused, and what is too long with what it would take.
+    The limit is of seconds on one core for all methods, as predicted; plug-ins, then the quickest ones, come first.
     """
     problem = point.entry(settings.data_root)
-    reason = problem_class(point.problem).unavailable(Path(settings.data_root))
-    if reason:
+    if reason := problem_class(point.problem).unavailable(Path(settings.data_root)):
         raise DpscoError(f"problem = {point.problem}: {reason}")
 
     def job(name: str, method: Entrant, calibration: str, seconds: float) -> Job:
@@ -284,8 +247,7 @@ def choice_entry(point: Contest, settings: Settings, limit: float = LIMIT) -> Bo
             continue
         spent += one.seconds
         jobs.append(job(one.method.name, one.method, CALIBRATION, one.seconds))
-    reference = _reference(point, settings) if problem.population else None
-    if reference:
+    if reference := _reference(point, settings) if problem.population else None:
         jobs.insert(0, job(REFERENCE, reference, SILENT, OVERHEAD))
     instance = Instance(
         id=point.problem,
@@ -315,15 +277,9 @@ def _reference(point: Contest, settings: Settings) -> Entrant | None:
 
 @dataclass(frozen=True)
 class Chosen(Ranked):
-    """A method that ran, and what it took.
+    """A method that ran, and what it took."""
 
-    Attributes
-    ----------
-    seconds : float
-        CPU seconds of all replicates, calibration included and compilation not, when it was run.
-    """
-
-    seconds: float = 0.0
+    seconds: float = 0.0  # CPU seconds of all replicates, calibration included and compilation not, when it was run
 
     def to_json(self) -> Plain:
         """Write its held-out numbers together."""
@@ -333,18 +289,11 @@ class Chosen(Ranked):
 
 @dataclass(frozen=True)
 class StatedBound:
-    """A risk that no private method can fall below, up to constants.
+    """A risk that no private method can fall below, up to constants."""
 
-    Attributes
-    ----------
-    value : float or None, cut at the starting point's risk; None where none is known
-    source : str, its formula and where it is from
-    kind : str, ``order only``, or ``none``
-    """
-
-    value: float | None
-    source: str
-    kind: str
+    value: float | None  # cut at the starting point's risk; None where none is known
+    source: str  # its formula and where it is from
+    kind: str  # ``order only``, or ``none``
 
 
 @dataclass(frozen=True, repr=False)
@@ -496,7 +445,8 @@ def choose(
 ) -> Choice:
     """Run every method that accepts a problem, with its theorem's parameters, and rank them.
 
-    Choosing by these numbers on private data costs privacy that is not charged.
+    Choosing by these numbers on private data costs privacy that is not charged. Raises InputError for a key or value
+    out of range, DpscoError where no method can be run.
 
     Parameters
     ----------
@@ -518,13 +468,6 @@ def choose(
     tell : callable, is given the progress (`execution.progress.Pace`)
     **options
         Options and constants of the problem by plain name.
-
-    Raises
-    ------
-    InputError
-        For a key or value out of range.
-    DpscoError
-        Where no method can be run.
     """
     load_plugins(plugins)
     with ExitStack() as stack:
@@ -553,10 +496,7 @@ def choose_at(
     begin: Callable[[BoardEntry], object] = lambda entry: None,
     made: Callable[[Job], object] = lambda job: None,
 ) -> Choice:
-    """Choose as `choose` does, at a checked point.
-
-    ``begin`` is shown what is to be run, and ``made`` each job whenever a block of it is done.
-    """
+    """Choose at a checked point; ``begin`` is shown what is to be run, ``made`` each job whenever a block is done."""
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < math.inf:
         raise InputError("limit", limit, "a finite number of seconds > 0")
     if settings.seed < 0:
@@ -614,9 +554,7 @@ def _choice(point: Contest, settings: Settings, entry: BoardEntry, measured: Mea
         methods=tuple(Chosen(**vars(one), seconds=seconds[one.method]) for one in standing.methods),
         refused=(*standing.left_out, *_lost(entry.jobs, measured, outcome)),
         lower_bound=StatedBound(
-            standing.lower_bound,
-            get_bound(bound).text if bound else NONE_STATED,
-            ORDER_ONLY if bound else NO_BOUND,
+            standing.lower_bound, get_bound(bound).text if bound else NONE_STATED, ORDER_ONLY if bound else NO_BOUND
         ),
         warnings=(*point.entry(settings.data_root).warnings, *([NOMINAL] if nominal else []), *_ended(jobs, outcome)),
         rows=join_blocks([], {}),

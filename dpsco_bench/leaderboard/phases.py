@@ -35,16 +35,13 @@ from dpsco_bench.report.wording import parameter_label
 COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
 """Colours of the papers, in the order of their names."""
 OTHER_COLOUR, TRIVIAL_COLOUR = "#999999", "#bdbdbd"
-PALEST = 0.18
-"""Share of its colour that a tile keeps where the margin is 0."""
+PALEST = 0.18  # share of its colour that a tile keeps where the margin is 0
 TIED = 0.45
 """Largest share of its colour that the tile of a tie keeps: its margin is in doubt, and its text stands on hatches."""
 TILE_HEIGHT, MARGIN = 0.4, 0.15
 """Inches: what a tile's name and the text below it need at least, and the margin beside the tiles."""
-MOST_LINES = 4
-"""Lines of the name of an undecided region; what it would cost stands below."""
-LABEL_SIZE = 5.8
-"""Points of the lines' labels, the longest of which has to fit beside the axis' own."""
+MOST_LINES = 4  # lines of the name of an undecided region; what it would cost stands below
+LABEL_SIZE = 5.8  # points of the lines' labels, the longest of which has to fit beside the axis' own
 DARK, LUMINANCE = 0.45, (0.299, 0.587, 0.114)
 """Luminance below which the text of a tile is white, and the weights of red, green and blue in it."""
 WORDS = "The winner's name stands in its region; per cent: its mean risk against the runner-up's; paler: closer"
@@ -54,28 +51,21 @@ HATCHED = (
     (*STRIPES, "#d9d9d9", "a tie"),
     (*CROSSES, "#ffffff", "undecided: what might win is too slow; the time that deciding takes"),
 )
-NEAR = 1.5
-"""Largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared."""
-COLLAPSED = 1.5
-"""Largest factor between risks at such values, the slope taken out, that is called one curve."""
+NEAR = 1.5  # largest factor between two values of ``n epsilon/sqrt(d)`` at which risks are compared
+COLLAPSED = 1.5  # largest factor between risks at such values, the slope taken out, that is called one curve
 MARKERS = ("o", "s", "^", "D", "v", "P")
 SHADES = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
 CURVE_WORDS = (
     "Least excess risk of a method proven private over that of the start (grey line); hollow: undecided; ▼: risk 0"
 )
-FOOT = 0.3
-"""Where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0."""
-WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2
-"""Inches of the figure of a choice."""
+FOOT = 0.3  # where points of risk 0 stand on a logarithmic axis, in units of the least risk above 0
+WIDTH, ROW, MARGINS = 5.6, 0.155, 1.2  # inches of the figure of a choice
 BEST, OTHER = NOISE_COLOURS["accounted"], NOISE_COLOURS["paper"]
-LOWEST = 1e-3
-"""Share of the least risk to which a logarithmic axis reaches for the end of an interval."""
+LOWEST = 1e-3  # share of the least risk to which a logarithmic axis reaches for the end of an interval
 if TYPE_CHECKING:
     from dpsco_bench.leaderboard.choose import Choice
-Level = tuple[float, int]
-"""(epsilon, d) of a line of tiles."""
-Place = tuple[int, int]
-"""Column and line of a tile."""
+Level = tuple[float, int]  # (epsilon, d) of a line of tiles
+Place = tuple[int, int]  # column and line of a tile
 
 
 def board_figures(board: BoardResults) -> dict[str, Figure]:
@@ -98,7 +88,6 @@ def board_figure(board: BoardResults) -> Figure:
 
 
 def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
-    """Make (instance, panel) for every instance that was measured."""
     found = []
     for instance, rows in board.by_instance:
         dimensions = {row.d for row in rows}
@@ -111,10 +100,7 @@ def phase_panels(board: BoardResults) -> list[tuple[str, Panel]]:
 
 
 def winners_text(rows: Sequence[Standing]) -> str:
-    """Say who most often has the least mean risk: ``app objp has the least mean risk at 7 of 9``.
-
-    Where it shares some of these first places, it says of how many: ``..., 2 of them ties; 2 undecided``.
-    """
+    """Say who most often has the least mean risk: ``app objp has the least mean risk at 7 of 9``, with ties."""
     decided = [row for row in rows if row.decided]
     rest = f"; {len(rows) - len(decided)} undecided" if len(decided) < len(rows) else ""
     if not decided:
@@ -131,7 +117,6 @@ def winners_text(rows: Sequence[Standing]) -> str:
 
 
 def board_message(board: BoardResults) -> str:
-    """Count how many methods share the first places of a board."""
     decided = [row for row in board.points if row.decided]
     winners = {name for row in decided for name in (row.winner, *row.tied)} - {TRIVIAL}
     first = f"{len(winners)} methods share the first places" if len(winners) > 1 else "One method has the first places"
@@ -140,7 +125,6 @@ def board_message(board: BoardResults) -> str:
 
 
 def competing_text(rows: Sequence[Standing]) -> str:
-    """Count how many methods competed at the points of a plane."""
     counts = [len(row.order) for row in rows]
     least, most = min(counts), max(counts)
     if most <= 1:
@@ -225,7 +209,6 @@ def _middle(places: Sequence[Place]) -> tuple[float, float]:
 
 
 def _edge(axes: Axes, places: set[Place]) -> None:
-    """Draw the border of a region."""
     for x, y in places:
         for other, ends in (
             ((x - 1, y), ((x, x), (y, y + 1))),
@@ -304,7 +287,6 @@ def tile_text(row: Standing) -> str:
 
 
 def _broken(label: str, before: str = "") -> str:
-    """Break the name of a method into three lines at most, of 18 characters."""
     return "\n".join(textwrap.wrap(before + method_name(label), 18, break_long_words=False, break_on_hyphens=False)[:3])
 
 
@@ -321,7 +303,6 @@ def share(row: Standing) -> float:
 
 
 def known(rows: Sequence[Standing]) -> list[Standing]:
-    """Keep the points at which a method of proven privacy ran."""
     return [row for row in rows if not math.isnan(share(row))]
 
 
@@ -350,7 +331,6 @@ def spread(rows: Sequence[Standing]) -> float | None:
 
 
 def spread_text(rows: Sequence[Standing]) -> str:
-    """Say whether one number decides, in a sentence."""
     found = spread(rows)
     if found is None:
         return "No two points share a value of n ε/√d"
@@ -459,7 +439,6 @@ def choice_figure(found: Choice) -> Figure:
 
 
 def _circumstances(found: Choice) -> str:
-    """Tell point, replicates, how many methods did not run, and the problem."""
     point = found.point
     options = ", ".join(f"{key} {value}" for key, value in sorted(point.options.items()) if key != "sha256")
     where = f"n = {point.n:,}, d = {point.d}, ε = {plain(point.epsilon)}, δ = {number(point.delta)}"

@@ -25,17 +25,13 @@ Make = Callable[[Sequence[Job]], object]
 """Makes what the store lacks of some jobs; a true answer says that no time is left."""
 ERROR = 0.0025
 """Probability, over all methods of a point and at each look, that one is dropped whose mean is the leader's."""
-SURE = 2
-"""The methods of least mean that always go on."""
+SURE = 2  # the methods of least mean that always go on
 
 
 def survivors(risks: Mapping[str, FloatArray], started: int) -> set[str]:
-    """Choose the methods of a point that go on after a look.
+    """Choose the methods of a point that go on after a look, of ``started`` that began.
 
-    Parameters
-    ----------
-    risks : mapping of str to ndarray ([signals,] replicates), so far, of those left; the largest mean counts
-    started : int, how many methods began
+    The risks so far are ``([signals,] replicates)``; the largest mean over signals counts.
     """
     rows = {}
     for name, values in risks.items():
@@ -56,17 +52,8 @@ def race(entry: BoardEntry, measured: Measured, make: Make = lambda jobs: None) 
     """Make the jobs of a leaderboard stage by stage; by default decide by what is there and make nothing.
 
     References, searches and jobs on several data sets are no part of it (`Job.races`). Methods that a search tries, and
-    those without a proof of privacy, run to their ends by the same stages.
-
-    Parameters
-    ----------
-    make : callable
-        Where it says that no time is left, the jobs that are still running go back to the stage that all have reached.
-
-    Returns
-    -------
-    BoardEntry
-        With the blocks that were run in `Job.kept`.
+    those without a proof of privacy, run to their ends by the same stages. Where ``make`` says that no time is left,
+    the jobs that still run go back to the stage that all have reached. The blocks that were run are in `Job.kept`.
     """
     ends = race_ends(max((job.replicates for job in entry.jobs), default=1))
     exempt, started = _exempt(entry), dict[Place, int]()
@@ -97,7 +84,6 @@ def raced(entry: BoardEntry, measured: Measured) -> BoardEntry:
 
 
 def raced_plan(plan: WorkPlan, measured: Measured) -> WorkPlan:
-    """Do so for all leaderboards of a plan."""
     return replace(plan, boards=tuple(raced(entry, measured) for entry in plan.boards))
 
 

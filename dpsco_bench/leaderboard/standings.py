@@ -44,59 +44,39 @@ from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record
 
 Load = Callable[[Job], tuple[pa.Table | None, Calibrations]]
 Interval = tuple[float, float]
-Place = tuple[str, int]
-"""Instance, and number of the point."""
+Place = tuple[str, int]  # instance, and number of the point
 Records = tuple[str, int, int]
 """Instance, n and d, which name the records that runs share; they do not depend on epsilon."""
-RANKED = ("proven",)
-"""Privacy statuses of methods that can win."""
+RANKED = ("proven",)  # privacy statuses of methods that can win
 TRIVIAL = "trivial solution"
 RESAMPLES = 100_000
 """So many that who is tied hardly depends on the draws: an end of an interval is known to 1 % of a standard error."""
-ROUNDING = 1e-12
-"""Shares below this are 0: sums of products in another order differ by less."""
-MOST_NAMED = 3
-"""Methods with one reason that are named; of more the number is told."""
+ROUNDING = 1e-12  # shares below this are 0: sums of products in another order differ by less
+MOST_NAMED = 3  # methods with one reason that are named; of more the number is told
 NORMAL_95 = 1.959964
 IDLE, AT_START = 1e-9, 1e-3
 """Relative distance of a risk from the starting point's: equal up to rounding, and hardly moved."""
-DIGITS = 3
-"""Significant digits of recorded numbers."""
+DIGITS = 3  # significant digits of recorded numbers
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0}
 
 
 @dataclass(frozen=True)
 class Ranked(Record):
-    """A method that was run at a point.
-
-    Attributes
-    ----------
-    method, algorithm, variant : str, its name on the board, id, and the variant that ran
-    risk, ci : float, pair of float, largest mean excess risk over the signals, and its 95 % interval
-    signal : float or None, where it is the largest; None without a grid of signals
-    gradient_evaluations : float, mean of a replicate
-    epsilon_real ... epsilon_sequence_kind, privacy_status : as in `execution.calibrated.CalibratedCell`
-    ranked, tied, at_start : bool
-        Whether it can win, shares the first place, and has not moved from the starting point's risk.
-    held_out_loss, held_out_accuracy : float or None, of its outputs on records that are held out
-    dropped : int
-        Replicates after which it was dropped as clearly behind (`leaderboard.race`): it neither wins nor ties. 0 of one
-        that was run to the end.
-    """
+    """A method that was run at a point; its epsilons are those of `execution.calibrated.CalibratedCell`."""
 
     method: str
     algorithm: str
     variant: str
-    risk: float
+    risk: float  # largest mean excess risk over the signals
     ci: Interval
-    signal: float | None
-    gradient_evaluations: float
+    signal: float | None  # where it is the largest; None without a grid of signals
+    gradient_evaluations: float  # mean of a replicate
     epsilon_real: float
     epsilon_real_kind: str
     privacy_status: str
-    ranked: bool
-    tied: bool
-    at_start: bool
+    ranked: bool  # it can win
+    tied: bool  # it has or shares the first place
+    at_start: bool  # it has not moved from the starting point's risk
     held_out_loss: float | None = None
     held_out_accuracy: float | None = None
     epsilon_of: str = ""
@@ -104,7 +84,7 @@ class Ranked(Record):
     epsilon_output_kind: str = ""
     epsilon_sequence: float | None = None
     epsilon_sequence_kind: str = ""
-    dropped: int = field(default=0, metadata=IF_GIVEN)
+    dropped: int = field(default=0, metadata=IF_GIVEN)  # replicates after which it left the race; 0 for none
 
     @property
     def place(self) -> tuple[bool, float]:
@@ -113,16 +93,12 @@ class Ranked(Record):
 
     @property
     def held_out(self) -> HeldOut | None:
-        """Both held-out numbers; None where no records are held out."""
         return None if self.held_out_loss is None else HeldOut(self.held_out_loss, self.held_out_accuracy)
 
 
 @dataclass(frozen=True)
 class Unrun(Record):
-    """A method that was not run: as in `claims.plan.LeftOut`, or refused when its noise was to be fixed.
-
-    Of `choose` also one that was ``stopped``, since it was not done in time.
-    """
+    """A method that was left out, refused when its noise was to be fixed, or, in a choice, ``stopped`` by the limit."""
 
     method: str
     algorithm: str
@@ -140,40 +116,26 @@ class Reference(Record):
 
 @dataclass(frozen=True)
 class Searched(Record):
-    """Find the best setting of the public grid searches.
-
-    Attributes
-    ----------
-    options : mapping, of the setting, as its search names them
-    risk, ci : float, pair of float, on the replicates that did not choose it
-    settings : int, how many were tried
-    """
+    """The best setting of the public grid searches; its risk is of the replicates that did not choose it."""
 
     method: str
     algorithm: str
-    options: Options
+    options: Options  # of the setting, as its search names them
     risk: float
     ci: Interval
-    settings: int
+    settings: int  # how many were tried
 
 
 @dataclass(frozen=True)
 class Contender(Record):
-    """A method left out at a point as too long that might be the best.
-
-    Attributes
-    ----------
-    place : int, its place among the ranked methods at the nearest point where it ran
-    n, d, epsilon : that point
-    cost : str, what it would take here
-    """
+    """A method left out as too long that might be the best: its place at the nearest point where it ran."""
 
     method: str
-    place: int
+    place: int  # its place among the ranked methods at the nearest point where it ran
     n: int
     d: int
     epsilon: float
-    cost: str = ""
+    cost: str = ""  # what it would take here
 
 
 class Outcome(NamedTuple):
@@ -200,25 +162,7 @@ class Standing(Record):
     """A point of an instance that was run.
 
     Where there are contenders, the winner and its margin are those of the methods that ran, and the point is undecided.
-
-    Attributes
-    ----------
-    p : float, that of the norm
-    methods : tuple of Ranked, the least risk first
-    trivial : float, risk of the starting point
-    lower_bound, lower_bound_cut : float or None, bool
-        Its order, None where none is stated; and whether it is cut at the starting point's risk.
-    winner, runner_up : str, str or None, names of least mean risk, and next; no runner-up where no method can win
-    margin, margin_ci : float, pair of float
-        How much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1; its 95 % interval.
-    tied : tuple of str, all whose difference to the winner has an interval that contains 0, the winner among them
-    contenders : tuple of Contender, the best placed first
-    uncompared : tuple of str, methods that were too long at every point of the instance
-    risk_kind : str, what all risks here are: ``excess empirical`` or ``excess population``
-    skipped : str, empty
-    held_out : mapping
-        Of ``trivial``, the starting point, and ``without_privacy``, the minimiser of the risk on the records in use;
-        empty where no records are held out, or the data are not there.
+    ``held_out`` has ``trivial``, the starting point, and ``without_privacy``, the minimiser on the records in use.
     """
 
     instance: str
@@ -227,22 +171,22 @@ class Standing(Record):
     d: int
     epsilon: float
     delta: float
-    p: float
-    methods: tuple[Ranked, ...]
+    p: float  # that of the norm
+    methods: tuple[Ranked, ...]  # the least risk first
     left_out: tuple[Unrun, ...]
-    trivial: float
+    trivial: float  # risk of the starting point
     without_privacy: Reference
-    lower_bound: float | None
-    lower_bound_cut: bool
+    lower_bound: float | None  # its order; None where none is stated
+    lower_bound_cut: bool  # at the starting point's risk
     winner: str
-    runner_up: str | None
-    margin: float
+    runner_up: str | None  # None where no method can win
+    margin: float  # how much lower the winner's risk is than the runner-up's, as a share of it, hence at most 1
     margin_ci: Interval
-    tied: tuple[str, ...]
+    tied: tuple[str, ...]  # all whose difference to the winner has an interval that contains 0, the winner among them
     search: Searched | None = None
-    contenders: tuple[Contender, ...] = ()
-    uncompared: tuple[str, ...] = ()
-    risk_kind: str = "excess empirical"
+    contenders: tuple[Contender, ...] = ()  # the best placed first
+    uncompared: tuple[str, ...] = ()  # methods that were too long at every point of the instance
+    risk_kind: str = "excess empirical"  # what all risks here are: ``excess empirical`` or ``excess population``
     skipped: str = ""
     held_out: Mapping[str, HeldOut] = field(default_factory=dict, metadata=IF_GIVEN)
 
@@ -263,43 +207,28 @@ class Standing(Record):
 
     @cached_property
     def best(self) -> Ranked | None:
-        """The winner; None where that is the starting point."""
         return next((method for method in self.methods if method.method == self.winner), None)
 
     @property
     def least(self) -> float:
-        """The winner's risk."""
         return self.best.risk if self.best else self.trivial
 
 
 @dataclass(frozen=True)
 class RankedBoard(Sealed):
-    """The standings of a leaderboard, as they are kept.
+    """The standings of a leaderboard, as they are kept, with the digest of what they were made from."""
 
-    Attributes
-    ----------
-    claim : str, its id
-    digest : str, of what the standings were made from
-    standings : tuple of Standing or Skipped
-    """
-
-    claim: str
-    digest: str
+    claim: str  # its id
+    digest: str  # of what the standings were made from
     standings: tuple[Standing | Skipped, ...]
 
 
 @dataclass(frozen=True)
 class BoardResults:
-    """A leaderboard of a plan, and its standings.
+    """A leaderboard of a plan, and its standings."""
 
-    Attributes
-    ----------
-    entry : BoardEntry, the board and its jobs
-    files : Layout, where the standings lie
-    """
-
-    entry: BoardEntry
-    files: Layout
+    entry: BoardEntry  # the board and its jobs
+    files: Layout  # where the standings lie
 
     @property
     def id(self) -> str:
@@ -321,22 +250,17 @@ class BoardResults:
 
     @property
     def points(self) -> list[Standing]:
-        """Points that were run."""
         return [row for row in self.rows if isinstance(row, Standing)]
 
     @property
     def by_instance(self) -> list[tuple[Instance, list[Standing]]]:
-        """Instances that were run, each with its points."""
         found = [(one, [row for row in self.points if row.instance == one.id]) for one in self.board.instances]
         return [(one, rows) for one, rows in found if rows]
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A method that ran at a point; of a search each setting by its number.
-
-    ``proven`` says that the noise that was used is proven private; a search can win nothing, whatever its noise.
-    """
+    """A method that ran at a point; of a search each setting by its number, which can win nothing."""
 
     instance: str
     method: str
@@ -361,10 +285,7 @@ class Ran:
 
 
 def standings(entry: BoardEntry, load: Load) -> list[Standing | Skipped]:
-    """Rank a row for each (instance, point) of a board's plan entry, and one for each instance whose data are absent.
-
-    A point at which nothing ran has a row as well, which says why.
-    """
+    """Rank a row for each (instance, point) of a board; where nothing ran, or data are absent, the row says why."""
     board, skipped, left_out = Board.of(entry), dict[str, str](), [*entry.left_out]
     runs: dict[Place, list[Ran]] = {}
     beside: dict[Records, Mapping[str, HeldOut]] = {}
@@ -441,11 +362,8 @@ def _row(instance: Instance, runs: Sequence[Ran], left_out: Sequence[LeftOut]) -
     left = {run.method: run.cell.risks for run in plain if run.ranked and run.cell.risks.shape[-1] == most}
     outcome = compare(left, trivial)
     context = replace(first.context, start_risk=trivial)
-    unrun = {
-        item.method: Unrun(item.method, item.algorithm, item.status, item.reason)
-        for item in left_out
-        if SEARCH_MARK not in item.method
-    }
+    plainly = (item for item in left_out if SEARCH_MARK not in item.method)
+    unrun = {item.method: Unrun(item.method, item.algorithm, item.status, item.reason) for item in plainly}
     lower_bound, cut = _lower_bound(instance.lower_bound, context)
     methods = sorted((_method(run, outcome.tied, trivial, most) for run in plain), key=lambda row: row.place)
     return Standing(
@@ -486,7 +404,6 @@ def _without_privacy(instance: Instance, reference: Ran | None) -> Reference:
 
 
 def summary(risks: FloatArray) -> tuple[float, Interval]:
-    """Compute the mean risk and its 95 % interval."""
     found = summarise(risks)
     half = NORMAL_95 * student_factor(found.dof) * found.stderr if found.dof > 0 else math.nan
     return found.mean, (found.mean - half, found.mean + half)
@@ -517,19 +434,9 @@ def _method(run: Ran, tied: Sequence[str], trivial: float, most: int) -> Ranked:
 def compare(risks: Mapping[str, FloatArray], trivial: float) -> Outcome:
     """Find the method of least mean risk, and its margin over the others; equal risks give equal words.
 
-    Parameters
-    ----------
-    risks : mapping of str to ndarray
-        Risks ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
-        the comparison is paired.
-    trivial : float, risk of the starting point, which takes part under the name `TRIVIAL`
-
-    Returns
-    -------
-    Outcome
-        Its intervals are those of a two-level bootstrap, expanded for small samples, and cut at 1. More than one name
-        that is tied is a tie. A method whose risk is the starting point's wins and shares nothing: it does what the
-        starting point does.
+    ``risks`` are ``([signals,] data_sets, replicates)`` of the methods that can win; replicates share their data, hence
+    the comparison is paired. Intervals are of a two-level bootstrap, expanded for small samples, and cut at 1. A method
+    whose risk is that of the start, `TRIVIAL`, wins and shares nothing: it does what the start does.
     """
     cells = {name: as_cell(values) for name, values in risks.items()}
     means = {name: float(cell.mean(axis=(1, 2)).max()) for name, cell in cells.items()}
@@ -574,10 +481,7 @@ def _shares(winner: ArrayLike, other: ArrayLike) -> FloatArray:
 
 
 def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple[float, float]:
-    """Expand an interval for few resampled units (data sets if several, else replicates); one excludes nothing.
-
-    Risks are not negative, so that a share is at most 1; the expansion can reach beyond, and is cut there.
-    """
+    """Expand an interval for few resampled units (data sets if several, else replicates), and cut it at 1."""
     units = shape[0] if shape[0] > 1 else shape[1]
     if units == 1:
         return -math.inf, 1.0
@@ -586,10 +490,7 @@ def _interval(share: float, spread: FloatArray, shape: tuple[int, ...]) -> tuple
 
 
 def best_search(runs: Sequence[Ran]) -> Searched | None:
-    """Find the best setting of the searches, chosen on one half of the replicates and measured on the other.
-
-    None where nothing is searched.
-    """
+    """Find the best setting of the searches, chosen on half of the replicates, measured on the rest; None if none."""
     searched = [run for run in runs if run.setting is not None and run.proven]
     if not searched:
         return None
@@ -602,16 +503,11 @@ def best_search(runs: Sequence[Ran]) -> Searched | None:
 
 
 def contenders(row: Standing, rows: Sequence[Standing]) -> tuple[Contender, ...]:
-    """Find methods left out as too long that might be the best: tied, or not far behind, where they last ran.
+    """Find methods left out as too long that might be the best, the best placed first.
 
     A limit of time that removes the best method makes the next one look like the winner; the point is undecided then.
-    Rates differ by a power of n or so: what is behind by less than the factor by which n grows can catch up.
-
-    Returns
-    -------
-    tuple of Contender
-        With the nearest point at which each was measured: the next smaller n of the same d and epsilon, else the
-        nearest by the sum of the logarithms of the ratios. The best placed come first.
+    Rates differ by a power of n or so: what was tied at the nearest point where it ran (the next smaller n of the same
+    d and epsilon, if there is one), or behind by less than the factor by which n grows, can catch up.
     """
 
     def remoteness(other: Standing) -> tuple[bool, float, float]:
@@ -657,10 +553,7 @@ def cost_text(row: Standing) -> str:
 
 
 def decided_text(rows: Sequence[Standing]) -> str:
-    """Say up to which n points are decided, and what it takes above it, in a sentence; empty without points.
-
-    A point is decided, be it by a tie, where a method can win and none is left out that might be the best.
-    """
+    """Say up to which n points are decided, be it by a tie, and what it takes above it; empty without points."""
     if not rows:
         return ""
     largest = max((row.n for row in rows if row.decided), default=0)
@@ -716,15 +609,11 @@ def record_board(path: Path, board: str, rows: Sequence[Standing | Skipped]) -> 
 
 
 def read_boards(path: Path) -> list[Plain]:
-    """Read the recorded points; empty if nothing was recorded."""
     return list(loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
 
 
 def changed(recorded: Iterable[Plain], board: str, rows: Sequence[Standing | Skipped]) -> list[str]:
-    """Tell in a line each recorded point whose methods in the first place share no name with those of a fresh run.
-
-    What was tied then and is best alone now is no change: nobody was told apart.
-    """
+    """Tell each recorded point whose first place shares no name with that of a fresh run: a tie that breaks is none."""
     known, found = {_where(point): point for point in recorded}, []
     for row in (row for row in rows if isinstance(row, Standing)):
         fresh = recorded_point(board, row)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS
@@ -13,16 +12,9 @@ from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.leaderboard.board import REFERENCE, Instance
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    BoardResults,
-    Ranked,
-    Searched,
-    Standing,
-    Unrun,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Ranked, Searched, Standing, Unrun
 from dpsco_bench.privacy.ledger import OF, STATUS_WORDS
-from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain
+from dpsco_bench.report.numbers import NOTHING, count, interval, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
 from dpsco_bench.report.wording import epsilon_text, options_text, symbols
 
@@ -52,12 +44,6 @@ POINTS_NOTE = (
     "and accuracy, on records that no method sees; beside it those of the starting point, and of the minimiser of the "
     "risk on the records in use."
 )
-
-
-def interval(pair: Sequence[object], digits: int = 2) -> str:
-    """Show ``[low, high]``, or nothing where either end is unknown."""
-    low, high = pair
-    return f"[{number(low, digits)}, {number(high, digits)}]" if is_number(low) and is_number(high) else ""
 
 
 def kind_text(kind: str) -> str:
@@ -97,7 +83,7 @@ def held_out_text(found: HeldOut | None) -> str:
 
 
 def _margin_text(row: Standing) -> str:
-    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci)}".strip()
+    return NOTHING if row.contenders else f"{number(row.margin, 2)} {interval(row.margin_ci, show=number)}".strip()
 
 
 def _search_text(found: Searched | None) -> str:
@@ -107,7 +93,6 @@ def _search_text(found: Searched | None) -> str:
 
 
 def data_note(board: BoardResults) -> str:
-    """Count how many data sets stand behind the intervals of a profile."""
     sets = board.board.data_sets.get(board.profile)
     if not sets:
         return ""
@@ -122,7 +107,6 @@ def algorithms(board: BoardResults) -> dict[str, str]:
 
 
 def _pages(board: BoardResults) -> dict[str, str]:
-    """Collect the label of each method that has a page -> its address."""
     here = set(ALGORITHMS.names())
     return {label: address("method", id) for label, id in algorithms(board).items() if id in here}
 
@@ -131,6 +115,10 @@ def _place(path: str = "") -> Columns:
     """Make the columns of a point, which stands at a path of the row."""
     keys = {"n": "n", "d": "d", "ε": "epsilon"}
     return {title: Column(f"{path}{key}", plain, numeric=True) for title, key in keys.items()}
+
+
+def _held_out(path: str, name: str) -> Column:
+    return Column(path, held_out_text, {name: f"{path}.loss"}, numeric=True)
 
 
 POINTS: Columns = {
@@ -154,20 +142,13 @@ POINTS: Columns = {
         numeric=True,
     ),
     "Gradients": Column("best.gradient_evaluations", count, numeric=True),
-    "Held out": Column("best.held_out", held_out_text, {"held_out_loss": "best.held_out.loss"}, numeric=True),
-    "Held out, trivial": Column(
-        "held_out.trivial", held_out_text, {"held_out_loss_trivial": "held_out.trivial.loss"}, numeric=True
-    ),
-    "Held out, no privacy": Column(
-        "held_out.without_privacy",
-        held_out_text,
-        {"held_out_loss_without_privacy": "held_out.without_privacy.loss"},
-        numeric=True,
-    ),
+    "Held out": _held_out("best.held_out", "held_out_loss"),
+    "Held out, trivial": _held_out("held_out.trivial", "held_out_loss_trivial"),
+    "Held out, no privacy": _held_out("held_out.without_privacy", "held_out_loss_without_privacy"),
     "Public grid search (not private)": Column("search", _search_text, {"search_risk": "search.risk"}),
     "Without privacy [95 %]": Column(
         "without_privacy",
-        lambda found: f"{number(found.risk)} {interval(found.ci) if found.risk else ''}".strip(),
+        lambda found: f"{number(found.risk)} {interval(found.ci, show=number) if found.risk else ''}".strip(),
         {"without_privacy": "without_privacy.risk"},
         numeric=True,
     ),
@@ -181,7 +162,6 @@ POINTS: Columns = {
 
 
 def points_table(board: BoardResults) -> ReportTable:
-    """Tabulate the winners, point by point."""
     pages = _pages(board)
 
     def page(row: Standing) -> str:
@@ -213,7 +193,10 @@ METHODS: Columns = {
     "Risk": Column("method.risk", number, numeric=True),
     "Kind": Column("point.risk_kind", kind_text),
     "95 % interval": Column(
-        "method.ci", partial(interval, digits=3), {"ci_low": "method.ci.0", "ci_high": "method.ci.1"}, numeric=True
+        "method.ci",
+        lambda ci: interval(ci, 3, number),
+        {"ci_low": "method.ci.0", "ci_high": "method.ci.1"},
+        numeric=True,
     ),
     "Gradients": Column("method.gradient_evaluations", count, numeric=True),
     "Real ε": Column(
@@ -233,7 +216,6 @@ METHODS: Columns = {
 
 
 def methods_table(board: BoardResults) -> ReportTable:
-    """Tabulate the frame of standings: a row per point and method."""
     pairs = [{"point": row, "method": method} for row in board.points for method in row.methods]
     return ReportTable(f"{board.id}.methods", "All methods at all points", METHODS, pairs)
 
@@ -314,7 +296,6 @@ def wins(board: BoardResults) -> list[tuple[str, int, int]]:
 
 
 def wins_table(board: BoardResults) -> ReportTable:
-    """Tabulate how many points each method wins."""
     pages = _pages(board)
     columns = {
         "Method": Column("0", raw="method", kind="code", link=lambda won: pages.get(won[0], "")),
@@ -331,6 +312,5 @@ def wins_table(board: BoardResults) -> ReportTable:
 
 
 def board_tables(board: BoardResults) -> list[ReportTable]:
-    """Make all tables of a board."""
     tables = [wins_table, points_table, references_table, methods_table, left_out_table]
     return [table(board) for table in tables]

@@ -26,20 +26,15 @@ KIND = "audit"
 WIDTH, LEFT, RIGHT = 3.9, 1.98, 0.1
 ROW, ABOVE, BELOW = 0.135, 0.62, 0.95
 """Inches of a column: its width and margins, the height of a row, and of what is above and below all rows."""
-TITLE_LINE, TITLE_CHARACTERS = 0.14, 52
-"""Inches of a line of the title, and how many characters fit above a column."""
-MOST_ROWS = 60
-"""In one column."""
+TITLE_LINE, TITLE_CHARACTERS = 0.14, 52  # inches of a line of the title, and how many characters fit above a column
+MOST_ROWS = 60  # in one column
 LOWEST, HIGHEST = 0.05, 20.0
 """Epsilons beyond, in units of the claim, stand at the edge: as arrows, or with their number."""
 TICKS = (0.1, 0.3, 1.0, 3.0, 10.0)
-KINDS = {"exact": "o", "upper": "v", "lower": "^"}
-"""Marker of an accountant's epsilon, by its kind."""
-BELOW_AXIS = "<"
-"""Marker of a value below the axis."""
+KINDS = {"exact": "o", "upper": "v", "lower": "^"}  # marker of an accountant's epsilon, by its kind
+BELOW_AXIS = "<"  # marker of a value below the axis
 TOLD = "An audit refutes where its bound is right of the dashed line, the claim. It never proves privacy."
-SEEN, SILENT = INK, GREY
-"""An audit whose predicted power is at least one half, and one that says nothing."""
+SEEN, SILENT = INK, GREY  # an audit whose predicted power is at least one half, and one that says nothing
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,6 @@ class AuditRow:
 
     @property
     def claimed(self) -> float:
-        """Epsilon that is claimed."""
         return float(self.scores[0].row.epsilon_claimed or math.nan)
 
     @property
@@ -68,12 +62,10 @@ class AuditRow:
 
 
 def audit_scores(scores: Iterable[Score]) -> list[Score]:
-    """Pick audits among verdicts that have a result."""
     return [score for score in scores if score.kind.name == KIND and "epsilon_lower" in (score.row.own or {})]
 
 
 def rows_of(scores: Iterable[Score]) -> list[AuditRow]:
-    """Group audits by algorithm, and of each by variant, calibration and claim."""
     found: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         method, part = score.part.methods[0], score.row.part.removesuffix("-fused")
@@ -138,7 +130,6 @@ def _columns(rows: Sequence[AuditRow]) -> list[list[list[AuditRow]]]:
 
 
 def _height(block: Sequence[AuditRow]) -> float:
-    """Count the lines of an algorithm: its name, and one for each row."""
     return len(block) + 1.15
 
 

@@ -18,42 +18,30 @@ from dpsco_bench.report.drawing import PANEL_WIDTH
 from dpsco_bench.report.numbers import number, plain, superscript
 
 MOST_TICKS = 6
-LABEL_GAP = 0.06
-"""Height of a line of an end label, as a fraction of the axes' height."""
+LABEL_GAP = 0.06  # height of a line of an end label, as a fraction of the axes' height
 ENDS = (-0.02, 1.05)
 """Between what end labels stand: farther down are the numbers of the other axis, farther up the panel's heading."""
-SMALLEST = 4.8
-"""Points of a label that would not fit into the margin otherwise."""
+SMALLEST = 4.8  # points of a label that would not fit into the margin otherwise
 PLAIN, SMALL = (0.0099, 1e4), 5.4
 """Between what numbers of an axis are written plainly; points of those that are long."""
-LEAST_DECADES = 0.5
-"""Least decades of a logarithmic x axis, so that it has two numbers."""
+LEAST_DECADES = 0.5  # least decades of a logarithmic x axis, so that it has two numbers
 NUMBERED = {2.2: (1.0,), 1.1: (1.0, 3.0), 0.8: (1.0, 2.0, 5.0), 0.0: (1.0, 2.0, 3.0, 5.0, 7.0)}
 """Decades of such an axis, at least -> the multiples of a power of ten that are numbered: two of them at least."""
-LOST = 1e-16
-"""Part of the largest value below which others are arrows at the lower edge."""
-FOOT = 0.02
-"""Height of arrows at the lower edge, as a fraction of the axes' height."""
+LOST = 1e-16  # part of the largest value below which others are arrows at the lower edge
+FOOT = 0.02  # height of arrows at the lower edge, as a fraction of the axes' height
 CHARACTER, TICK_GAP = 0.026, 0.035
 """Width of a character of a tick label, and least gap between two labels, as fractions of the axis of one panel."""
 
 
 @dataclass(frozen=True)
 class EndLabel:
-    """A label beside the last point of a curve.
+    """A label beside the last point of a curve."""
 
-    Attributes
-    ----------
-    y : float, height of that point
-    more : sequence of (text, colour), smaller lines below
-    x : float or None, place of that point, where a thin line leads from it to the label
-    """
-
-    y: float
+    y: float  # height of that point
     text: str
     colour: str
-    more: tuple[tuple[str, str], ...] = ()
-    x: float | None = None
+    more: tuple[tuple[str, str], ...] = ()  # smaller lines below
+    x: float | None = None  # place of that point, where a thin line leads from it to the label
 
     @property
     def height(self) -> float:
@@ -114,10 +102,7 @@ def log_y(axes: Axes, values: Iterable[float], label: str, room: float = 0.08) -
 
 
 def log_x(axes: Axes) -> None:
-    """Set a logarithmic x axis over what is drawn, decades (and 3, or 2 and 5, where few of them) labelled.
-
-    Where nothing that is drawn is positive it stays as it is.
-    """
+    """Set a logarithmic x axis over what is drawn, if anything is positive, with 2, 3 and 5 where it is short."""
     if not math.isfinite(axes.dataLim.minposx):
         return
     axes.set_xscale("log")
@@ -154,7 +139,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
     for place, label in zip(places, wanted, strict=True):
         top = place + (label.height - LABEL_GAP) / 2
         if label.x is not None:
-            look = {
+            line = {
                 "arrowstyle": "-",
                 "linewidth": 0.4,
                 "alpha": 0.7,
@@ -162,7 +147,7 @@ def label_ends(axes: Axes, labels: Sequence[EndLabel]) -> None:
                 "shrinkB": 2,
                 "color": label.colour,
             }
-            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": look}
+            at: dict[str, Any] = {"xytext": (1.02, place), "textcoords": "axes fraction", "arrowprops": line}
             axes.annotate("", (label.x, label.y), annotation_clip=False, **at)
         lines = [(label.text, label.colour), *label.more]
         for number_, (text, colour) in enumerate(lines):
@@ -193,14 +178,9 @@ def fitting(axes: Axes, text: str, size: float) -> float:
 def spread(
     places: Sequence[float], gap: float | Sequence[float], ends: tuple[float, float] = (-math.inf, math.inf)
 ) -> list[float]:
-    """Move sorted places apart, keeping their order and as much of their positions as possible.
+    """Move sorted places apart, each with the room ``gap``, keeping order and positions as far as possible.
 
-    Neighbours that touch become a block about the mean of where they would be.
-
-    Parameters
-    ----------
-    gap : float or sequence of float, the room that each takes, its place in the middle
-    ends : (float, float), where the room ends; what does not fit stands out at the top
+    Neighbours that touch become a block about the mean of where they would be; what does not fit stands out at the top.
     """
     sizes = np.full(len(places), gap, dtype=float) if isinstance(gap, int | float) else np.array(gap, dtype=float)
 

@@ -13,29 +13,18 @@ from dpsco_bench.registry import papers
 
 @dataclass(frozen=True)
 class Citation:
-    """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``.
-
-    Attributes
-    ----------
-    published : str, where; empty if no text says it
-    known_from : str, what says so, where the paper's own text does not
-    arxiv, doi : str, identifiers; empty where they are not known
-    by_hand : bool, whether the identifiers were added by hand, as the texts used here give none
-    abstract : str, what of it was tested
-    sources : mapping, publications that it cites -> arXiv number, where its list of references gives one
-    methods : mapping, methods and labels of leaderboards -> their names in figures
-    """
+    """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``."""
 
     title: str
     authors: list[str]
-    published: str = ""
-    known_from: str = ""
-    arxiv: str = ""
+    published: str = ""  # where; empty if no text says it
+    known_from: str = ""  # what says so, where the paper's own text does not
+    arxiv: str = ""  # empty where it is not known, as the DOI
     doi: str = ""
-    by_hand: bool = False
-    abstract: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    methods: Mapping[str, str] = field(default_factory=dict)
+    by_hand: bool = False  # whether the identifiers were added by hand, as the texts used here give none
+    abstract: str = ""  # what of it was tested
+    sources: Mapping[str, str] = field(default_factory=dict)  # publications that it cites -> arXiv number
+    methods: Mapping[str, str] = field(default_factory=dict)  # methods and labels of boards -> names in figures
 
 
 @cache

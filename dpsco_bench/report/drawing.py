@@ -33,7 +33,7 @@ TEXTS = ("#004a87", "#a84a00", "#00694d", "#8f3f71", "#1f6f9e", "#8a5a00", INK)
 """Colours of several curves, and of words about them; each curve has a name beside it."""
 TONE_COLOURS = {"good": "#00684c", "better": "#004f80", "qualified": "#7a4c00", "bad": "#a63c00"}
 """Colours of verdicts, as on the site; others are grey."""
-KEY: dict[str, tuple[str, dict[str, Any]]] = {
+KEY: dict[str, tuple[str, dict[str, Any]]] = {  # symbols that panels use: name -> words and look
     "mean": ("mean, 95 % interval", {"marker": "o"}),
     "hollow": ("size that is not in the fit", {"marker": "o", "markerfacecolor": "white"}),
     "ratio": ("ratio, ± 2 standard errors", {"marker": "o"}),
@@ -46,7 +46,6 @@ KEY: dict[str, tuple[str, dict[str, Any]]] = {
     "lower": ("lower bound", {"marker": "^"}),
     "upper": ("upper bound", {"marker": "v"}),
 }
-"""Symbols that panels use: name -> words and look."""
 _STYLE = Path(__file__).with_name("style.mplstyle")
 HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 """Characters of a line of the figure's header above a panel, of its title, and of its line of small text."""
@@ -54,35 +53,23 @@ HEADER_CHARACTERS, TITLE_CHARACTERS, LINE_CHARACTERS = 46, 56, 72
 
 @dataclass(frozen=True)
 class Panel:
-    """One drawing area.
+    """One drawing area."""
 
-    Attributes
-    ----------
-    title : str, what it says
-    line : str, small text below the title: instance and sizes, in a line or two; what does not fit is cut
-    blank : bool, whether there is nothing to draw, only the words
-    symbols : tuple of str, which symbols the figure's key must explain, see `KEY`
-    shown : bool, whether nothing in it is judged
-    height, right : float, inches of the area that holds the data, and of the margin beside it
-    """
-
-    title: str
+    title: str  # what it says
     draw: Callable[[Axes], None]
-    line: str = ""
-    blank: bool = False
-    symbols: tuple[str, ...] = ()
-    height: float = AXES_HEIGHT
-    right: float = RIGHT
-    shown: bool = False
+    line: str = ""  # small text below the title: instance and sizes, in a line or two; what does not fit is cut
+    blank: bool = False  # whether there is nothing to draw, only the words
+    symbols: tuple[str, ...] = ()  # which symbols the figure's key must explain, see `KEY`
+    height: float = AXES_HEIGHT  # inches of the area that holds the data
+    right: float = RIGHT  # inches of the margin beside it
+    shown: bool = False  # whether nothing in it is judged
 
     @property
     def titles(self) -> list[str]:
-        """Lines of the title."""
         return textwrap.wrap(self.title, TITLE_CHARACTERS, break_long_words=False)
 
     @property
     def lines(self) -> list[str]:
-        """Lines of the small text."""
         return two_lines(self.line, LINE_CHARACTERS)
 
 
@@ -99,20 +86,11 @@ def style(**more: Any) -> Iterator[None]:
 def compose(
     panels: Sequence[Panel], header: str = "", source: str = "", key: bool = True, more: Sequence[Any] = ()
 ) -> Figure:
-    """Make a figure of panels, two in a row, with a header that says what it shows and a key of its symbols.
+    """Make a figure of panels, two in a row, with a header that says what it shows and a key, with ``more`` entries.
 
     Axes have fixed inches, so that all panels of a row align whatever their labels are.
-
-    Parameters
-    ----------
-    more : sequence of artists, further entries of that key, with labels
     """
-    used = {name for panel in panels for name in panel.symbols} if key else set()
-    if {"mean", "ratio"} <= used:
-        used = {*used, "both"} - {"mean", "ratio"}
-    plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
-    handles = [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
-    handles += more
+    handles = [*(_key(panels) if key else ()), *more]
     columns = min(2, max(1, len(panels)))
     width = PANEL_WIDTH * columns
     rows = [panels[i : i + columns] for i in range(0, len(panels), columns)]
@@ -145,6 +123,13 @@ def compose(
     return figure
 
 
+def _key(panels: Sequence[Panel]) -> list[Line2D]:
+    used = {name for panel in panels for name in panel.symbols}
+    used = {*used, "both"} - {"mean", "ratio"} if {"mean", "ratio"} <= used else used
+    plain = {"color": INK, "markersize": 3.6, "linestyle": "none"}
+    return [Line2D([], [], label=text, **{**plain, **look}) for name, (text, look) in KEY.items() if name in used]
+
+
 def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) -> None:
     """Write lines of a message at the top of a figure, and below them lines that say what it is about."""
     width, height = figure.get_figwidth(), figure.get_figheight()
@@ -156,7 +141,6 @@ def write_header(figure: Figure, title: Sequence[str], origin: Sequence[str]) ->
 
 
 def cut(text: str, characters: int) -> str:
-    """Cut a text to so many characters, cut behind a word."""
     if len(text) <= characters:
         return text
     kept = text[: characters - 2]

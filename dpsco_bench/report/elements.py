@@ -24,10 +24,8 @@ from dpsco_bench.report.own_figures import paper_figure
 from dpsco_bench.report.panels import KIND_MARKERS, Series, series
 from dpsco_bench.report.wording import setting, symbols
 
-PALETTE = SHADES
-"""Colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`."""
-LEAST_GAP = 0.14
-"""Between two ticks, as a fraction of the axis."""
+PALETTE = SHADES  # colours that differ for the colour-blind too, each with a text colour at its place in `TEXTS`
+LEAST_GAP = 0.14  # between two ticks, as a fraction of the axis
 
 
 class Sizes(NamedTuple):
@@ -143,7 +141,6 @@ def real_epsilon_figure(module: str, name: str) -> None:
 
 
 def excess_message(inputs: Inputs, paper: str) -> str:
-    """Count how many mechanisms of a paper spend more than they claim."""
     found = charged_mechanisms(inputs, paper)
     cells = [[cell for own in kinds.values() for cell in own] for kinds in found.values()]
     more = sum(any(_above(cell.noise) for cell in own) for own in cells)
@@ -204,7 +201,6 @@ def _mechanism_panel(algorithm: str, kinds: dict[str, list[Charged]]) -> Panel:
 
 
 def _spent(cells: Sequence[Charged]) -> str:
-    """Say what a mechanism spends of its claim, at worst."""
     noises = [cell.noise for cell in cells]
     if above := [noise for noise in noises if _above(noise)]:
         over = max(above, key=lambda noise: noise.excess)

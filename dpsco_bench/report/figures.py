@@ -48,34 +48,23 @@ from dpsco_bench.report.panels import (
 from dpsco_bench.report.scores import Score, claim_scores, scores
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, setting, symbols
 
-MOST_SHOWN = 4
-"""More panels of what is measured for information, beside judged ones, have a figure of their own."""
+MOST_SHOWN = 4  # more panels of what is measured for information, beside judged ones, have a figure of their own
 LEAST_VARIANTS = 3
-LEAST_CHECKS = 5
-"""A claim with fewer explicit bounds shows them one by one."""
+LEAST_CHECKS = 5  # a claim with fewer explicit bounds shows them one by one
 SHAPES = ("o", "s", "^", "D", "v", "P", "X")
-LOWEST = 1e-4
-"""Ratios below this have the palest colour."""
+LOWEST = 1e-4  # ratios below this have the palest colour
 _RATIOS = LinearSegmentedColormap.from_list("ratios", ["#f3f7fb", "#9cc3e0", "#0072B2"])
-NAME_CHARACTERS = 48
-"""Characters of the names of all columns of the map of ratios together."""
-_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5
-"""Inches that the map of ratios takes from and gives to its margins."""
-RIGHT = 1.2
-"""Inches of the margin in which the names of curves stand."""
-MOST_POINTS = 250
-"""Curves are thinned to this many points, evenly on the logarithmic axis, the last one kept."""
-CURVE_CHARACTERS = 19
-"""Characters of a line of a method's name beside its curve."""
+NAME_CHARACTERS = 48  # characters of the names of all columns of the map of ratios together
+_LABEL_WIDTH, _RIGHT_WIDTH = 0.42, 0.5  # inches that the map of ratios takes from and gives to its margins
+RIGHT = 1.2  # inches of the margin in which the names of curves stand
+MOST_POINTS = 250  # curves are thinned to this many points, evenly on the logarithmic axis, the last one kept
+CURVE_CHARACTERS = 19  # characters of a line of a method's name beside its curve
 Curves = Mapping[str, np.ndarray]
 """Label of a method -> x, median, lowest and highest risk along its run, shape ``(4, points)``."""
 
 
 def claim_figures(results: ClaimResults) -> dict[str, Figure]:
-    """Draw a claim, by file suffix: its own figure, ``.curves``, ``.time`` (running time), ``.shown`` (not judged).
-
-    There always is one for the claim itself; what has nothing to draw states its verdict in words.
-    """
+    """Draw a claim, by file suffix: its own figure or words, ``.curves``, ``.time``, ``.shown`` (not judged)."""
     audits, every = audit_scores(claim_scores(results)), claim_scores(results)
     if audits and len(audits) == len(every):
         return {"": audits_figure(audits)}
@@ -132,12 +121,7 @@ def undrawn_orderings(scores: Iterable[Score]) -> list[Panel]:
 
 
 def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
-    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files.
-
-    Parameters
-    ----------
-    folder : Path, where ``<id>.svg`` and ``<id>.pdf`` go, and ``<id>.time.*`` where timings exist
-    """
+    """Write the figures of a claim or a leaderboard, or the one of all audits, as SVG and PDF; returns the files."""
     if board := next((board for board in inputs.boards if board.id == id), None):
         from dpsco_bench.leaderboard.phases import board_figures  # brings accountants, which no claim's figure needs
 
@@ -150,7 +134,6 @@ def write_figures(inputs: Inputs, id: str, folder: Path) -> list[Path]:
 
 
 def write_claim_figures(results: ClaimResults, folder: Path) -> list[Path]:
-    """Write the figures of a claim that is at hand."""
     with style(), failing_as(f"figure of {results.id}"):
         return _written(claim_figures(results), results.id, folder)
 
@@ -177,10 +160,7 @@ def variant_groups(scores: Sequence[Score]) -> dict[tuple[str, str, str], list[S
 
 
 def _points(score: Score) -> np.ndarray | None:
-    """Read values, means (or real epsilons) and the ends of their intervals, ``(4, points)``.
-
-    None where not every value can be drawn: such a part has a panel of its own, which says so.
-    """
+    """Read values, means (or real epsilons) and interval ends, ``(4, points)``; None where one cannot be drawn."""
     if score.kind.judges_noise:
         rows = [(float(cell.cell.value), cell.real, cell.real, cell.real) for cell in score.charged]
     else:
@@ -201,7 +181,6 @@ def variant_panels(scores: Sequence[Score]) -> Iterator[Panel]:
 
 
 def grouped_parts(scores: Sequence[Score]) -> set[str]:
-    """Find parts whose verdicts are all in a panel of variants."""
     inside = {(s.row.part, s.row.calibration) for found in variant_groups(scores).values() for s in found}
     outside = {s.row.part for s in scores if (s.row.part, s.row.calibration) not in inside}
     return {part for part, _ in inside} - outside

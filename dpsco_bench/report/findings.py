@@ -36,8 +36,7 @@ from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import MINUS, number
 from dpsco_bench.report.scores import Score
 
-COMMON = "leaderboard.common"
-"""The board that findings read."""
+COMMON = "leaderboard.common"  # the board that findings read
 
 
 class NotMeasured(Exception):
@@ -61,54 +60,31 @@ class Point:
 
 @dataclass(frozen=True)
 class Said:
-    """Sentences and points of a finding.
+    """Sentences and points of a finding."""
 
-    Attributes
-    ----------
-    title : str, its message in one sentence, without a full stop
-    sentence : str, what has to be said besides
-    means : str, what it means for somebody who uses or reviews such methods
-    label : str, of the axis of its figure
-    points : sequence of Point, its figure: numbers on one axis
-    reference : float or None, a value of the axis at which a line stands
-    linear : bool, whether the axis is linear even where numbers are far apart, as for exponents
-    rows : sequence of Verdict, verdicts that it counts: their claims stand behind it too
-    """
-
-    title: str
-    sentence: str
-    means: str
-    label: str = ""
-    points: Sequence[Point] = ()
-    reference: float | None = None
-    linear: bool = False
-    rows: Sequence[Verdict] = ()
+    title: str  # its message in one sentence, without a full stop
+    sentence: str  # what has to be said besides
+    means: str  # what it means for somebody who uses or reviews such methods
+    label: str = ""  # of the axis of its figure
+    points: Sequence[Point] = ()  # its figure: numbers on one axis
+    reference: float | None = None  # a value of the axis at which a line stands
+    linear: bool = False  # whether the axis is linear even where numbers are far apart, as for exponents
+    rows: Sequence[Verdict] = ()  # verdicts that it counts: their claims stand behind it too
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A registered finding.
+    """A registered finding."""
 
-    Attributes
-    ----------
-    id : str, name of the function, with hyphens
-    say : callable, results -> Said
-    claims : sequence of str, ids of the claims behind it
-    pages : sequence of str, further pages of the site behind it; after ``#`` an address
-    profiles : sequence of str, the profiles whose sizes it speaks of; empty for all
-    papers : sequence of str, the papers that it counts over: it is left out where one is not installed
-    """
-
-    id: str
-    say: Callable[[Results], Said]
-    claims: Sequence[str]
-    pages: Sequence[str]
-    profiles: Sequence[str]
-    papers: Sequence[str]
+    id: str  # name of the function, with hyphens
+    say: Callable[[Results], Said]  # results -> Said
+    claims: Sequence[str]  # ids of the claims behind it
+    pages: Sequence[str]  # further pages of the site behind it; after ``#`` an address
+    profiles: Sequence[str]  # the profiles whose sizes it speaks of; empty for all
+    papers: Sequence[str]  # the papers that it counts over: it is left out where one is not installed
 
     @property
     def path(self) -> Path:
-        """File of the function."""
         return Path(self.say.__code__.co_filename)
 
     def outline(self, part: str) -> str:
@@ -170,18 +146,11 @@ def _parsed(code: CodeType) -> ast.Module:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a profile, as findings read them.
-
-    Attributes
-    ----------
-    inputs : Inputs
-    scores : sequence of Score, all verdicts
-    errata : mapping, paper -> its errata
-    """
+    """The results of a profile, as findings read them."""
 
     inputs: Inputs
-    scores: Sequence[Score]
-    errata: Mapping[str, Sequence[Erratum]]
+    scores: Sequence[Score]  # all verdicts
+    errata: Mapping[str, Sequence[Erratum]]  # paper -> its errata
 
     def row(self, claim: str, part: str, calibration: str = "paper") -> Any:
         """Find the verdict (`analysis.verdict.Verdict`) of a part under a calibration."""
@@ -215,7 +184,6 @@ class Results:
         return {id: found.cells["noise"] for id, found in answers(rows).items() if id in own and "noise" in found.cells}
 
     def charged(self, claim: str, part: str, calibration: str = "paper") -> list[Charged]:
-        """List the cells behind a verdict's privacy."""
         name = (claim, part, calibration)
         own = [score for score in self.scores if (score.row.id, score.row.part, score.row.calibration) == name]
         cells = [cell for score in own for cell in score.charged]
@@ -274,7 +242,6 @@ class Results:
         return [row for row in self.standings(*instances) if row.contenders]
 
     def unmeasured(self, text: str) -> NotMeasured:
-        """Say what this profile lacks."""
         return NotMeasured(f"{text} profile {self.inputs.profile}")
 
 
@@ -289,7 +256,6 @@ def shared(rows: Sequence[Standing], *methods: str) -> int:
 
 
 def ties(rows: Sequence[Standing]) -> int:
-    """Count the points at which several methods share the first place."""
     return sum(len(row.tied) > 1 for row in rows)
 
 
@@ -306,10 +272,7 @@ def gains(rows: Sequence[Standing]) -> list[float]:
 
 
 def over_search(rows: Sequence[Standing], own: bool = False) -> list[float]:
-    """Divide the least private risk by that of the public grid search, at each point that has one.
-
-    With ``own`` the risk is that of the searched method with its theorem's parameters, where it ran.
-    """
+    """Divide the least private risk, or the searched method's ``own``, by that of the public grid search."""
     found = []
     for search, methods in ((row.search, row.methods) for row in rows):
         if search and search.risk > 0:
@@ -321,10 +284,7 @@ def over_search(rows: Sequence[Standing], own: bool = False) -> list[float]:
 
 
 def bracket(rows: Sequence[Standing]) -> tuple[float, float]:
-    """Find the largest n eps/sqrt(d) at which the starting point shares the first place, and the next larger one.
-
-    At the second a method beats the starting point. The first is 0 where that is so at all points.
-    """
+    """Find the largest n eps/sqrt(d) at which the start shares the first place (0 for none), and the next one."""
     ratios = {row.n * row.epsilon / math.sqrt(row.d) for row in rows}
     last = max((row.n * row.epsilon / math.sqrt(row.d) for row in rows if TRIVIAL in row.tied), default=0.0)
     above = [ratio for ratio in ratios if ratio > last]

@@ -26,52 +26,37 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class ClaimResults:
-    """One claim of the plan with whatever has been measured of it.
+    """One claim of the plan with whatever has been measured of it."""
 
-    Attributes
-    ----------
-    entry : ClaimEntry, the claim and its jobs; those whose results are there do not count as skipped
-    files : Layout, where verdicts and results lie
-    verdicts : sequence of Verdict, optional, its verdicts, where they are at hand; by default those of its verdict file
-    """
-
-    entry: ClaimEntry
-    files: Layout
-    verdicts: Sequence[Verdict] | None = None
+    entry: ClaimEntry  # the claim and its jobs; those whose results are there do not count as skipped
+    files: Layout  # where verdicts and results lie
+    verdicts: Sequence[Verdict] | None = None  # where they are at hand; by default those of its verdict file
     _evidence: dict[tuple[str, str], list[CellEvidence]] = field(default_factory=dict, repr=False, compare=False)
     _calibrations: dict[str, Calibrations] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def claim(self) -> Claim:
-        """The claim, with the parts that the profile measures."""
         return self.entry.claim
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """Its jobs."""
         return self.entry.jobs
 
     @property
     def id(self) -> str:
-        """Id of the claim."""
         return self.entry.id
 
     @property
     def paper(self) -> str:
-        """Paper prefix of the id."""
         return self.entry.paper
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """Parts of the claim by id, in the order of its file."""
         return {part.id: part for part in self.claim.parts}
 
     @cached_property
     def rows(self) -> list[Verdict]:
-        """Verdicts, one per (part, calibration), in the order of the claim's file; none is ever left out.
-
-        A part without a verdict gets a row that says so.
-        """
+        """Verdicts, one per (part, calibration), in the order of the claim's file; one that is missing says so."""
         stored = read_judged(self.files.verdicts(self.id)) if self.verdicts is None else None
         rows = {(row.part, row.calibration): row for row in (stored.verdicts if stored else self.verdicts or ())}
         profile = self.jobs[0].profile if self.jobs else ""
@@ -83,12 +68,10 @@ class ClaimResults:
         return sorted(rows.values(), key=lambda row: order.get(row.part, len(order)))
 
     def sources(self, part: str, calibration: str) -> list[Job]:
-        """List jobs whose rows a part judges under a calibration."""
         wanted = {part, *(self.parts[part].uses if part in self.parts else ())}
         return [job for job in self.jobs if job.part in wanted and job.calibration == calibration]
 
     def job(self, part: str, calibration: str) -> Job | None:
-        """Find the job of a (part, calibration), if the plan has one."""
         return next((j for j in self.jobs if j.part == part and j.calibration == calibration), None)
 
     def calibrations(self, job: Job) -> Calibrations:
@@ -99,11 +82,9 @@ class ClaimResults:
         return self._calibrations[job.name]
 
     def table(self, job: Job) -> pa.Table | None:
-        """Read the result table of a job; none if nothing is run."""
         return None if job.skipped or not job.has_run else self.files.measured.table(job)
 
     def timing(self, job: Job) -> Timings | None:
-        """Read the timings of a job, None if it has none."""
         return self.files.measured.timing(job) if job.timing else None
 
     def evidence(self, part: str, calibration: str) -> list[CellEvidence]:
@@ -124,28 +105,18 @@ class ClaimResults:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that a profile's report is made from.
+    """Everything that a profile's report is made from."""
 
-    Attributes
-    ----------
-    files : Layout, where its results lie
-    claims : list of ClaimResults, every claim of the plan, in its order
-    stamp : str, digest of what the plan was made from
-    boards : list of BoardResults, every leaderboard of the plan
-    """
-
-    files: Layout
-    claims: list[ClaimResults]
-    stamp: str = ""
-    boards: list[BoardResults] = field(default_factory=list)
+    files: Layout  # where its results lie
+    claims: list[ClaimResults]  # every claim of the plan, in its order
+    stamp: str = ""  # digest of what the plan was made from
+    boards: list[BoardResults] = field(default_factory=list)  # every leaderboard of the plan
 
     @property
     def profile(self) -> str:
-        """Name of the profile."""
         return self.files.profile
 
     def claim(self, id: str) -> ClaimResults:
-        """Find the claim of that id. Raises InputError if the plan does not have it."""
         known = {claim.id: claim for claim in self.claims}
         if id not in known:
             raise InputError("claim", id, nearest(id, known, "dpsco list claims"), "plan")
@@ -153,27 +124,19 @@ class Inputs:
 
     @property
     def papers(self) -> list[str]:
-        """Papers of the claims, in order of appearance."""
         return list(dict.fromkeys(claim.paper for claim in self.claims))
 
     def of_paper(self, paper: str) -> list[ClaimResults]:
-        """List the claims of one paper."""
         return [claim for claim in self.claims if claim.paper == paper]
 
     def all_jobs(self) -> Iterator[tuple[ClaimResults, Job]]:
-        """List every job with its claim."""
         return ((claim, job) for claim in self.claims for job in claim.jobs)
 
 
 def read_inputs(files: Layout, only: str = "") -> Inputs:
-    """Read a plan.
+    """Read a plan, or ``only`` one claim or leaderboard of it.
 
     Raises InputError if there is no plan, one without ``only``, or one with plugins that this process was not given.
-
-    Parameters
-    ----------
-    files : Layout, of the profile
-    only : str, id of the one claim or leaderboard to read; empty for all
     """
     plan = read_plan(files.plan, [only] if only else None)
     if plan.boards:

@@ -29,22 +29,18 @@ class Charged:
 
     @cached_property
     def noise(self) -> Noise:
-        """Its privacy, as it stands behind verdicts too."""
         return Noise.of(self.calibrated, self.cell)
 
     @property
     def real(self) -> float:
-        """Epsilon of the accountant; NaN where none covers the cell."""
         return self.noise.epsilon_real
 
     @property
     def kind(self) -> str:
-        """Say what that is to the true one."""
         return self.noise.epsilon_real_kind
 
     @property
     def claimed(self) -> float:
-        """Claimed epsilon."""
         return self.noise.epsilon_claimed
 
     @property
@@ -89,39 +85,32 @@ class LedgerRow:
 
     @property
     def first(self) -> Charged:
-        """Any of them, for what they share."""
         return self.cells[0]
 
     @property
     def options(self) -> str:
-        """Options that say how the noise is made."""
         return noise_options(self.first.cell)
 
     @property
     def variant(self) -> str:
-        """Variant and options."""
         return ", ".join(filter(None, (self.first.calibrated.variant, self.options)))
 
     @property
     def reals(self) -> list[float]:
-        """Real epsilons, without those that no accountant gives."""
         return [real for cell in self.cells if not math.isnan(real := cell.noise.epsilon_real)]
 
     @property
     def laws(self) -> list[float]:
-        """Epsilons of the target laws of draws."""
         return [cell.noise.epsilon_law for cell in self.cells if cell.noise.epsilon_law is not None]
 
     @property
     def kind(self) -> str:
-        """Say what its real epsilon is to the true one, in words."""
         kind = self.first.noise.epsilon_real_kind
         words = {"upper": "upper bound", "lower": "lower bound"}.get(kind, kind)
         return words + self.first.noise.elsewhere if kind else NOTHING
 
     @property
     def real(self) -> str:
-        """Its real epsilons with their sign, rounded outward."""
         return _bounds(self.reals, self.first.noise.epsilon_real_kind, self.first.claimed)
 
     @property
@@ -138,7 +127,6 @@ class LedgerRow:
 
     @property
     def doubts(self) -> str:
-        """Why it is not shown to be private."""
         return "; ".join(dict.fromkeys(cell.doubt for cell in self.cells if cell.doubt))
 
 
@@ -229,11 +217,10 @@ LEDGER_NOTE = (
     "exponential mechanism is as private as its sampler is proven to be; the ε of its target law stands beside it."
 )
 LAW_TITLE = "ε of the target law, by theorem"
-LAW_MEANING = (
+LAW_MEANING = (  # text above a table with that column
     f"“{LAW_TITLE}” is what the theorem's formula gives for an exact draw of an exponential mechanism, "
     "whatever the data. It is an upper bound. The real ε is of the run; computed for this instance, it can be smaller."
 )
-"""Text above a table with that column."""
 _sizes = partial(span, show=count)
 _ENDS = (("min", min), ("max", max))
 
@@ -301,5 +288,4 @@ COLUMNS: Columns = {
 
 
 def privacy_table(inputs: Inputs) -> ReportTable:
-    """Tabulate the ledger of all calibrated mechanisms."""
     return ReportTable("privacy", "Privacy ledger", COLUMNS, ledger_rows(inputs), LEDGER_NOTE)

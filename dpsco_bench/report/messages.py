@@ -27,10 +27,7 @@ AS_STATED = {YES: "is as stated", NO: "is not as stated", OPEN: "is open", UNTES
 
 
 def claim_title(claim: Claim, rows: Sequence[Verdict]) -> str:
-    """Say what a claim's figure says: ``Theorem 4.2 shows with the printed noise, which is not private``.
-
-    Where another claim judges its noise, the title leaves that out.
-    """
+    """Say what a claim's figure says: ``Theorem 4.2 shows with the printed noise, which is not private``."""
     answer = answer_of(rows)
     where, cells = place(claim), answer.cells
     if answer.subject == "audit":

@@ -44,15 +44,14 @@ def plain(value: object) -> str:
     return f"{value:,.6g}".replace("-", MINUS) if shown else number(value)
 
 
-def interval(pair: Sequence[object] | None, digits: int = 2) -> str:
+def interval(pair: Sequence[object] | None, digits: int = 2, show: Callable[[object, int], str] = slope) -> str:
     """Show ``[low, high]``, or nothing where either end is unknown."""
     if pair is None or len(pair) != 2 or not all(is_number(end) for end in pair):
         return ""
-    return f"[{slope(pair[0], digits)}, {slope(pair[1], digits)}]"
+    return f"[{show(pair[0], digits)}, {show(pair[1], digits)}]"
 
 
 def with_interval(value: object, pair: Sequence[object] | None) -> str:
-    """Show a slope with its interval behind it."""
     return f"{slope(value)} {interval(pair)}".strip()
 
 

@@ -21,16 +21,12 @@ from dpsco_bench.report.wording import symbols
 
 COLOURS = {YES: "#00563f", NO: "#c0532a", OPEN: "#e9b44c", UNTESTED: "#dedede"}
 """Word -> colour, from left to right in the bars; neighbours differ in lightness, so that they do in grey too."""
-DARK = (YES, NO)
-"""Words whose numbers are white."""
+DARK = (YES, NO)  # words whose numbers are white
 TONES = {YES: "good", NO: "bad", OPEN: "open", UNTESTED: "absent"}
-ASKED = ("printed", "noise", "private")
-"""Questions of a statement about risk, in the order of the bars."""
+ASKED = ("printed", "noise", "private")  # questions of a statement about risk, in the order of the bars
 BARS = {"printed": "shows, printed noise", "noise": "that noise private", "private": "shows, private noise"}
-BAR, ROW, GAP = 0.8, 0.21, 0.14
-"""Height of a bar in rows; of a row, and of the gap below a paper, in inches."""
-WIDTH, LEFT = 6.4, 1.35
-"""Inches: narrow enough to be read on a telephone without scrolling; room for names."""
+BAR, ROW, GAP = 0.8, 0.21, 0.14  # height of a bar in rows; of a row, and of the gap below a paper, in inches
+WIDTH, LEFT = 6.4, 1.35  # inches: narrow enough to be read on a telephone without scrolling; room for names
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,10 @@ class ClaimLine:
 
     @property
     def statement(self) -> str:
-        """Where it stands in its paper, and what it says."""
         return symbols(statement(self.results.claim))
 
     @property
     def text(self) -> str:
-        """All its answers, with Greek letters and inequality signs."""
         return symbols(self.answer.text)
 
     def cell(self, key: str) -> AnswerCell | None:
@@ -55,7 +49,6 @@ class ClaimLine:
         return self.answer.cells.get(key)
 
     def tone(self, key: str) -> str:
-        """Tone of that answer."""
         cell = self.cell(key)
         return TONES[cell.word] if cell else "plain"
 
@@ -70,7 +63,6 @@ class PaperLine:
     errata: int
 
     def of(self, *subjects: str) -> list[ClaimLine]:
-        """Its claims on some subjects."""
         return [line for line in self.claims if line.answer.subject in subjects]
 
     def words(self, key: str) -> Counter[str]:
@@ -85,7 +77,6 @@ class PaperLine:
 
 
 def paper_lines(inputs: Inputs, names: dict[str, str]) -> list[PaperLine]:
-    """Answer every claim that has rows, paper by paper."""
     rows = [row for claim in inputs.claims for row in claim.rows]
     found = rules.answers(rows)
     return [
@@ -105,7 +96,6 @@ def _words_text(key: str, line: PaperLine) -> str:
 
 
 def papers_table(lines: Sequence[PaperLine]) -> ReportTable:
-    """Tabulate the answers of every paper."""
     columns: dict[str, Column] = {
         "Paper": Column("name", raw={"paper": "paper"}, link=leads_to("paper", kind="paper")),
         "About risk": Column(lambda line: len(line.of("risk")), str, "risk", numeric=True),
@@ -147,12 +137,11 @@ def answers_table(line: PaperLine) -> ReportTable:
 
 
 def counts_table(line: PaperLine) -> ReportTable:
-    """Tabulate what asks for no risk: counts and laws."""
     columns: Columns = {"Statement": STATEMENT, "As stated": _asked("printed"), "With private noise": _asked("private")}
     return ReportTable(f"{line.paper}.counts", "Counts and laws", columns, line.of("count", "law"))
 
 
-MARKS = {
+MARKS = {  # mark of an answer -> what it means
     "s": "by the schedule: this share of the risk is there without noise",
     "c": "for a constant of at least this, which the theorem leaves open",
     "q": "the query sequence has this eps, and the output is not known to exceed the claim",
@@ -161,11 +150,9 @@ MARKS = {
     "E1": "noise as this erratum corrects it",
     "*": "the constants of the instance are nominal",
 }
-"""Mark of an answer -> what it means."""
 
 
 def claims_table(lines: Sequence[PaperLine], profile: str) -> ReportTable:
-    """Tabulate every claim with all its answers in words."""
     columns: Columns = {
         "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
         "About": Column("answer.subject", raw="subject"),
@@ -214,5 +201,4 @@ def _bar(axes: Axes, words: Counter[str], y: float) -> None:
 
 
 def headline(lines: Sequence[PaperLine]) -> str:
-    """Count all answers in words."""
     return rules.headline(claim.answer for line in lines for claim in line.claims)

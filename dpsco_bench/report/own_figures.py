@@ -24,21 +24,13 @@ Say = Callable[[Inputs], str]
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper.
+    """A figure of a paper."""
 
-    Attributes
-    ----------
-    name : str, ``<paper>.<id>``, also the name of its files
-    title : str, what it shows, or says where that depends on no result
-    draw : callable, inputs -> panels; none where the profile has measured nothing of it
-    message : callable or None, inputs -> what it says, where results decide that
-    """
-
-    name: str
-    title: str
+    name: str  # ``<paper>.<id>``, also the name of its files
+    title: str  # what it shows, or says where that depends on no result
     caption: str
-    draw: Draw
-    message: Say | None = None
+    draw: Draw  # inputs -> panels; none where the profile has measured nothing of it
+    message: Say | None = None  # inputs -> what it says, where results decide that
 
     def figure(self, inputs: Inputs) -> Figure:
         """Compose the panels under what they say; without panels the words that nothing was measured."""
@@ -48,7 +40,6 @@ class PaperFigure:
         return compose(panels, self.says(inputs), self.caption)
 
     def says(self, inputs: Inputs) -> str:
-        """Give its message, or its title where no result decides it."""
         with failing_as(f"message of figure {self.name}"):
             return self.message(inputs) if self.message else self.title
 
@@ -58,10 +49,7 @@ PANELS: Registry[DrawClaim] = Registry("claim with further panels", "figures")
 
 
 def paper_figure(name: str, title: str, caption: str, message: Say | None = None) -> Callable[[Draw], Draw]:
-    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`).
-
-    Raises InputError for a name that is no name of a file.
-    """
+    """Register a function as the figure ``<paper>.<id>`` of its paper (used as a decorator; see `PaperFigure`)."""
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise InputError("figure", name, "letters, digits, dots, hyphens and underscores")
 
@@ -94,10 +82,7 @@ def figure_names(claims: Iterable[str]) -> list[str]:
 
 
 def write_figures(inputs: Inputs, folder: Path) -> list[Path]:
-    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words.
-
-    Returns the files.
-    """
+    """Write every figure of the profile's papers as SVG and PDF; one without measurements says so in words."""
     folder.mkdir(parents=True, exist_ok=True)
     written = list[Path]()
     for own in (own for paper in inputs.papers for own in FIGURES.of(paper).values()):
@@ -111,40 +96,24 @@ Dash = Literal["-", "--", "-.", ":"] | tuple[float, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class MethodStyle:
-    """Say how the curve of a method is drawn and called.
+    """Say how the curve of a method is drawn and called."""
 
-    Attributes
-    ----------
-    name : str, what the key calls the method
-    colour : str, a colour of Matplotlib
-    dash : str or (offset, lengths), a line style of Matplotlib; lengths are in widths of the line
-    end_only : bool, whether its iterates carry no noise before the end, so that only the output is drawn
-    returns : str, optional, what the key adds to "what is returned" where that is not the last iterate
-    """
-
-    name: str
-    colour: str
-    dash: Dash = "-"
-    end_only: bool = False
-    returns: str = ""
+    name: str  # what the key calls the method
+    colour: str  # a colour of Matplotlib
+    dash: Dash = "-"  # a line style of Matplotlib; lengths are in widths of the line
+    end_only: bool = False  # whether its iterates carry no noise before the end, so that only the output is drawn
+    returns: str = ""  # optional, what the key adds to "what is returned" where that is not the last iterate
 
 
 METHOD_STYLES: Registry[MethodStyle] = Registry("style of method", "figures")
 COLOURS = ("#E69F00", "#000000", "#F0E442")
-DASHES: tuple[Dash, ...] = ("-", "--", ":")
-"""Looks of the labels without a style, in turn."""
+DASHES: tuple[Dash, ...] = ("-", "--", ":")  # looks of the labels without a style, in turn
 
 
 def method_styles(module: str, paper: str, styles: Mapping[str, MethodStyle]) -> None:
     """Say how figures show the methods of a paper's claims; a label without a style is called by its words.
 
-    Raises InputError if another module has styled a label of that paper.
-
-    Parameters
-    ----------
-    module : str, ``__name__`` of the caller, a module ``figures`` of the paper
-    paper : str, prefix of the ids of the claims
-    styles : mapping of str to MethodStyle, label of a method in those claims -> its style
+    ``module`` is the caller's ``__name__``. Raises InputError if another module has styled a label of that paper.
     """
     for label, look in styles.items():
         METHOD_STYLES.add(f"{paper}.{label}", look, module)

@@ -48,28 +48,21 @@ from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain,
 from dpsco_bench.report.scores import Group, Score, measured_parts
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
-BESIDE = "beside the statement"
-"""Label of parts whose verdicts count for nothing (`Part.beside`)."""
-LABEL_CHARACTERS, MOST_LINES = 19, 3
-"""Characters of a line, and lines, of a verdict beside a curve."""
+BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)
+LABEL_CHARACTERS, MOST_LINES = 19, 3  # characters of a line, and lines, of a verdict beside a curve
 NORMAL_95 = 1.959964
-NOISE_OFF_DECADES = 1.5
-"""Noise-off points farther below the measured ones than this are arrows at the lower edge."""
+NOISE_OFF_DECADES = 1.5  # noise-off points farther below the measured ones than this are arrows at the lower edge
 KIND_MARKERS = {"exact": "o", "lower": "^", "upper": "v"}
 LOWEST_END = 0.1
 """An interval that reaches below this part of the lowest mean leaves the axes at the foot; so does a bound's line."""
-GRID_MARKER, ROOM = 2.0, 0.06
-"""Points of a marker in a panel of a grid; part of its axis that stays free above."""
-WHISKER = 2.0
-"""Standard errors that the rules of these kinds add to a mean."""
-MOST_RANGES = 3
-"""Groups beside each other of which there is room for the range of their values."""
+GRID_MARKER, ROOM = 2.0, 0.06  # points of a marker in a panel of a grid; part of its axis that stays free above
+WHISKER = 2.0  # standard errors that the rules of these kinds add to a mean
+MOST_RANGES = 3  # groups beside each other of which there is room for the range of their values
 _OFFSET, CROWDED = 0.26, 16
 """Distance of two calibrations at a cell, and the number of cells from which markers are smaller."""
 
 
 def panel_line(score: Score) -> str:
-    """Tell part, instance and sizes in one line."""
     part = score.part
     shown = {key: value for key in ("n", "d", "epsilon", "delta") if (value := part.fixed.get(key)) is not None}
     sizes = setting({key: value for key, value in shown.items() if not isinstance(value, Mapping)})
@@ -99,10 +92,7 @@ def worded_panel(scores: Sequence[Score]) -> Panel:
 
 
 def mark(score: Score) -> list[tuple[str, str]]:
-    """Show the verdict as a mark with its word, in lines that stand below the name of a curve.
-
-    It is grey where the part is beside the statement, and so counts for nothing.
-    """
+    """Show the verdict as a mark with its word, in lines below the name of a curve; grey beside the statement."""
     colour = FAINT if score.row.beside else TONE_COLOURS.get(score.tone, FAINT)
     lines = textwrap.wrap(f"{SYMBOLS.get(score.tone, '·')} {score.verdict}", LABEL_CHARACTERS)
     return [(line, colour) for line in lines[:MOST_LINES]]
@@ -110,12 +100,7 @@ def mark(score: Score) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Series:
-    """Means of one calibration.
-
-    Attributes
-    ----------
-    log_error, dof : ndarray, standard errors of log mean and their degrees of freedom, for the weights of the fit
-    """
+    """Means and intervals of a calibration, and errors and degrees of freedom of log means for the fit's weights."""
 
     x: np.ndarray
     mean: np.ndarray
@@ -158,7 +143,6 @@ def bound_constant(score: Score) -> float:
 
 
 def bound_line(score: Score) -> np.ndarray:
-    """Multiply the bound by that constant, at every point."""
     bound = [b if is_number(b) else math.nan for b in score.row.bound]
     return bound_constant(score) * np.array(bound, dtype=float)
 
@@ -185,7 +169,6 @@ def rate_panel(scores: Sequence[Score]) -> Panel:
 
 
 def fitted_cells(score: Score, points: Series) -> np.ndarray:
-    """Say which points are in the fit; the others are drawn hollow."""
     fitted = score.row.fitted
     return np.array(fitted, bool) if fitted and len(fitted) == len(points.x) else np.ones(len(points.x), bool)
 
@@ -244,7 +227,6 @@ def _measured(score: Score) -> Series | None:
 
 
 def _place(score: Score, cell: CellEvidence) -> float:
-    """Say where a cell stands on the axis of its part."""
     part = score.part
     return evaluate(part.bound, part.axis, cell.printed) if part.axis else cell.value
 
@@ -257,7 +239,6 @@ def _cells(score: Score, calibration: str = "") -> list[CellEvidence]:
 
 
 def _measure_label(score: Score) -> str:
-    """Say what the part's algorithm is measured by."""
     (cell, *_) = _cells(score)
     kind = risk_kind_of(cell.entry)
     return kind + " risk" * kind.startswith("excess")
@@ -367,7 +348,6 @@ def _draw_noise_off(axes: Axes, off: Sequence[tuple[float, float]]) -> list[EndL
 
 
 def privacy_panel(scores: Sequence[Score]) -> Panel:
-    """Draw real against claimed epsilon over the sweep."""
     title = panel_message(scores)
     shown = [(score, cells) for score in scores if (cells := score.charged)]
     kinds = {cell.kind for _, cells in shown for cell in cells if math.isfinite(cell.real)}
@@ -423,10 +403,7 @@ def ratio_panel(scores: Sequence[Score]) -> Panel:
 
 
 def grid_panel(scores: Sequence[Score]) -> Panel:
-    """Draw the same for all combinations of a grid, over the value of the bound in each.
-
-    The axis of ratios is linear, so that it holds every cell.
-    """
+    """Draw the same for all cells of a grid, over the bound in each; the axis of ratios is linear, to hold them all."""
     shown = [score for score in scores if np.isfinite(_ratios(score)[0]).any()]
     if not shown:
         return worded_panel(scores)
@@ -471,7 +448,6 @@ def _label(score: Score, absent: int = 0) -> EndLabel:
 
 
 def _ratios(score: Score) -> tuple[np.ndarray, np.ndarray]:
-    """Compute ratios per cell and their whiskers."""
     mean, stderr, bound = (np.array(column) for column in (score.row.mean, score.row.stderr, score.row.bound))
     if not len(mean) == len(stderr) == len(bound):
         return np.empty(0), np.empty(0)
@@ -526,10 +502,7 @@ def _points(axes: Axes, score: Score, places: np.ndarray) -> list[float]:
 
 
 def _groups(shown: Sequence[Score]) -> tuple[list[Group], list[float]]:
-    """List parts whose cells stand side by side, with their values; empty where all share one parameter.
-
-    Scores under different noises may have different parts.
-    """
+    """List parts whose cells stand side by side, with their values; empty where all share one parameter."""
     found: dict[str, tuple[Group, list[float]]] = {}
     for score in sorted(shown, key=lambda score: -len(score.row.values)):
         own, start = measured_parts(score), 0
@@ -544,10 +517,7 @@ def _groups(shown: Sequence[Score]) -> tuple[list[Group], list[float]]:
 
 
 def _places(score: Score, groups: Sequence[Group]) -> np.ndarray:
-    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups.
-
-    A score without the cells of some groups leaves their places empty.
-    """
+    """Compute positions on the x axis: the values, or consecutive numbers with a gap between groups."""
     if not groups:
         return np.array(score.row.values, dtype=float)
     starts = dict(zip((g.part for g in groups), np.cumsum([0] + [g.cells + 1 for g in groups]), strict=False))

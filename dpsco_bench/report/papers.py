@@ -31,12 +31,10 @@ class Sweep:
 
     @property
     def first(self) -> Score:
-        """Any of them, for what they share."""
         return next(iter(self.scores.values()))
 
     @property
     def part(self) -> tuple[str, str]:
-        """Claim and part."""
         return self.first.results.id, self.first.row.part
 
 
@@ -58,7 +56,6 @@ RATES: Columns = {
 
 
 def rates_table(inputs: Inputs, paper: str, title: str) -> ReportTable:
-    """Tabulate the exponents of a paper, claimed beside measured."""
     found = sweeps(inputs.of_paper(paper))
     columns = dict(RATES)
     for calibration in judged_calibrations(found):
@@ -107,7 +104,6 @@ def number_tables(claim: ClaimResults) -> list[ReportTable]:
 
 
 def cells_table(claim: ClaimResults) -> ReportTable:
-    """Tabulate the cells that a claim's verdicts judge."""
     rows = []
     for score in claim_scores(claim):
         row = score.row
@@ -120,10 +116,7 @@ def cells_table(claim: ClaimResults) -> ReportTable:
     return ReportTable(f"{claim.id}.cells", f"Cells of {claim.id}", CELLS, rows)
 
 
-PART: Columns = {
-    "Part": Column("score.row.part", kind="code"),
-    "Noise": Column("score.row.calibration"),
-}
+PART: Columns = {"Part": Column("score.row.part", kind="code"), "Noise": Column("score.row.calibration")}
 RISK_KIND = Column("score.row.risk_kind")
 CELLS: Columns = {
     **PART,
@@ -137,7 +130,6 @@ CELLS: Columns = {
 
 
 def orderings_table(claim: ClaimResults) -> ReportTable:
-    """Tabulate every comparison of a claim's orderings."""
     rows = []
     for score in claim_scores(claim):
         pair = " over ".join(score.part.pair).replace("_", " ")
@@ -196,8 +188,7 @@ def _part(claim: ClaimResults, part: Part) -> dict[str, str]:
     }
 
 
-REPLICATES = {"plan_only": NOTHING, "closed_form": "exact"}
-"""Evaluation -> what stands for the number of replicates."""
+REPLICATES = {"plan_only": NOTHING, "closed_form": "exact"}  # evaluation -> what stands for the number of replicates
 
 
 def _methods(job: Job, swept: str) -> str:
@@ -240,7 +231,6 @@ ERRATA: Columns = {
 
 
 def errata_table(errata: Sequence[Erratum]) -> ReportTable:
-    """Tabulate the errata ledger."""
     meanings = " ".join(f"{word}: {symbols(change.meaning)}" for word, change in CHANGES.items())
     return ReportTable("errata", "Errata ledger", ERRATA, errata, f"{errata_note(errata)} {meanings} {WEIGHTIEST}")
 

@@ -30,15 +30,11 @@ from dpsco_bench.report.wording import parameter_symbol, privacy_text, symbols
 
 UTILITY, GRADIENTS = "utility", "gradients"
 CALIBRATIONS = ("paper", "accounted", "none")
-SPENT = "value_queries"
-"""The count that is a column of its own."""
-COUNTED = ("_queries", "_per_call")
-"""How names of quantities end that are counts."""
+SPENT = "value_queries"  # the count that is a column of its own
+COUNTED = ("_queries", "_per_call")  # how names of quantities end that are counts
 DOUBTED = " (not certified)"
-UNSPLIT = "unsplit"
-"""Ending of the names of bounds before their terms are split, which stand beside the printed ones."""
-Cell = tuple[float, float, float]
-"""Value of the swept parameter, mean, standard error."""
+UNSPLIT = "unsplit"  # ending of the names of bounds before their terms are split, which stand beside the printed ones
+Cell = tuple[float, float, float]  # value of the swept parameter, mean, standard error
 Compute = Callable[[TableText, Inputs], ReportTable]
 COMPUTED: Registry[Compute] = Registry("computed table", "tables")
 
@@ -50,27 +46,16 @@ def computed(name: str) -> Callable[[Compute], Compute]:
 
 @dataclass(frozen=True)
 class RebuiltRow:
-    """One sweep, or one method of it, that measures a row of a paper's table.
+    """One sweep, or one method of it, that measures a row of a paper's table."""
 
-    Attributes
-    ----------
-    entry : TableRow
-        The row as the paper prints it.
-    worst : mapping, calibration, behind ``unsplit_`` for such a bound -> largest mean of the sweep's cells over a bound
-    spent : Verdict or None, the verdict on the part that counts value queries, which is a column and no row
-    value : float or None
-        The one value of the swept parameter that the row shows; None for the cell nearest to the common size.
-    lower_bound : str, name of the table's lower bound; empty for none
-    """
-
-    entry: TableRow
+    entry: TableRow  # the row as the paper prints it
     sweep: Sweep
     common_n: float
     method: str = ""
-    worst: Mapping[str, float] = field(default_factory=dict)
-    spent: Verdict | None = None
-    value: float | None = None
-    lower_bound: str = ""
+    worst: Mapping[str, float] = field(default_factory=dict)  # (``unsplit_``) calibration -> largest mean over a bound
+    spent: Verdict | None = None  # the verdict on the part that counts value queries, which is a column and no row
+    value: float | None = None  # of the swept parameter; None for the cell nearest to the common size
+    lower_bound: str = ""  # name of the table's lower bound; empty for none
 
     @property
     def claims(self) -> str:
@@ -81,14 +66,12 @@ class RebuiltRow:
 
     @property
     def claimed(self) -> str:
-        """The entry as printed, and the formula that stands for it here."""
         name = self.sweep.first.part.bound
         printed = getattr(self.entry, self.claims) or NOTHING
         return f"{printed}; judged against {get_bound(name).text}" if name else str(printed)
 
     @property
     def instance(self) -> str:
-        """The problem on which it was measured."""
         row = self.sweep.first.row
         job = self.sweep.first.results.job(row.part, row.calibration)
         return str(job.cells[0].problem if job else row.part)
@@ -163,7 +146,6 @@ class RebuiltRow:
 
     @property
     def where(self) -> str:
-        """The point in words, the swept parameter first."""
         cell, _ = self.shown
         if not cell:
             return NOTHING
@@ -172,7 +154,6 @@ class RebuiltRow:
         return ", ".join(f"{parameter_symbol(key)}\u00a0=\u00a0{plain(value)}" for key, value in shown.items())
 
     def mean_text(self, calibration: str) -> str:
-        """Show the mean of the cell under a calibration."""
         cell = self.cells.get(calibration)
         if cell is None:
             return ""
@@ -182,7 +163,6 @@ class RebuiltRow:
 
 
 def rebuilt_tables(inputs: Inputs, paper: str) -> list[ReportTable]:
-    """Rebuild the paper's own tables, with what was measured of each row."""
     texts = [text for text in table_texts() if text.id.startswith(f"{paper}.")]
     return [computed_table(text, inputs) if text.computed else _rebuilt(inputs, text) for text in texts]
 
@@ -244,13 +224,12 @@ COLUMNS: Columns = {
         lambda row: privacy_text(score.row) if (score := row.sweep.scores.get("paper")) else NOTHING, raw="privacy"
     ),
 }
-QUERIES: Columns = {
+QUERIES: Columns = {  # value queries of the row at the common point: the printed count, and the mean over the draws
     "Value queries claimed": Column(
         "spent.bound", _first_count, {"value_queries_claimed": "spent.bound.0"}, numeric=True
     ),
     "Counted": Column("spent.mean", _first_count, {"value_queries_counted": "spent.mean.0"}, numeric=True),
 }
-"""Value queries of the row at the common point: the printed count, and the mean over the draws."""
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
@@ -263,10 +242,7 @@ _NOTE = (
 
 
 def _rows(inputs: Inputs, text: TableText, entry: TableRow) -> list[RebuiltRow]:
-    """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs.
-
-    ``parts`` of the entry names its parts where another row has the others; of a part in ``every_cell`` all are rows.
-    """
+    """Find the sweeps of an entry's claims, by method where there are several; value queries are a column of theirs."""
     claims = [claim for claim in inputs.claims if claim.id in entry.claims]
     found = [score for claim in claims for score in claim_scores(claim)]
     size = float(entry.common_n or text.common_n or COMMON_N)
@@ -309,10 +285,7 @@ def _worst_ratios(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, fl
 
 
 def _stated(scores: Sequence[Score]) -> list[Score]:
-    """Keep the bounds that claims state, not those beside: on the risk, or where a claim has none on its own quantity.
-
-    One theorem bounds a regret alone, for example; another bounds a risk and, besides, a Lipschitz constant.
-    """
+    """Keep the bounds that claims state themselves: on the risk, or where a claim has none on its own quantity."""
     own = [score for score in scores if score.kind.checks_bounds and not score.part.beside]
     of_risk = {score.results.id for score in own if score.part.quantity == RISK}
     return [score for score in own if score.part.quantity == RISK or score.results.id not in of_risk]

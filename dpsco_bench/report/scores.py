@@ -20,15 +20,7 @@ from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.ledger import Charged, charged_cells
 from dpsco_bench.report.numbers import NOTHING, exponent, interval, is_number, number, plain, slope, span, with_interval
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
-from dpsco_bench.report.wording import (
-    QUALIFIED,
-    TONES,
-    epsilon_text,
-    meanings,
-    privacy_text,
-    quantity_label,
-    symbols,
-)
+from dpsco_bench.report.wording import QUALIFIED, TONES, epsilon_text, meanings, privacy_text, quantity_label, symbols
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,6 @@ class Score:
 
     @cached_property
     def charged(self) -> list[Charged]:
-        """Calibrated cells that it judges, as an accountant charges them."""
         return charged_cells(self.results, self.row.part, self.row.calibration)
 
     @property
@@ -64,7 +55,6 @@ class Score:
 
     @property
     def verdict(self) -> str:
-        """The verdict in words, with Greek letters and superscripts."""
         return symbols(self.row.said)
 
     @property
@@ -84,10 +74,7 @@ class Score:
 
     @property
     def measured(self) -> str:
-        """Say what was measured: a slope with its interval, the worst ratio, the real epsilon or ratios of medians.
-
-        Of an audit it is its own lower bound, and not the accountant's epsilon, which it is held against.
-        """
+        """Say what was measured: a slope, worst ratio, real epsilon, ratios of medians, or an audit's own bound."""
         row = self.row
         if is_number(row.slope):
             return f"slope {self.slope}"
@@ -104,7 +91,6 @@ class Score:
 
     @property
     def slope(self) -> str:
-        """The slope with its interval, which counts have none of."""
         return with_interval(self.row.slope, None if self.kind.counts else self.row.ci)
 
     def own(self, name: str) -> Any:
@@ -160,8 +146,7 @@ class Score:
         return [found[0].replace(OUTSIDE, said) + more[kind] for kind, found in alike.items()]
 
 
-OUTSIDE = "outside_theorem:"
-"""How a plan's warning begins where a cell does not meet a condition of its theorem."""
+OUTSIDE = "outside_theorem:"  # how a plan's warning begins where a cell does not meet a condition of its theorem
 RANGE = "outside a range that the paper states:"
 """Prefix of a condition on privacy: it may be one of another theorem, on the risk."""
 
@@ -223,7 +208,7 @@ def counts_table(rows: Iterable[Score]) -> ReportTable:
     return ReportTable("counts", "Verdicts by kind", columns, frame)
 
 
-COLUMNS: Columns = {
+COLUMNS: Columns = {  # every column of a table of verdicts but those that only rows of a kind have (`own_columns`)
     "Claim": Column("results.id", raw="claim", kind="code", link=leads_to("results.id")),
     "Part": Column("row.part", kind="code", link=leads_to("results.id", "row.part")),
     "Noise": Column("row.calibration", raw={"calibration": "row.calibration", "profile": "row.profile"}),
@@ -265,7 +250,6 @@ COLUMNS: Columns = {
         },
     ),
 }
-"""Every column of a table of verdicts but those that only rows of a kind have (`own_columns`)."""
 MEASURED = ("Verdict", "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
 
 
@@ -287,12 +271,10 @@ def _own_column(name: str, field: Field) -> Column:
 
 
 def chosen(titles: Iterable[str]) -> Columns:
-    """Pick columns of `COLUMNS`, in this order."""
     return {title: COLUMNS[title] for title in titles}
 
 
 def scoreboard(inputs: Inputs) -> ReportTable:
-    """Tabulate all verdicts of a profile."""
     rows = scores(inputs)
     columns = {
         **chosen(("Claim", "Part", "Noise", "Kind", *MEASURED, "Privacy")),
@@ -303,13 +285,8 @@ def scoreboard(inputs: Inputs) -> ReportTable:
 
 
 def claim_table(claim: ClaimResults) -> ReportTable:
-    """Tabulate the verdicts of a claim."""
     rows = claim_scores(claim)
-    columns = {
-        **chosen(("Part", "Noise", *MEASURED)),
-        **own_columns(rows),
-        **chosen(("Reason", "Expected", "Remarks")),
-    }
+    columns = {**chosen(("Part", "Noise", *MEASURED)), **own_columns(rows), **chosen(("Reason", "Expected", "Remarks"))}
     return ReportTable(claim.id, f"Verdicts of {claim.id}", columns, rows)
 
 

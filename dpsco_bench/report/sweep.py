@@ -15,20 +15,16 @@ from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.report.drawing import INK, style, svg_text
 from dpsco_bench.report.numbers import plain
 
-WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16
-"""Inches; the last one is what a line of the key adds."""
+WIDTH, HEIGHT, ROW = 4.6, 2.7, 0.16  # inches; the last one is what a line of the key adds
 MARKERS = "osD^vPX*"
-NAMED = ("algorithm", "problem", "calibration", "variant")
-"""Swept keys whose values speak for themselves."""
+NAMED = ("algorithm", "problem", "calibration", "variant")  # swept keys whose values speak for themselves
 SETTINGS = {"algorithm": "", "problem": "", "calibration": "", "n": "n", "d": "d", "epsilon_claimed": "ε", "delta": "δ"}
 SETTINGS |= {"replicates": "replicates"}
 """Setting that runs have in common -> its name in a heading."""
-COLOURS = 7
-"""How many the style cycles through."""
+COLOURS = 7  # how many the style cycles through
 
 
 def write_figure(rows: Sequence[SweptRun], path: Path) -> Path:
-    """Write the plot as SVG; the same rows give the same bytes."""
     with style():
         write_atomic(path, svg_text(figure(rows)) + MARK)
     return path
@@ -61,7 +57,6 @@ def figure(rows: Sequence[SweptRun]) -> Figure:
 
 
 def heading(rows: Sequence[SweptRun]) -> str:
-    """Say what is the same in all runs."""
     values = {key: {getattr(row.summary, key) for row in rows} for key in SETTINGS}
     same = {key: value for key, (value, *others) in values.items() if not others}
     told = (f"{SETTINGS[key]} = {plain(value)}" if SETTINGS[key] else str(value) for key, value in same.items())

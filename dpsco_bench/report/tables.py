@@ -51,8 +51,7 @@ _LATEX = {
 }
 
 _ESCAPES = str.maketrans(_LATEX)
-_SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")
-"""Between two superscripts, which become one."""
+_SUPERSCRIPTS = re.compile(r"(?<=[^{\\])\}\\textsuperscript\{(?=[^}])")  # between two superscripts, which become one
 _MARKUP = re.compile(r"[\\`*|~]|(?<!\w)_|_(?!\w)")
 
 
@@ -90,25 +89,21 @@ class Column:
 
     Attributes
     ----------
-    value : str or callable, dotted path into a row (`at`), or a function of the row
-    show : callable, value -> display text
     raw : str or mapping of str to path, optional
         Name in the files, or several names with their values; by default the end of the path. Empty: not in the files.
     kind : str, ``text``, ``verdict`` (a badge in HTML), ``code``, or ``prose``, which has code between backticks
-    tone : str or callable, path of the tone of a verdict
     link : callable or None, row -> address (`report.address`) of what the cell names; empty for none
     """
 
-    value: Path
-    show: Callable[[Any], str] = words
+    value: Path  # dotted path into a row (`at`), or a function of the row
+    show: Callable[[Any], str] = words  # value -> display text
     raw: str | Mapping[str, Path] | None = None
     numeric: bool = False
     kind: str = "text"
-    tone: Path = ""
+    tone: Path = ""  # path of the tone of a verdict
     link: Callable[[Row], str] | None = None
 
     def text(self, row: Row) -> str:
-        """Show the value of a row."""
         return self.show(at(row, self.value))
 
     @property
@@ -121,8 +116,7 @@ class Column:
         return self.raw
 
 
-Columns = Mapping[str, Column]
-"""Title -> column."""
+Columns = Mapping[str, Column]  # title -> column
 
 
 @dataclass(frozen=True)
@@ -225,7 +219,6 @@ def latex(text: str) -> str:
 
 
 def write_table(table: ReportTable, folder: Folder) -> list[Folder]:
-    """Write a table in every format; returns the files."""
     files = {folder / f"{table.id}.{suffix}": render for suffix, render in WRITERS.items()}
     for path, render in files.items():
         write_atomic(path, render(table))
@@ -241,8 +234,5 @@ WRITERS: Mapping[str, Callable[[ReportTable], str | bytes]] = {
 
 
 def address(*names: str) -> str:
-    """Make the anchor of a thing by its names, the same on every page, out of ``paper.thm4.2`` and ``rate-n``.
-
-    Letters, digits and hyphens alone, two of them between the names, so that no two things share one.
-    """
+    """Make the anchor of a thing by its names: letters, digits and single hyphens, two between names."""
     return "--".join(map(slug, names))

@@ -15,7 +15,7 @@ from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
 from dpsco_bench.registry import Registry
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
-TONES = {
+TONES = {  # outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed
     "confirms": "good",
     "better": "better",
     "contradicts": "bad",
@@ -25,16 +25,13 @@ TONES = {
     "shown": "plain",
     "absent": "absent",
 }
-"""Outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed."""
-QUALIFIED = "qualified"
-"""Tone of a word with a reservation."""
+QUALIFIED = "qualified"  # tone of a word with a reservation
 SYMBOLS = {"good": "✓", QUALIFIED: "(✓)", "better": "↓", "bad": "✗", "open": "?", "plain": "·", "absent": "○"}
-RESERVED = (
+RESERVED = (  # meaning of a confirming word with a reservation
     "schedule: at least half of the risk is there without noise; not shown private: nothing proves that the noise is; "
     "not private: its real ε is above the claim; or what the remark says. They stand beside other words too. The two "
     "on noise are of every kind but privacy, audit and evaluation count, and of no word `shown`"
 )
-"""Meaning of a confirming word with a reservation."""
 CALIBRATION_MEANINGS = (
     (
         "paper",
@@ -120,13 +117,7 @@ def meanings() -> list[tuple[str, str, str]]:
 def axis_labels(module: str, paper: str, texts: Mapping[str, str]) -> None:
     """Say how axes call what a paper's claims sweep or count; what has no label is called by its name.
 
-    Raises InputError if another module has said how axes of that paper call one of them.
-
-    Parameters
-    ----------
-    module : str, ``__name__`` of the caller, a module ``figures`` of the paper
-    paper : str, prefix of the ids of the claims
-    texts : mapping of str to str, name of an option or of a noted quantity in those claims -> its label
+    ``module`` is the caller's ``__name__``. Raises InputError if another module has labelled one of them.
     """
     for name, text in texts.items():
         LABELS.add(f"{paper}.{name}", text, module)
@@ -138,12 +129,10 @@ def parameter_label(parameter: str, paper: str = "") -> str:
 
 
 def quantity_label(quantity: str, paper: str) -> str:
-    """Say what was measured, as a paper's figures call it."""
     return _QUANTITIES.get(quantity) or LABELS.find(f"{paper}.{quantity}") or quantity.replace("_", " ")
 
 
 def parameter_symbol(parameter: str) -> str:
-    """Write the short symbol of a swept parameter."""
     return symbols(parameter)
 
 

@@ -19,25 +19,17 @@ from dpsco_bench.report.tables import ReportTable
 from dpsco_bench.report.wording import paper_name
 from dpsco_bench.site.markdown import figure
 
-Pages = Mapping[str, str]
-"""Name of a page without suffix, from the root -> its Markdown."""
+Pages = Mapping[str, str]  # name of a page without suffix, from the root -> its Markdown
 
 
 @dataclass(frozen=True)
 class SiteContent:
-    """The results of a profile as the pages read them.
-
-    Attributes
-    ----------
-    figures : Path, folder of the figures of claims, boards and papers; those that are missing are left out
-    own : Path, folder of the figures that the site draws itself
-    short : bool, whether it is for the one file to mail, which leaves out code and the figures of single claims
-    """
+    """The results of a profile as the pages read them."""
 
     inputs: Inputs
-    figures: Path
-    own: Path = Path()
-    short: bool = False
+    figures: Path  # folder of the figures of claims, boards and papers; those that are missing are left out
+    own: Path = Path()  # folder of the figures that the site draws itself
+    short: bool = False  # for the one file to mail, which leaves out code and the figures of single claims
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -48,25 +40,19 @@ class SiteContent:
 
     @cached_property
     def scores(self) -> list[Score]:
-        """All verdicts."""
         return scores(self.inputs)
 
     @cached_property
     def lines(self) -> list[PaperLine]:
-        """Summary of each paper's claims."""
         return paper_lines(self.inputs, self.names)
 
     @cached_property
     def claims(self) -> dict[str, ClaimLine]:
-        """Id of each claim -> what it comes to."""
         return {claim.results.id: claim for line in self.lines for claim in line.claims}
 
     @cached_property
     def corrected(self) -> dict[tuple[str, str], str]:
-        """(method, variant) -> the erratum that corrects the noise which claims take for the paper's.
-
-        A part that compares several methods does not say whose noise it is.
-        """
+        """(method, variant) -> the erratum that corrects its noise; a part that compares several does not say whose."""
         found = {}
         for claim, job in self.inputs.all_jobs():
             part = claim.parts.get(job.part)
@@ -79,7 +65,6 @@ class SiteContent:
 
     @cached_property
     def errata(self) -> dict[str, list[Erratum]]:
-        """Paper -> its errata ledger."""
         return {paper: load_errata(paper) for paper in self.inputs.papers}
 
     @cached_property
@@ -92,16 +77,13 @@ class SiteContent:
 
     @cached_property
     def audits(self) -> list[Score]:
-        """Verdicts of audits that have a result."""
         return audit_scores(self.scores)
 
     @cached_property
     def ledger(self) -> ReportTable:
-        """The privacy ledger."""
         return privacy_table(self.inputs)
 
     def drawn(self, name: str) -> bool:
-        """Check that there is a figure of that name."""
         return (self.figures / f"{name}.svg").is_file()
 
     def figure(self, name: str, alt: str, up: str = "") -> str:

@@ -26,8 +26,7 @@ from dpsco_bench.report.tables import address
 from dpsco_bench.report.wording import symbols
 from dpsco_bench.site.content import SiteContent
 
-WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5
-"""Inches: legible on a telephone without scrolling."""
+WIDTH, ROW, ABOVE, BELOW = 4.6, 0.3, 0.12, 0.5  # inches: legible on a telephone without scrolling
 LOOKS = {
     "main": ("o", INK),
     "printed": ("o", NOISE["paper"]),
@@ -35,12 +34,9 @@ LOOKS = {
     "plain": ("D", GREY),
 }
 """Blue and orange are the papers' noise and accounted noise here as in all figures; a number of neither is dark."""
-PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-"""Behind a value, so that no line runs through it."""
-ROUNDING = 1e-12
-"""Share of the largest number from which on a number is more than rounding."""
-FAR = 30.0
-"""Ratio of the largest and the smallest number from which on the axis is logarithmic."""
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # behind a value, so that no line runs through it
+ROUNDING = 1e-12  # share of the largest number from which on a number is more than rounding
+FAR = 30.0  # ratio of the largest and the smallest number from which on the axis is logarithmic
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,6 @@ class Supported:
 
     @property
     def id(self) -> str:
-        """Id of the finding."""
         return self.finding.id
 
 
@@ -67,10 +62,7 @@ class Unsaid:
 
 
 def findings(content: SiteContent, known: Iterable[Finding] | None = None) -> tuple[list[Supported], list[Unsaid]]:
-    """Evaluate the findings of a profile, all that are registered by default.
-
-    Raises InputError for one that the numbers contradict: it names the finding, the condition and the values.
-    """
+    """Evaluate the findings of a profile. Raises InputError for one that the numbers contradict."""
     results = Results(content.inputs, content.scores, content.errata)
     said, unsaid = [], []
     for finding in all_findings() if known is None else known:
@@ -97,7 +89,6 @@ def _supported(finding: Finding, results: Results) -> Supported:
 
 
 def draw_findings(found: Iterable[Supported], folder: Path) -> None:
-    """Draw the findings that have points."""
     for one in found:
         if one.said.points:
             with naming(one.finding.path), style(**{"font.size": 8.5}):

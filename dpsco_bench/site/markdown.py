@@ -15,12 +15,10 @@ _OPENING = re.compile(r"^(\d*)([-+=:.)])(?=\s|$|:)")
 _WIDTH = re.compile(r'width="([\d.]+)pt"')
 ONE_PANEL = 72 * PANEL_WIDTH * 1.2
 """Points up to which a figure is read on every screen: a panel, and names beside it."""
-ABSENT = "·"
-"""A cell of a question that is not asked."""
+ABSENT = "·"  # a cell of a question that is not asked
 NO_SEARCH = "---\nnosearch: true\n---\n"
 """Opening of a page whose words stand on other pages, so that a search finds those."""
-SORTABLE = 12
-"""Rows from which on a table can be sorted and filtered."""
+SORTABLE = 12  # rows from which on a table can be sorted and filtered
 
 
 def text(words: str) -> str:
@@ -39,7 +37,6 @@ def prose(words: str) -> str:
 
 
 def code(words: str) -> str:
-    """Write words as code, on one line."""
     line = " ".join(words.split())
     fence = "``" if "`" in line else "`"
     pad = " " if "`" in line else ""
@@ -47,7 +44,6 @@ def code(words: str) -> str:
 
 
 def link(words: str, target: str) -> str:
-    """Link to an address; ``words`` are Markdown."""
     return f"[{words}](#{target})" if target and words else words
 
 
@@ -59,7 +55,6 @@ def badge(words: str, tone: str) -> str:
 
 
 def heading(words: str, level: int = 1, target: str = "") -> str:
-    """Write a heading, after its address."""
     return (f"({target})=\n" if target else "") + f"{'#' * level} {text(words)}\n"
 
 
@@ -71,16 +66,12 @@ def figure(address: str, alt: str, file: Path | None = None) -> str:
 
 
 def fenced(listing: str, language: str = "text") -> str:
-    """Show a listing as it is."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", listing)), default=0))
     return f"{fence}{language}\n{listing.rstrip()}\n{fence}\n"
 
 
 def beside(first: str, second: str) -> str:
-    """Set two pieces of Markdown next to each other, below each other on a narrow page.
-
-    Where there is nothing to say first, the second alone.
-    """
+    """Set two pieces of Markdown next to each other, below each other on a narrow page; the second alone if need be."""
     if not first.strip():
         return second
     half = "::::::::"  # more than any line of a listing begins with
@@ -89,29 +80,20 @@ def beside(first: str, second: str) -> str:
 
 
 def quote(words: str) -> str:
-    """Quote a paragraph."""
     return f"> {text(words)}\n"
 
 
 def bullets(items: Iterable[str]) -> str:
-    """List Markdown items."""
     return "".join(f"- {item}\n" for item in items)
 
 
 def toctree(pages: Sequence[str], hidden: bool = True, caption: str = "") -> str:
-    """List the pages below this one, for previous, next and the navigation."""
     options = [*([f":caption: {caption}"] if caption else []), *([":hidden:"] if hidden else []), ":titlesonly:"]
     return "\n".join(["```{toctree}", *options, "", *pages, "```"]) + "\n"
 
 
 def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False) -> str:
-    """Write a table of the report; one of many rows can be sorted and filtered.
-
-    Parameters
-    ----------
-    hidden : sequence of str, titles of columns that stand in the files only
-    anchored : bool, whether cells of the column Part are what links lead to, and no links
-    """
+    """Write a table without the ``hidden`` columns; where ``anchored``, links lead to cells of the column Part."""
     columns = {title: column for title, column in found.columns.items() if title not in hidden}
     if not found.rows:
         return ""
@@ -126,10 +108,8 @@ def table(found: ReportTable, hidden: Sequence[str] = (), anchored: bool = False
     return f"{kind}\n" + "\n".join(lines) + "\n" + note
 
 
-ONE_LINE = 16
-"""Characters of an id that every column has room for."""
-LONG = 40
-"""Characters from which on a text is given a width of its own."""
+ONE_LINE = 16  # characters of an id that every column has room for
+LONG = 40  # characters from which on a text is given a width of its own
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -163,10 +143,9 @@ def _cell(title: str, column: Column, row: Row, met: set[str] | None) -> str:
     return link(words, target)
 
 
-WIDE = {
+WIDE = {  # titles of columns of prose: a narrow page scrolls instead of breaking after every word
     *("Answer", "Why", "Remarks", "Reason", "What", "Why not shown", "Kind", "Winner", "Instance", "Accountant"),
     "Charged on",
     *("Privacy", "Privacy of the paper's noise", "Claimed", "Printed noise is (ε, δ)-private", "Note", "Meaning"),
     *("Public grid search (not private)", "Public grid search", "Without privacy", "Lower bound, order"),
 }
-"""Titles of columns of prose: a narrow page scrolls instead of breaking after every word."""

@@ -73,9 +73,7 @@ def settings(title: str, static: Path) -> dict[str, Any]:
             "collapse_navigation": False,  # open, the list of a folder is made once; closed, anew for each page
             "show_toc_level": 2,
             "secondary_sidebar_items": {page: ["page-toc"] for page in CONTENTS},
-            "footer_start": [],
-            "footer_center": [],
-            "footer_end": [],
+            **{place: [] for place in ("footer_start", "footer_center", "footer_end")},
             "pygments_light_style": "a11y-high-contrast-light",
             "pygments_dark_style": "a11y-high-contrast-dark",
         },
@@ -87,9 +85,7 @@ def settings(title: str, static: Path) -> dict[str, Any]:
         "html_search_scorer": str(THEME / "search.js"),
         "html_use_index": False,
         "html_copy_source": False,
-        "html_show_sourcelink": False,
-        "html_show_sphinx": False,
-        "html_show_copyright": False,
+        **dict.fromkeys(("html_show_sourcelink", "html_show_sphinx", "html_show_copyright"), False),
         "html_permalinks_icon": "#",
         "autodoc_typehints": "none",
         "napoleon_use_ivar": True,
@@ -98,16 +94,9 @@ def settings(title: str, static: Path) -> dict[str, Any]:
 
 
 def build(source: Path, out: Path, title: str, builder: str = "html", cores: int = 1) -> None:
-    """Build pages from a folder of Markdown.
+    """Build pages anew from a folder of Markdown, by the ``builder`` ``html`` or ``singlehtml``.
 
     Raises SiteError for the first of Sphinx's warnings.
-
-    Parameters
-    ----------
-    source : Path, with ``index.md``
-    out : Path, made anew
-    builder : str, ``html`` or ``singlehtml``
-    cores : int, how many processes read and write
     """
     import myst_parser  # noqa: F401  the configuration names it
     from sphinx.application import Sphinx
@@ -145,10 +134,7 @@ def _words() -> type:
 
 
 def _assets(folder: Path) -> Path:
-    """Write the style, and DataTables as itables ships it, in a form that opens from the file system.
-
-    A browser refuses to load a module from a file, so the bundle travels as text inside a script.
-    """
+    """Write the style, and DataTables as text in a script: a browser refuses to load a module from a file."""
     import itables
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,14 +151,9 @@ class SiteError(DpscoError):
 
 
 def rendered(pages: Mapping[str, str], single: bool = False) -> dict[str, str]:
-    """Turn the tables of pages into HTML.
+    """Turn the tables of pages into HTML; where all are ``single`` page, an address is an anchor.
 
     Raises SiteError for a link of a table without a target.
-
-    Parameters
-    ----------
-    pages : mapping, name of a page -> its Markdown
-    single : bool, whether all pages become one, in which an address is an anchor
     """
     homes = {target: name for name, page in pages.items() for target in _LABEL.findall(page)}
     tables = ((name, rows) for name, page in pages.items() for _, rows in _TABLE.findall(page))
@@ -213,7 +194,9 @@ def one_file(made: Path) -> str:
     page = (made / "index.html").read_text(encoding="utf-8")
     for pattern in (_SCRIPT, _OTHER_LINK, _SEARCH):
         page = pattern.sub("", page)
-    page = _STYLE.sub(lambda found: f"<style>{_style(made / found[1])}</style>", page)
+    styles = {path: made / path for path in _STYLE.findall(page)}
+    texts = {name: path.read_text(encoding="utf-8") if path.is_file() else "" for name, path in styles.items()}
+    page = _STYLE.sub(lambda found: f"<style>{_FONT.sub('', texts[found[1]])}</style>", page)  # fonts are further files
     page = _DOUBLE.sub('href="#', page)
     page = _DOWNLOAD.sub(r"\1", page)
     first: dict[str, str] = {}  # the bar of sections leads to the first page of each
@@ -224,13 +207,7 @@ def one_file(made: Path) -> str:
     return page.replace('data-bs-theme="auto"', "")
 
 
-def _style(path: Path) -> str:
-    """Read a style sheet without fonts of its own, which would be further files."""
-    return _FONT.sub("", path.read_text(encoding="utf-8")) if path.is_file() else ""
-
-
 def _data(path: Path) -> str:
-    """Write a picture as part of its page."""
     content = path.read_bytes()
     if path.suffix == ".svg":
         content = rounded(content.decode()).encode()

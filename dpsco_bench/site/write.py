@@ -34,25 +34,14 @@ from dpsco_bench.site.pages.papers import paper_pages
 from dpsco_bench.site.sphinx import one_file, rendered, unlinked
 
 TITLE = "dpsco_bench"
-SITE, SINGLE = "site", "site.html"
-"""Folder of the site, and the one file to mail, beside the other results."""
+SITE, SINGLE = "site", "site.html"  # folder of the site, and the one file to mail, beside the other results
 
 
 def write_all(inputs: Inputs, folder: Path, figures: Path, cores: int = 1) -> tuple[Path, int]:
-    """Write a profile's tables, its papers' figures, and its site, which changes only when all of it is there.
+    """Write a profile's tables and figures, and its site, which changes only when it is whole.
 
-    Raises InputError for a finding that the results do not support. Raises SiteError for a link without a target, or
-    markup that cannot be read.
-
-    Parameters
-    ----------
-    folder : Path, ``results/<profile>``
-    figures : Path, ``figures/<profile>``, where the claims' figures lie
-    cores : int, how many processes read and write pages
-
-    Returns
-    -------
-    (Path, int), the first page of the site, and how many it has
+    Returns the first page, and how many there are. Raises InputError for a finding that the results do not support, and
+    SiteError for a link without a target, or markup that cannot be read.
     """
     write_figures(inputs, figures)
     out = folder / SITE
@@ -116,15 +105,7 @@ def all_tables(content: SiteContent) -> Iterator[ReportTable]:
 
 
 def write_pages(inputs: Inputs, figures: Path, tables: Path, folder: Path, single: bool = False) -> list[str]:
-    """Write the pages as Markdown, with links to the figures and tables beside them; returns the pages' names.
-
-    Raises InputError for a finding of what ships that the results do not support, and SiteError for a link that leads
-    nowhere.
-
-    Parameters
-    ----------
-    single : bool, whether all pages become one, which leaves out what makes it too large to mail
-    """
+    """Write the pages as Markdown with links to figures and tables; ``single`` leaves out what is too large to mail."""
     content = SiteContent(inputs, figures, folder / "figures" / "site", single)
     content.own.mkdir(parents=True)
     (folder / "files").mkdir()

@@ -67,10 +67,10 @@ def test_what_cannot_be_audited_is_one_line(algorithm, keys, error, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("canary", CANARIES, ids=lambda c: f"{c.problem}-{'-'.join(map(str, c.options.values()))}")
-def test_canaries_keep_what_they_declare(canary):
+@pytest.mark.parametrize(("name", "options"), CANARIES, ids=str)
+def test_canaries_keep_what_they_declare(name, options):
     """Gradients of all records are within G in the dual norm and G is nearly attained; curvature is within L."""
-    problem = get_problem(canary.problem, **{"d": None, **canary.options})
+    problem = get_problem(name, **{"d": None, **options})
     c, rng = problem.constants, np.random.default_rng(0)
     records, order = problem.domain_records(32, 1), dual_exponent(problem.constants.norm)
     for scale in (0.0, 0.1, 1.0, 10.0):
@@ -79,21 +79,21 @@ def test_canaries_keep_what_they_declare(canary):
             points = np.asarray(problem.feasible_set.project(points))
         gradients = problem.record_gradients(points, records, 0, records.n)
         sizes = np.linalg.norm(gradients, ord=order, axis=-1)
-        if canary.problem != "canary_heavy":
+        if name != "canary_heavy":
             assert sizes.max() <= c.lipschitz * (1 + 1e-9)
-        if scale == 0.0 and canary.problem not in ("canary_heavy", "canary_public", "canary_quadratic"):
+        if scale == 0.0 and name not in ("canary_heavy", "canary_public", "canary_quadratic"):
             assert sizes.max() >= 0.99 * c.lipschitz
         moved = points + 1e-4 * rng.standard_normal(points.shape)
         change = problem.record_gradients(moved, records, 0, records.n) - gradients
         lengths = np.linalg.norm(moved - points, ord=c.norm, axis=-1)[:, None]
         assert (np.linalg.norm(change, ord=order, axis=-1) <= c.smoothness * lengths * (1 + 1e-6) + 1e-12).all()
-    risk = problem.risk(points[:1] * 0, records) if canary.problem != "canary_public" else np.zeros(1)
+    risk = problem.risk(points[:1] * 0, records) if name != "canary_public" else np.zeros(1)
     assert np.isfinite(risk).all()
 
 
-@pytest.mark.parametrize("canary", CANARIES, ids=lambda c: f"{c.problem}-{'-'.join(map(str, c.options.values()))}")
-def test_gradients_of_canaries_are_those_of_their_losses(canary):
-    problem = get_problem(canary.problem, **{"d": None, **canary.options})
+@pytest.mark.parametrize(("name", "options"), CANARIES, ids=str)
+def test_gradients_of_canaries_are_those_of_their_losses(name, options):
+    problem = get_problem(name, **{"d": None, **options})
     data = problem.domain_records(6, 0)
     x, h = 0.2 * np.random.default_rng(1).standard_normal((1, problem.dimension)), 1e-6
     gradient = problem.mean_gradient(x, data)[0] + problem.constants.regularisation * x[0]

@@ -40,7 +40,6 @@ from dpsco_bench.leaderboard.standings import (
 )
 from dpsco_bench.leaderboard.tables import (
     board_tables,
-    data_note,
     nowhere_run,
     points_table,
     wins,
@@ -143,11 +142,6 @@ def test_references_name_their_source():
     board = results(lower_bound="leaderboard.sco_l1")
     (table,) = [to_markdown(t) for t in board_tables(board) if t.id.endswith("references")]
     assert "Table 1 of Bassily, Guzman, Nandi 2021" in table and "none stated in the papers" in table
-
-
-def test_the_number_of_data_sets_is_told(board):
-    assert data_note(board) == ""
-    assert "one data set, so that intervals there speak of the noise alone" in data_note(results(data_sets={"ci": 1}))
 
 
 def test_tables_say_who_wins_who_cannot_and_who_refuses(board):

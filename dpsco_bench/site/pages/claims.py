@@ -9,7 +9,6 @@ from pathlib import Path
 from dpsco_bench.analysis.answer import question_of
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
-from dpsco_bench.claims.model import Claim
 from dpsco_bench.report.inputs import ClaimResults
 from dpsco_bench.report.messages import statement
 from dpsco_bench.report.numbers import NOTHING
@@ -34,10 +33,8 @@ from dpsco_bench.site.markdown import (
     toctree,
 )
 
-SUFFIXES = ("", ".curves", ".time", ".shown")
-"""Figures of a claim, behind its id."""
-LEAST_SHOWN = 60
-"""Comparisons of an ordering that a page shows; more stand in its files."""
+SUFFIXES = ("", ".curves", ".time", ".shown")  # figures of a claim, behind its id
+LEAST_SHOWN = 60  # comparisons of an ordering that a page shows; more stand in its files
 
 
 def claim_pages(content: SiteContent) -> Pages:
@@ -55,19 +52,16 @@ def _index(content: SiteContent) -> str:
         toctree([f"{symbols(statement(claim.claim))} <{claim.id}>" for claim in claims], caption=name)
         for name, claims in papers.items()
     ]
-    return "\n".join(
-        [
-            heading("Claims", target="claims"),
-            "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
-            table(claims_table(content.lines, content.inputs.profile)),
-            "" if content.short else toctree(["/verdicts"]),
-            *pages,
-        ]
-    )
+    first = [
+        heading("Claims", target="claims"),
+        "Every claim with its answers. [All verdicts](../verdicts.md) has a row per experiment.\n",
+        table(claims_table(content.lines, content.inputs.profile)),
+        "" if content.short else toctree(["/verdicts"]),
+    ]
+    return "\n".join([*first, *pages])
 
 
 def _verdicts(content: SiteContent) -> str:
-    """List every verdict, without what stands on the claims' own pages."""
     hidden = ("Kind", "Expected", "Remarks", "Paper's exponent", "Noise off")
     board = scoreboard(content.inputs)
     rows = f"{len(board.rows)} verdicts. Reasons and remarks stand on the page of each claim.\n"
@@ -80,8 +74,9 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
     errata = [link(id, address(claim.paper, id)) for id in claim.errata if id in known]
     source = [code(claim.id), link(text(claim.source), address("paper", claim.paper))]
     figures = [] if content.short else [f"{claim.id}{suffix}" for suffix in SUFFIXES]
+    paper = re.sub(", .* ", " ", content.names[claim.paper])  # as people look for it: Wang 2017, Theorem 4.2: ...
     pieces = [
-        heading(page_title(claim, content.names[claim.paper]), target=address(claim.id)),
+        heading(f"{paper}, {statement(claim)}", target=address(claim.id)),
         " · ".join([*source, *([f"errata {', '.join(errata)}"] if errata else [])]) + "\n",
         _answers(line),
         quote(" ".join(claim.statement.split())),
@@ -95,7 +90,6 @@ def _claim(content: SiteContent, results: ClaimResults) -> str:
 
 
 def _answers(line: ClaimLine) -> str:
-    """List the answer to each question, and what stands beside them."""
     found, asked = line.answer, []
     for key, cell in found.cells.items():
         word = badge(symbols(cell.short), line.tone(key))
@@ -118,11 +112,6 @@ def _evidence(content: SiteContent, results: ClaimResults) -> list[str]:
     ]
 
 
-def page_title(claim: Claim, paper: str) -> str:
-    """Put paper and place before a claim's title, as people look for it: ``Wang 2017, Theorem 4.2: ...``."""
-    return f"{re.sub(', .* ', ' ', paper)}, {statement(claim)}"
-
-
 def _verdict_table(results: ClaimResults) -> ReportTable:
     """Tabulate its verdicts, each with its reason and remarks beside the word, where they are seen."""
     whole = claim_table(results)
@@ -137,7 +126,6 @@ def _why(score: Score) -> str:
 
 
 def _formulas(results: ClaimResults) -> str:
-    """Show every bound as it is judged, and what its symbols mean."""
     names = dict.fromkeys(part.bound for part in results.claim.parts if part.bound)
     bounds = {name.partition(".")[2]: get_bound(name) for name in names}
     said = bullets(f"{code(name)} = {text(bound.text)}" for name, bound in bounds.items())

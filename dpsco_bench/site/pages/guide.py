@@ -20,23 +20,20 @@ from dpsco_bench.site.markdown import badge, heading, text, toctree
 
 ELSEWHERE = {"verdicts": "how-to-read", "findings": "findings", "standing": "claims"}
 """Page of the documentation -> address of what the site has in its place, from the results of its own profile."""
-PARTS = {
+PARTS = {  # pages in the order of the guide; what the documentation has besides follows
     "Reading": ("start", "reading", "faq", "glossary", "threats", "audits", "error_rates"),
     "Using": ("choosing", "own", "verbs", "accounting", "cluster", "others", "api"),
     "How it is built": ("design", "benchmarks", "scaling", "gpu"),
 }
-"""Pages in the order of the guide; what the documentation has besides follows."""
 MAILED = (*PARTS["Reading"], "choosing", "accounting", "benchmarks")
 """Pages of the documentation that the one file to mail has."""
-Show = Callable[[str, str], str]
-"""A word and its tone -> Markdown."""
+Show = Callable[[str, str], str]  # a word and its tone -> Markdown
 ORDER = ("rate", "explicit", "privacy", "ordering", "complexity", "band", "law", "lower_bound", "control", "audit")
 """Kinds in the order in which a reader meets them; others follow."""
-SKELETON = "".join(
+SKELETON = "".join(  # a page that has the tables and nothing else
     f"<!-- {name} -->\n<!-- end of {name} -->\n\n" for name in ("answers", "marks", "noise", "verdicts", "changes")
 )
-"""A page that has the tables and nothing else."""
-WORDS_MEAN = {
+WORDS_MEAN = {  # word of an answer -> what it means for each question
     YES: (
         "an exponent, ordering, law or bound of the statement is met, and none is contradicted or open",
         "an upper bound on ε, for what is released and the class that the claim names, is at most the claim",
@@ -54,7 +51,6 @@ WORDS_MEAN = {
         "outside of the theorem's range, or not run",
     ),
 }
-"""Word of an answer -> what it means for each question."""
 VERBS = ("Choice", "Result", "account", "audit", "choose", "claim", "leaderboard", "run")
 """Beginning of a page on the package."""
 MEMBERS = "\n   :members:"
@@ -63,7 +59,6 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def guide_pages(content: SiteContent) -> Pages:
-    """Write how to read a verdict, then the documentation."""
     shown = {name: path for name, path in documents().items() if name not in ELSEWHERE}
     docs = {name: path for name, path in shown.items() if not content.short or name in MAILED}
     known = ["reading", *docs, *([] if content.short else ["api"])]
@@ -116,14 +111,7 @@ def reading_page(docs: Mapping[str, Path]) -> str:
 
 
 def filled(page: str, show: Show, tell: Callable[[str], str] = str, above: str = "") -> str:
-    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables.
-
-    Parameters
-    ----------
-    show : callable, makes Markdown of a word and its tone
-    tell : callable, makes Markdown of a meaning
-    above : str, what stands above a table
-    """
+    """Fill the regions ``<!-- name -->`` to ``<!-- end of name -->`` of a page with their tables."""
     for name, (titles, rows) in tables(show).items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         lines = [titles, ["---"] * len(titles), *([*first, tell(meaning)] for *first, meaning in rows)]

@@ -27,9 +27,7 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.findings import Supported, Unsaid
 from dpsco_bench.site.markdown import bullets, code, fenced, figure, heading, link, prose, table, text, toctree
 
-SECTIONS = (
-    *("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance", "guide/index"),
-)
+SECTIONS = ("papers/index", "claims/index", "methods/index", "which", "privacy", "errata/index", "provenance")
 WHAT = (
     "Papers on differentially private convex optimisation state bounds on the excess risk, on gradient counts and on "
     "(eps, delta). This site says, claim by claim, what their methods do when they are run as printed, and when their "
@@ -52,7 +50,6 @@ STAND = (
 
 
 def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
-    """Write the bars and the counts, and behind them the findings."""
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
     left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
@@ -68,7 +65,7 @@ def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence
         *(_finding(number, finding) for number, finding in enumerate(found, start=1)),
         f"{heading('What this run does not measure', 2)}\n{UNSAID}\n\n{bullets(left_out)}" if unsaid else "",
         f":::{{warning}}\n{text(WARNING)}\n:::\n",
-        toctree(SECTIONS),
+        toctree([*SECTIONS, "guide/index"]),
     ]
     return {"index": "\n".join(filter(None, pieces))}
 
@@ -97,7 +94,6 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 
 
 def which_pages(content: SiteContent) -> Pages:
-    """Show the winners by point, and what they were won against."""
     boards = content.inputs.boards
     first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
     command = "dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6"
@@ -133,7 +129,6 @@ def _board(content: SiteContent, board: BoardResults) -> str:
 
 
 def explained(board: BoardResults) -> ReportTable:
-    """Tabulate winners with what each of them is."""
     found, known = wins_table(board), algorithms(board)
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
     told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
@@ -143,9 +138,5 @@ def explained(board: BoardResults) -> ReportTable:
 
 
 def with_names(found: ReportTable) -> ReportTable:
-    """Tell winners by the names of methods."""
-    columns = {
-        **found.columns,
-        "Winner": replace(found.columns["Winner"], value=partial(winner_text, name=method_name)),
-    }
-    return replace(found, columns=columns)
+    winner = replace(found.columns["Winner"], value=partial(winner_text, name=method_name))
+    return replace(found, columns={**found.columns, "Winner": winner})

@@ -41,7 +41,6 @@ SELDOM = (LAW_TITLE, "ε of all answers", "Why not shown", "δ ≥ 1/n")
 
 
 def privacy_page(content: SiteContent) -> Pages:
-    """Write the ledger of all papers."""
     counts = Counter(row.first.noise.status for row in content.ledger.rows)
     said = ", ".join(f"{STATUS_WORDS[status]} {count}" for status, count in counts.most_common())
     intro = (
@@ -77,10 +76,7 @@ def _audits(content: SiteContent) -> list[str]:
 
 
 def ledger_table(content: SiteContent, rows: Sequence[LedgerRow], hidden: Sequence[str] = (), note: str = "") -> str:
-    """Show rows of the ledger, the algorithm first; ``hidden`` are titles of columns that the page has no need of.
-
-    The column for draws is there, and explained, where there is one.
-    """
+    """Show rows of the ledger but for ``hidden`` columns; the column for draws is explained where there is one."""
     empty = [title for title in SELDOM if not any(COLUMNS[title].text(row) for row in rows)]
     columns = {title: COLUMNS[title] for title in ORDER if title not in (*hidden, *empty)}
     columns[VARIANT] = Column(lambda row: with_erratum(content, row.first, row.variant))
@@ -100,7 +96,6 @@ ENTRY = "An entry is a place where a text used here, as printed, needs a correct
 
 
 def errata_pages(content: SiteContent) -> Pages:
-    """Write the list of all entries, and a page per paper."""
     papers = [paper for paper in content.inputs.papers if content.errata[paper]]
     entries = [entry for paper in papers for entry in content.errata[paper]]
     columns = {
@@ -120,7 +115,6 @@ def errata_pages(content: SiteContent) -> Pages:
 
 
 def legend() -> str:
-    """Say what the words for changes mean."""
     return bullets(f"{code(word)}: {text(change.meaning)}" for word, change in CHANGES.items()) + f"\n{WEIGHTIEST}\n"
 
 
@@ -147,15 +141,12 @@ def _entry(content: SiteContent, entry: Erratum) -> str:
 
 
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "dp-accounting", "matplotlib")
-SHOWN = 3
-"""Packages that differ from the lock and are named."""
-ROOT = Path(__file__).resolve().parents[3]
-"""The checkout, where the package lies in one."""
+SHOWN = 3  # packages that differ from the lock and are named
+ROOT = Path(__file__).resolve().parents[3]  # the checkout, where the package lies in one
 _PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def provenance_page(content: SiteContent) -> Pages:
-    """Write versions, seeds, digests, machines and jobs."""
     rows = "\n".join(f"| {text(name)} | {text(value)} |" for name, value in facts(content.inputs))
     page = [
         heading("Provenance", target="provenance"),
@@ -170,7 +161,6 @@ def provenance_page(content: SiteContent) -> Pages:
 
 
 def facts(inputs: Inputs) -> list[tuple[str, str]]:
-    """List (name, value) of each line of the page."""
     jobs = [job for _, job in inputs.all_jobs()]
     versions = {name: _installed(name) for name in PACKAGES}
     ours = [f"Python {platform.python_version()}", f"dpsco_bench {__version__}"]  # metadata may be of an older install
@@ -298,6 +288,5 @@ JOBS: Columns = {
 
 
 def jobs_table(inputs: Inputs) -> ReportTable:
-    """Tabulate the frame of jobs."""
     note = "A key is the digest of all that affects a job's numbers: its configuration and the code that it uses."
     return ReportTable("jobs", "Jobs", JOBS, job_rows(inputs), note)

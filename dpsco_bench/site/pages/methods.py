@@ -25,10 +25,8 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
-STANDARD = "n=4096 epsilon=1 delta=1e-6"
-"""The point of the page's command where no claim has charged the method."""
-STANDARD_N = 4096
-"""Shown point of a profile: the nearest to this n, and to epsilon 1."""
+STANDARD = "n=4096 epsilon=1 delta=1e-6"  # the point of the page's command where no claim has charged the method
+STANDARD_N = 4096  # shown point of a profile: the nearest to this n, and to epsilon 1
 SCHEMES = {
     "Full": "all records",
     "Poisson": "a Poisson sample",
@@ -42,7 +40,6 @@ SCHEMES = {
 
 
 def method_pages(content: SiteContent) -> Pages:
-    """Write a page per method, and the list of them."""
     pages = [*map(describe, content.algorithms)]
     columns = {
         "Method": Column(lambda page: method_name(page["id"]), link=leads_to("id", kind="method")),
@@ -89,7 +86,6 @@ def _method(content: SiteContent, page: Plain) -> str:
 
 
 def _details(content: SiteContent, page: Plain) -> list[str]:
-    """Show what it costs, where it stands, and its code."""
     rows = [row for row in content.ledger.rows if row.first.cell.algorithm == page["id"]]
     module = inspect.getmodule(get_algorithm(page["id"]).plan_function)
     standing = ReportTable(f"{page['id']}.standing", "Standing", PLACES, places(content, page["id"]))
@@ -234,7 +230,6 @@ def _variant(content: SiteContent, charged: Charged) -> str:
 
 
 def place(charged: Charged) -> str:
-    """Name an instance with its sizes."""
     cell, found = charged.cell, charged.calibrated
     return f"{cell.problem}, n = {plain(cell.n)}, d = {found.dimension}, ε = {plain(cell.epsilon)}"
 
@@ -256,7 +251,7 @@ def nearest_points(content: SiteContent, id: str) -> list[Charged]:
     What a noise has where no variant is named comes first. Instances that are made for audits stand in where no claim
     charges it on another.
     """
-    made = {canary.problem for canary in CANARIES}
+    made = {problem for problem, _ in CANARIES}
     noises: dict[str, set[tuple[str, str]]] = {}
     groups: dict[tuple[str, str], list[Charged]] = {}
     for cell in (cell for row in content.ledger.rows for cell in row.cells if cell.cell.algorithm == id):

@@ -21,13 +21,11 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.ledgers import ledger_table
 
-NOISES = ("paper", "accounted", "none")
-"""Calibrations, the one whose exponents a paper's table shows first."""
+NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first
 TITLES = {UTILITY: "Utility", GRADIENTS: "Gradients"}
 
 
 def paper_pages(content: SiteContent) -> Pages:
-    """Write a page per paper, and the list of them."""
     index = [
         heading("Papers", target="papers"),
         f"{text(headline(content.lines))}\n",
@@ -98,10 +96,7 @@ def _own_ledger(content: SiteContent, paper: str) -> list[LedgerRow]:
 
 
 def _rebuilt(content: SiteContent, paper: str) -> list[str]:
-    """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers.
-
-    What the entries have told already stands in the files alone.
-    """
+    """Show the paper's own tables, entry by entry; then what each entry was measured by, with its numbers."""
     pieces = []
     for found in (one for one in rebuilt_tables(content.inputs, paper) if one.rows):
         pieces += [heading(found.title, 2, address("table", found.id)), rebuilt(content, found)]
@@ -112,10 +107,7 @@ def _rebuilt(content: SiteContent, paper: str) -> list[str]:
 
 
 def rebuilt(content: SiteContent, found: ReportTable) -> str:
-    """Show a paper's table with its own rows, columns and entries, and below each entry what was measured of it.
-
-    A table that a function computes has other rows, and reads as it is.
-    """
+    """Show a paper's table with its own rows and columns, below each entry what was measured; or a computed one."""
     if not isinstance(found.rows[0], RebuiltRow):
         return table(found)
     rows: dict[str, list[RebuiltRow]] = {}
@@ -166,7 +158,6 @@ def _exponents(scores: Sequence[Score]) -> list[str]:
 
 
 def arxiv_link(number: str, words: str = "") -> str:
-    """Link to a preprint."""
     return f"[{text(words or f'arXiv:{number}')}](https://arxiv.org/abs/{number})"
 
 
