@@ -170,7 +170,8 @@ def _how(rows: list[Row]) -> Iterable[str]:
     yield (
         "Two tasks take turns in one process, and the least processor times of both are compared. A goal of at most "
         "0.6 means that ours takes at most 0.6 of the other's time. One of at least 3 means that it is three times "
-        "as fast (of gradients, that it reaches that part of the products' rate). No method has a goal against its own listing."
+        "as fast (of gradients, that it reaches that part of the products' rate). No method has a goal "
+        "against its own listing."
     )
     yield ""
     yield (
