@@ -23,7 +23,7 @@ class InputError(DpscoError):
     key : str
         Name of the offending key, as the user writes it.
     value : object
-        The value found.
+        The value found; ``"missing"`` for none.
     allowed : str
         What is allowed, e.g. ``"an integer >= 1"``.
     source : str
@@ -33,7 +33,8 @@ class InputError(DpscoError):
     def __init__(self, key: str, value: object, allowed: str, source: str = "") -> None:
         origin = f" ({source})" if source else ""
         shown = " ".join(repr(value).split()) if isinstance(value, str) else " ".join(str(value).split())
-        super().__init__(f"{key} = {shown}: must be {allowed}{origin}")
+        found = "is missing" if value == "missing" else f"= {shown}"
+        super().__init__(f"{key} {found}: must be {allowed}{origin}")
         self.key, self.value, self.allowed, self.source = key, value, allowed, source
 
 

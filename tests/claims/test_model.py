@@ -78,12 +78,12 @@ WRONG_PARTS = [
     ({"noted": ["papr"]}, "noted = .*papr.*: must be calibrations of the part"),
     ({"amended": "E99"}, "amended = 'E99': must be one of the claim's errata"),
     ({"kind": "guess"}, "kind = 'guess': must be one of audit, band, complexity"),
-    ({"kind": None}, "kind = 'missing': must be given"),
-    ({"calibrations": None}, "calibrations = 'missing': must be given"),
+    ({"kind": None}, "kind is missing: must be given"),
+    ({"calibrations": None}, "calibrations is missing: must be given"),
     ({"calibrations": []}, "calibrations = \\[\\]: must be some of paper, accounted, none"),
     ({"calibrations": ["papr"]}, "calibrations = .'papr'.: must be some of"),
     ({"speed": 3}, "key = 'speed': must be a known one, such as "),
-    ({"sweep": {"parameter": "n"}}, "sweep: values = 'missing': must be given"),
+    ({"sweep": {"parameter": "n"}}, "sweep: values is missing: must be given"),
     ({"sweep": {"parameter": "n", "values": {}, "step": 1}}, "sweep: key = 'step'"),
     (
         {"sweep": {"parameter": "n", "values": {"quick": [1]}}},
@@ -91,10 +91,10 @@ WRONG_PARTS = [
     ),
     ({"replicates": {"quick": 3}}, "profile of replicates = 'quick'"),
     ({"fixed": {"d": {"smoke": 3}}}, "d = .'smoke'.: must be given for smoke, ci"),
-    ({"sweep": None}, "sweep, algorithm, problem = 'missing': must be given"),
-    ({"problem": None}, "sweep, algorithm, problem = 'missing': must be given"),
-    ({"algorithm": None, "options": None}, "sweep, algorithm, problem = 'missing'"),
-    ({"bound": None}, "bound = 'missing': must be given for kind rate"),
+    ({"sweep": None}, "sweep, algorithm, problem is missing: must be given"),
+    ({"problem": None}, "sweep, algorithm, problem is missing: must be given"),
+    ({"algorithm": None, "options": None}, "sweep, algorithm, problem is missing"),
+    ({"bound": None}, "bound is missing: must be given for kind rate"),
     ({"evaluation": "exact"}, "evaluation = 'exact': must be run or closed_form"),
     ({"tolerance": 0}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerance": 0.26}, "part p: tolerance = 0.26: must be at most 0.25"),
@@ -133,26 +133,26 @@ WRONG_PARTS = [
     ({"timing": "yes"}, "timing = 'yes': must be true or false"),
     ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),
     ({"kind": "explicit", "uses": []}, "uses = \\[\\]: must be at least one part"),
-    ({"kind": "ordering"}, "pair = 'missing': must be given for kind ordering"),
+    ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
-    ({"kind": "band", "uses": ["q"]}, "band = 'missing': must be given for kind band"),
+    ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
     ({"kind": "band", "uses": ["q"], "band": [2, 1]}, "band = \\[2, 1\\]"),
-    ({"kind": "law", "bound": None}, "bound = 'missing': must be given for kind law"),
-    ({"kind": "lower_bound", "bound": None}, "bound = 'missing': must be given for kind lower_bound"),
+    ({"kind": "law", "bound": None}, "bound is missing: must be given for kind law"),
+    ({"kind": "lower_bound", "bound": None}, "bound is missing: must be given for kind lower_bound"),
     (
         {"kind": "lower_bound", "constant": "some"},
         "constant = 'some': must be stated or none",
     ),
     ({"constant": "none"}, "constant = 'none': must be left out, or null: it belongs to kind lower_bound"),
-    ({"kind": "control"}, "exponent = 'missing': must be given for kind control"),
+    ({"kind": "control"}, "exponent is missing: must be given for kind control"),
     ({"kind": "control", "exponent": 0, "band": [2, 1]}, "band = \\[2, 1\\]: must be two increasing numbers"),
-    ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound = 'missing'"),
+    ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound is missing"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
     (
         {"kind": "explicit", "uses": ["q"], "statistic": "median"},
         "statistic = 'median': must be mean or max or fraction",
     ),
-    ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability = 'missing': must be a number in"),
+    ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability is missing: must be a number in"),
     (
         {"kind": "explicit", "uses": ["q"], "statistic": "fraction", "probability": 2},
         "probability = 2: must be a number",
@@ -266,7 +266,7 @@ def test_ids_of_parts_can_name_files(id):
 
 def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():
     bare = {key: value for key, value in PART.items() if key != "tolerance"}
-    with pytest.raises(InputError, match="part p: tolerance = 'missing': must be given for kind rate"):
+    with pytest.raises(InputError, match="part p: tolerance is missing: must be given for kind rate"):
         parse_claim(changed(parts=[bare]))
     assert parse_claim(changed(parts=[{**bare, "kind": "complexity"}])).parts[0].tolerance == 0.05
     merged = {**PART, "kind": "shown", "tolerance": None}

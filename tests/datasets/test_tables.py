@@ -174,7 +174,7 @@ def test_a_changed_file_is_read_again(tmp_path):
 
 
 BAD = [
-    ("t.csv", "a,b\n1,2\n", {}, "label = 'missing': must be one of the columns of t.csv: a, b; or a position from -2"),
+    ("t.csv", "a,b\n1,2\n", {}, "label is missing: must be one of the columns of t.csv: a, b; or a position from -2"),
     ("t.csv", "a,b\n1,2\n", {"label": "c"}, "label = 'c': must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
@@ -229,7 +229,7 @@ BAD = [
         "t.csv",
         "a,b,2024,y\n1,2,3,4\n",
         {"label": "y"},
-        "header = 'missing': .* 2024 in the first line fits its column, a",
+        "header is missing: .* 2024 in the first line fits its column, a",
     ),
     ("t.csv", "a,b\n1,2\n", {"label": "b", "drop": ("2",)}, "drop = '2': must be .* positions from -2 to 1"),
     (

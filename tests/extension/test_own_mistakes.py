@@ -17,7 +17,7 @@ LABELS = "np.where((rows[:, 0] > 0) ^ flipped, 1.0, -1.0)"
 FILE = "own_method.py"
 
 PLANS = [
-    ("make_plan(query,", SECOND.format(""), "share of gradient and extra = 'missing'", "all queries but one"),
+    ("make_plan(query,", SECOND.format(""), "share of gradient and extra is missing", "all queries but one"),
     ("make_plan(query,", SECOND.format(", share=1.5"), "share of extra = 1.5", "in (0, 1)"),
     ("make_plan(query,", "make_plan(query, query,", "names of its queries = 'gradient, gradient'", "different"),
     ("evaluations=n * steps", 'evaluations="many"', "gradient_evaluations = 'many'", f"number >= 0 ({FILE}, line 17)"),
@@ -32,7 +32,7 @@ FUNCTIONS = [
     ("needs=(Trait.SMOOTH, Trait.LIPSCHITZ, Trait.STRONGLY_CONVEX)", 'needs="smooth"', "needs = 'smooth'", "Trait"),
     (", needs=(", ', variants={"a": ("papr",)}, needs=(', "variants = {'a': ('papr',)}", "accounted"),
     (HEAD, "(given, *, steps: int)", "plan = 'takes (given, *, steps: int)'", "missing a required argument: 'steps'"),
-    (HEAD, "(given, *, steps=None)", "type of option steps = 'missing'", "int, float"),
+    (HEAD, "(given, *, steps=None)", "type of option steps is missing", "int, float"),
     ("(objective, plan, mechanism)", "(objective)", "run = 'takes (objective)'", "(objective, plan, mechanism)"),
     ("@plan.run\n", "", "mine.noisy_gd", "@plan.run"),
     ('release("gradient"', 'release("grad"', "query = 'grad'", f"one of gradient ({FILE}, line 24)"),
@@ -49,7 +49,7 @@ PROBLEMS = [
     ("(Logistic):", ":\n    draw = 0", "problem = 'FlippedLabels'", "a subclass of Problem"),
     ("Logistic.traits | {Trait.STRONGLY_CONVEX}", '{"smooth"}', "traits = ['smooth']", "Trait"),
     (CONSTANTS, CONSTANTS.replace("=1", "=-1"), f"{FILE}, line 34: lipschitz = -1", "> 0"),
-    ("own_constants = ", "constants_of_it = ", "own_constants = 'missing'", "lipschitz=1"),
+    ("own_constants = ", "constants_of_it = ", "own_constants is missing", "lipschitz=1"),
     ("def draw(self, n, streams)", "def draw(self, n)", "draw = 'takes (self, n)'", "(self, n, streams)"),
     (DATA, "return (n, rows,", "draw returned tuple", "a Data"),
     (DATA, "rows[0] = np.nan\n        return Data(n, rows,", "features drawn = 'not all finite'", "finite numbers"),

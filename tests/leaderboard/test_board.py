@@ -261,7 +261,7 @@ def test_what_cells_are_expected_to_take_changes_no_key(monkeypatch):
 WRONG = [
     ({"methods": []}, "methods = \\[\\]: must be distinct names"),
     ({"methods": ["wang2017.dp_gd", "wang2017.dp_gd"]}, "methods = .*distinct names"),
-    ({"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["ci"]}]}, "dp_gd: why = 'missing'"),
+    ({"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["ci"]}]}, "dp_gd: why is missing"),
     (
         {"methods": [{"algorithm": "wang2017.dp_gd", "profiles": ["quick"]}]},
         "profiles = \\['quick'\\]: must be some of smoke",

@@ -152,7 +152,7 @@ def test_compiling_counts_for_no_limit(store, tmp_path):
 
 
 def test_what_no_method_accepts_says_why_and_speaks_of_no_limit(monkeypatch):
-    with pytest.raises(InputError, match=r"path = 'missing': must be given, the file of data_file, or left .* --twin"):
+    with pytest.raises(InputError, match=r"path is missing: must be given, the file of data_file, or left .* --twin"):
         choose("data_file", n=2000, d=5, clip=1, domain="l2_ball")
     with pytest.raises(DpscoError, match="within the limit; the shortest that accepts it, .*, takes about"):
         choose("logistic_glm", limit=1e-9, **POINT)
