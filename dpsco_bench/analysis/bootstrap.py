@@ -278,8 +278,7 @@ def corrected_interval(
     Parameters
     ----------
     deviations : ndarray, resampled values less the estimate
-    opposite : ndarray
-        The same where the means deviate as far to the other side, widened by ``spread factor`` already.
+    opposite : ndarray, the same where the means deviate as far to the other side, widened by ``spread factor`` already
     spread : float, ratio of the estimate's standard deviation to that of resampled values
     factor : float, see `student_factor`
     biases : float, how often the bias is taken off: twice where the estimate rests on largest means

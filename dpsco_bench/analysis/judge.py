@@ -215,8 +215,7 @@ class Case:
 
     Attributes
     ----------
-    part : Part
-        Of the type that its kind names, whose fields the kind reads.
+    part : Part, of the type that its kind names, whose fields the kind reads
     look : Look, what it is judged by
     alone : bool, whether its companion without noise is left out, as before the last stage
     """

@@ -81,13 +81,11 @@ class RowDifference:
     Attributes
     ----------
     profile, id, part, calibration : str
-    recorded, fresh : str or None
-        What they say (`Verdict.said`); None where there is none.
+    recorded, fresh : str or None, what they say (`Verdict.said`); None where there is none
     what : str
         ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or
         ``skipped``.
-    fails : bool
-        Whether the word changed.
+    fails : bool, whether the word changed
     moved, slower : str
         How its slope left the recorded one, and what its job took where that is beyond twice the recorded time.
     """
@@ -133,8 +131,7 @@ def compare(
     claims_run : iterable of str, optional
         Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
         ``skipped``.
-    times : mapping of (claim, job) to str, optional
-        What jobs took that were slow.
+    times : mapping of (claim, job) to str, optional, what jobs took that were slow
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:

@@ -16,8 +16,7 @@ def outward(value: float, kind: str, digits: int = 3) -> float:
     Parameters
     ----------
     value : float
-    kind : str
-        ``lower`` rounds down and ``upper`` up, but for what rounding alone may add; ``exact`` stays.
+    kind : str, ``lower`` rounds down and ``upper`` up, but for what rounding alone may add; ``exact`` stays
     digits : int, at least 1
     """
     if kind not in ("lower", "upper") or value == 0 or not math.isfinite(value):

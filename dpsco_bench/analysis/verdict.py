@@ -61,10 +61,8 @@ class Verdict(Record):
         it compares is a risk.
     recalled : bool or None
         Whether its noise is that of a source which the paper cites, with constants from memory; None where it is not.
-    corrected : str or None
-        The erratum whose correction the paper's noise has here; None where it is as printed.
-    open_constant : str or None
-        What the theorem leaves open of that noise, and is taken as 1; None for nothing.
+    corrected : str or None, the erratum whose correction the paper's noise has here; None where it is as printed
+    open_constant : str or None, what the theorem leaves open of that noise, and is taken as 1; None for nothing
     control : str or None, why the part is a control (`Part.control`)
     outside : str or None, the hypothesis of the statement that the part lies outside of
     open_value : float or None, value that was tried for what the theorem leaves open of its noise
@@ -244,10 +242,7 @@ class Verdict(Record):
 
         Keys stand in the order `ROW_FIELDS`, `SHARED_FIELDS`, then the kind's own.
 
-        Raises
-        ------
-        InputError
-            For a field of its own that the kind does not declare, or a value of another type.
+        Raises InputError for a field of its own that the kind does not declare, or a value of another type.
         """
         known = KINDS.find(self.kind)  # a plugin's may not be loaded
         wanted = known.fields if known else ()

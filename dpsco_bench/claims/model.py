@@ -88,8 +88,7 @@ class Part(Record):
     control : str
         Why the part is a control, where it is: it is judged, shown, and counts neither for nor against the claim; a
         control that misbehaves is named beside the answer.
-    outside : str
-        The hypothesis of the statement that the part lies outside of, so that it tests nothing of it.
+    outside : str, the hypothesis of the statement that the part lies outside of, so that it tests nothing of it
     noiseless : str
         Why what the part states asks for no private noise, where it does not: it is about a law or a moment, whatever
         the noise protects. Empty elsewhere.
@@ -191,8 +190,7 @@ class MeasuredPart(Part):
     Attributes
     ----------
     methods : list of Method, one for most kinds; several for an ordering (the first is claimed to be the better)
-    problem, problem_options
-        The instance.
+    problem, problem_options : the instance
     fixed : mapping, n, d, epsilon, delta that are not swept
     sweep : SweptParameter
         The grid; a part belongs to a profile only if its grid names the profile.
@@ -218,8 +216,7 @@ class MeasuredPart(Part):
         Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
     amended : str
         Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
-    open_constant : str
-        What of its noise the theorem leaves open, ``the constant c``; empty for nothing.
+    open_constant : str, what of its noise the theorem leaves open, ``the constant c``; empty for nothing
     open_value : float or None, the value that the part takes for it; None for 1
     stages : mapping, ``none``: why all replicates are run at once, such as values that few of them have; else empty
     """
@@ -253,8 +250,7 @@ class Claim(Record):
     ----------
     states : str
         What it is about: ``risk``, ``privacy``, ``count`` or ``law``; empty where the kinds of its parts say it.
-    noise_of, count_of : list of str
-        Claims on the privacy of its noise and on its gradient count, which share its row.
+    noise_of, count_of : list of str, claims on the privacy of its noise and on its gradient count, which share its row
     noise_outside : str, the range of its privacy theorem that the runs of its risk lie outside of; empty for none
     audited_by : list of str, audits of the output of its noise, ``claim part``; one that refutes the claim answers it
     formula_of : list of str

@@ -104,8 +104,7 @@ def constants_status(cell: Cell, plan: Plan, constants: str) -> str:
 
     Parameters
     ----------
-    cell, plan
-        The run.
+    cell, plan : the run
     constants : str, status of the problem's constants
     """
     public = not cell.problem_entry.data_dependent_constants

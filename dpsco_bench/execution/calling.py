@@ -27,14 +27,10 @@ def call_run(
 
     Parameters
     ----------
-    algorithm : Algorithm
-        The entry with the run.
-    objective, plan, mechanism
-        What its run takes; the objective's start has the shape that the output must have.
-    counted : bool
-        Whether every query has to be released as often as the plan declares.
-    fused : bool
-        Whether compiled steps may run in place of the listing (`fused.registry.run_of`).
+    algorithm : Algorithm, the entry with the run
+    objective, plan, mechanism : what its run takes; the objective's start has the shape that the output must have
+    counted : bool, whether every query has to be released as often as the plan declares
+    fused : bool, whether compiled steps may run in place of the listing (`fused.registry.run_of`)
 
     Returns
     -------
@@ -42,13 +38,8 @@ def call_run(
     info : Info
         Diagnostics; empty ones of a run that returns its output alone.
 
-    Raises
-    ------
-    AlgorithmError
-        For an exception within the run, an output of another shape, or too few releases; for a user's method also for
-        an output outside of the domain.
-    InputError
-        For an algorithm without a run.
+    Raises AlgorithmError for an exception within the run, an output of another shape, or too few releases; for a user's
+    method also for an output outside of the domain. Raises InputError for an algorithm without a run.
     """
     id = algorithm.id
     run = run_of(algorithm, objective, plan, mechanism, fused) if algorithm.run_function else None

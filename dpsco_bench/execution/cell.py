@@ -51,8 +51,7 @@ class Draft(Record):
     variant : str or None, variant of the algorithm; None takes the calibration's default
     options, problem_options : mapping, schedule options and constructor options
     method : str, label of the method within its part
-    parameter, value
-        The swept parameter and its value, for slopes.
+    parameter, value : the swept parameter and its value, for slopes
     cell : int, number within the job
     signal : float or None, value of the problem's free signal strength, where the cell belongs to a grid of it
     """
@@ -250,17 +249,11 @@ def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
 
     Parameters
     ----------
-    id, where : str
-        Algorithm, and the numbers it is planned at, for errors.
-    make : callable
-        The function with its arguments.
+    id, where : str, algorithm, and the numbers it is planned at, for errors
+    make : callable, the function with its arguments
 
-    Raises
-    ------
-    InputError, Refusal
-        As the function raises them.
-    AlgorithmError
-        For another exception, or something else than a plan.
+    Raises InputError, Refusal as the function raises them. Raises AlgorithmError for another exception, or something
+    else than a plan.
     """
     try:
         plan = make()
@@ -303,14 +296,10 @@ def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> Non
 
     Parameters
     ----------
-    id, when : str
-        Algorithm, and when the first plan was made.
+    id, when : str, algorithm, and when the first plan was made
     first, second : PlanRecord
 
-    Raises
-    ------
-    ImpurePlan
-        Naming the first quantity that differs, and both values.
+    Raises ImpurePlan naming the first quantity that differs, and both values.
     """
     found = None if repr(first) == repr(second) else first.difference(second)  # nearly all are equal to the letter
     if found:

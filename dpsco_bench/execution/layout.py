@@ -20,10 +20,8 @@ class Layout:
 
     Parameters
     ----------
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    base : Path
-        Working directory of the workflow.
+    profile : str, ``smoke``, ``ci`` or ``full``
+    base : Path, working directory of the workflow
     """
 
     profile: str

@@ -26,11 +26,8 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
     paths : iterable of path-like
         Python files that use ``@algorithm``, ``@problem`` and so on; folders of packages (`registry.add_paper`).
 
-    Raises
-    ------
-    DpscoError
-        For a path that is neither, something that cannot be imported, or something registered that cannot be used;
-        naming the file.
+    Raises DpscoError for a path that is neither, something that cannot be imported, or something registered that cannot
+    be used; naming the file.
     """
     for path in paths:
         place = Path(path) if isinstance(path, str | Path) else Path()

@@ -117,10 +117,7 @@ class Makers:
     def make(self, jobs: Sequence[Job]) -> bool:
         """Calibrate and run the blocks of some jobs that the store lacks; tell whether the time ended before.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            When the user interrupts.
+        Raises KeyboardInterrupt when the user interrupts.
         """
         lacking = []
         for job in jobs:

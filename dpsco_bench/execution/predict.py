@@ -112,8 +112,7 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
 
     Parameters
     ----------
-    fused : bool
-        Whether the fused run may stand in for the listing.
+    fused : bool, whether the fused run may stand in for the listing
     """
     work = work_of(cell, plan, replicates)
     return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
@@ -139,8 +138,7 @@ class Predictor:
 
     Parameters
     ----------
-    recorded : mapping
-        Of the profile.
+    recorded : mapping, of the profile
     """
 
     recorded: Seconds = field(default_factory=dict)

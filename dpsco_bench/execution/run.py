@@ -45,21 +45,15 @@ class Trace:
 
     Attributes
     ----------
-    output : array (R, d)
-        Final output, on the host.
+    output : array (R, d), final output, on the host
     risk, evaluations : array (R, C)
         The algorithm's measure (mostly the excess risk) and counted gradient evaluations at each checkpoint; the last
         one is the final output.
-    start_risk : array (R,)
-        The measure at the starting point.
-    certificate : float or None
-        `Info.certificate`.
-    extras : dict of str to array (R,)
-        What the run and the observer of its rounds noted.
-    demoted : array (R,) of bool
-        Replicates without the plan's privacy proof (`Objective.demote`).
-    rounded : array (R,) of bool
-        `Info.rounded`.
+    start_risk : array (R,), the measure at the starting point
+    certificate : float or None, `Info.certificate`
+    extras : dict of str to array (R,), what the run and the observer of its rounds noted
+    demoted : array (R,) of bool, replicates without the plan's privacy proof (`Objective.demote`)
+    rounded : array (R,) of bool, `Info.rounded`
     """
 
     output: np.ndarray
@@ -176,12 +170,8 @@ def run_block(
     listing. ``rounds`` names an
     observer of the rounds in place of the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
-    Raises
-    ------
-    AlgorithmError
-        For a run that fails, or does not do what its plan declares.
-    NumericalFailure
-        On non-finite outputs, naming the cell.
+    Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
+    non-finite outputs, naming the cell.
     """
     xp = get_namespace(backend)
     measure = get_measure(cell.algorithm_entry.measure)
@@ -237,14 +227,10 @@ def make_objective(
 
     Parameters
     ----------
-    cell, data
-        What is run, and `Cell.draw_data` of it.
-    where : tuple
-        Root seed, number of the data set, first replicate, number of replicates.
-    xp, dtype, observer, rounds
-        As for `Objective`.
-    signals : sequence of float
-        Signals to run at once; none for the cell's own.
+    cell, data : what is run, and `Cell.draw_data` of it
+    where : tuple, root seed, number of the data set, first replicate, number of replicates
+    xp, dtype, observer, rounds : as for `Objective`
+    signals : sequence of float, signals to run at once; none for the cell's own
     """
     problem = cell.problem_entry
     if signals:
@@ -272,8 +258,7 @@ def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     ----------
     row_size : int
         Numbers that one replicate holds at once (`Problem.row_size`, times the signals that are run at once).
-    replicates : int
-        Their number.
+    replicates : int, their number
     """
     size = max(1, min(replicates, BLOCK_SCORES // row_size))
     if WHOLE < size < replicates:

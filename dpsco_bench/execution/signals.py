@@ -27,8 +27,7 @@ class SharedNoise(Mechanism):
 
     Parameters
     ----------
-    *args, **kwargs
-        Those of `Mechanism`.
+    *args, **kwargs : those of `Mechanism`
     """
 
     answers_steps: ClassVar[bool] = True

@@ -33,12 +33,9 @@ class Cost(Record):
 
     Attributes
     ----------
-    cell : int
-        Its number within the job.
-    cpu_s : float
-        CPU seconds without those of compiling; cells that are run at once share them equally.
-    peak_mb : float
-        Most memory of the process while it was at the cell, in MB.
+    cell : int, its number within the job
+    cpu_s : float, CPU seconds without those of compiling; cells that are run at once share them equally
+    peak_mb : float, most memory of the process while it was at the cell, in MB
     """
 
     cell: int
@@ -114,8 +111,7 @@ class Store:
 
     Parameters
     ----------
-    root : Path
-        ``results/store``; safe to delete.
+    root : Path, ``results/store``; safe to delete
     """
 
     root: Path

@@ -45,8 +45,7 @@ class Stopwatch:
 
     Parameters
     ----------
-    every : float
-        Gradient evaluations between notes.
+    every : float, gradient evaluations between notes
     """
 
     every: float
@@ -82,8 +81,7 @@ def time_cells(
 
     Parameters
     ----------
-    job, calibrations, progress
-        As for `dpsco_bench.execution.job.execute`.
+    job, calibrations, progress : as for `dpsco_bench.execution.job.execute`
     """
     curves: list[Curve] = []
     known: dict[str, tuple[Timed, int]] = {}

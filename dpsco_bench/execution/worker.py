@@ -40,26 +40,17 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
 
     Parameters
     ----------
-    step : str
-        ``calibrate``, ``run`` or ``time``.
-    job : Job
-        With its plugins loaded, not skipped.
-    measured : Measured
-        Where calibrations are found and items go.
-    progress : callable
-        Called with units of work done and units in all.
+    step : str, ``calibrate``, ``run`` or ``time``
+    job : Job, with its plugins loaded, not skipped
+    measured : Measured, where calibrations are found and items go
+    progress : callable, called with units of work done and units in all
 
     Returns
     -------
     bool
         Whether something was made.
 
-    Raises
-    ------
-    InputError
-        If the calibrations of a run are missing.
-    DpscoError
-        As the job raises it.
+    Raises InputError if the calibrations of a run are missing. Raises DpscoError as the job raises it.
     """
     store = measured.store
     if step == "run":
@@ -166,16 +157,11 @@ def make_all(
     Parameters
     ----------
     weigh : callable, (step, job) -> predicted seconds of each cell
-    lost : callable, optional
-        Told of a job that fails; the others are made then.
-    steps : sequence of str
-        What is made of each.
+    lost : callable, optional, told of a job that fails; the others are made then
+    steps : sequence of str, what is made of each
     decide : callable, decides how far the jobs of a group go; needed where jobs are in groups
 
-    Raises
-    ------
-    DpscoError
-        As the first job that fails raises it, without ``lost``.
+    Raises DpscoError as the first job that fails raises it, without ``lost``.
     """
     todo = [
         (step, group, [seconds for job in group for seconds in weigh(step, job)])

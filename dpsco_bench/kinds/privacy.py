@@ -131,8 +131,7 @@ def privacy_verdict(
     unproven : str
         A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula, a
         proof of the target law only).
-    why : str
-        The same in two words, which stand in the verdict: its bound may well be below the claim.
+    why : str, the same in two words, which stand in the verdict: its bound may well be below the claim
     instances : sequence of str
         For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
     settings : sequence of str, n, d, epsilon and delta of each cell

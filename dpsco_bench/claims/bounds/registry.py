@@ -201,16 +201,14 @@ def bound(
 
     Parameters
     ----------
-    text : str
-        The formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``.
+    text : str, the formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``
     symbols : mapping of str to Symbol or str
         What its letters mean, beside the common ones (n, d, eps, delta, l, p, e) and those of the paper: a `Symbol`,
         or the place of its value in a `BoundContext`, ``{"G": "constants.lipschitz"}``. Other bounds of the same
         prefix may use them.
     source : str or callable
         Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
-    **options
-        Further attributes of `Bound`: may_vanish, others, rounding.
+    **options : further attributes of `Bound`: may_vanish, others, rounding
     """
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
