@@ -28,23 +28,12 @@ _INDICES_PER_BLOCK = 8_192
 
 @dataclass(frozen=True)
 class CellSummary:
-    """Mean risk of a cell and how well it is known.
-
-    Attributes
-    ----------
-    signal, signals : int, index of the signal that attains the maximum, and the size of the grid
-    """
+    """Mean risk of a cell, how well it is known, and the index of the signal that attains the maximum."""
 
     mean: float
     stderr: float
     dof: float
     signal: int
-    signals: int
-
-    @property
-    def at_edge(self) -> bool:
-        """Check whether the maximum lies at an end of the signal grid, so that a wider grid could raise it."""
-        return self.signals > 1 and self.signal in (0, self.signals - 1)
 
 
 def bootstrap_rng(*names: str) -> np.random.Generator:
@@ -84,13 +73,13 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
     cell = as_cell(risks)
     means = cell.mean(axis=(1, 2))
     signal = int(np.argmax(means))
-    mean, signals = float(means[signal]), len(means)
+    mean = float(means[signal])
     if numerical_error is not None:
         if not numerical_error >= 0:
             raise InputError("numerical_error", numerical_error, "a number >= 0")
-        return CellSummary(mean, float(numerical_error), np.inf, signal, signals)
+        return CellSummary(mean, float(numerical_error), np.inf, signal)
     variance, dof, _ = variance_of_mean([cell[signal]])
-    return CellSummary(mean, float(np.sqrt(variance)), dof, signal, signals)
+    return CellSummary(mean, float(np.sqrt(variance)), dof, signal)
 
 
 def variance_of_mean(groups: Sequence[FloatArray], tails: bool = False) -> tuple[float, float, float]:
@@ -171,7 +160,7 @@ def resampled_means(
         raise InputError("data sets and replicates of cells that share them", sorted(shapes), "equal")
     ((count, replicates),) = shapes
     means, variances = [], []
-    for drawn in _blocks(rng, resamples, count, replicates, data_sets):
+    for drawn in resampled_indices(rng, resamples, count, replicates, data_sets):
         chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
         size = len(drawn) * count * replicates
         counts = np.bincount(chosen.ravel(), minlength=size).reshape(len(drawn), -1)
@@ -197,20 +186,13 @@ def _largest(
 
 
 def resampled_indices(
-    rng: np.random.Generator, resamples: int, data_sets: int, replicates: int
+    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None = None
 ) -> Iterator[NDArray[np.int64]]:
-    """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``.
+    """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``, for ``count`` data sets.
 
-    Yields
-    ------
-    ndarray of int, blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory
+    Yields blocks of shape ``(rows, count * replicates)``, `resamples` rows in all: they bound the memory. The data sets
+    may be ``drawn`` already.
     """
-    return _blocks(rng, resamples, data_sets, replicates, None)
-
-
-def _blocks(
-    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None
-) -> Iterator[NDArray[np.int64]]:
     rows = max(1, _DRAWS_PER_BLOCK // (count * replicates))
     for first in range(0, resamples, rows):
         size = min(rows, resamples - first)
@@ -298,6 +280,4 @@ def _longer_arm(deviations: FloatArray, confidence: float) -> float:
 
 def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
     """``intervals * (1 - confidence)``: intervals that miss the truth by chance alone, independent or not."""
-    if intervals < 0:
-        raise InputError("intervals", intervals, "a number >= 0")
     return intervals * (1 - confidence)

@@ -31,6 +31,9 @@ from dpsco_bench.plain import Plain
 
 Load = Callable[..., tuple[pa.Table | None, Calibrations]]
 Decisions = Callable[[Job], Decided | None]
+OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
+CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
+"""Fields of a row that stand in the claim's file: what its part says, and the claims that it names."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
@@ -127,29 +130,16 @@ class ClaimJudge:
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
-            beside=part.beside or None,
-            control=part.control or None,
-            outside=part.outside or None,
+            **{name: getattr(part, name) or None for name in OF_PART},
+            **{name: getattr(self.claim, name) or None for name in ("states", "noise_outside")},
+            **{name: tuple(getattr(self.claim, name)) or None for name in CLAIMS_NAMED},
             open_value=self._open_value(case) if calibration == "paper" else None,
-            for_class=part.for_class or None,
-            law=part.law or None,
             law_limit=part.law_limit,
-            loose=part.loose or None,
-            sampling=part.sampling or None,
-            noiseless=part.noiseless or None,
             band_of="ours" if part.band_of == "ours" else None,
-            states=self.claim.states or None,
-            noise_of=tuple(self.claim.noise_of) or None,
-            count_of=tuple(self.claim.count_of) or None,
-            noise_outside=self.claim.noise_outside or None,
-            audited_by=tuple(self.claim.audited_by) or None,
-            formula_of=tuple(self.claim.formula_of) or None,
             scope=self._scope(case, jobs[0].profile),
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
-            recalled=True if noise and calibration == "paper" and self._recalled(case) else None,
-            corrected=self._of_paper(case, "amended") if noise and calibration == "paper" else None,
-            open_constant=self._of_paper(case, "open_constant") if noise and calibration == "paper" else None,
+            **(self._of_paper(case) if noise and calibration == "paper" else {}),
             **self._swept(case, verdict, jobs[0]),
         )
 
@@ -159,25 +149,28 @@ class ClaimJudge:
         return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
 
     def _charged(self, case: Case) -> list[CellEvidence]:
-        """Cells whose noise is behind a verdict; a reference under another calibration is not."""
-        own = [part for part, calibration in case.sources if calibration == case.calibration]
-        return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
+        """Cells whose noise is behind a verdict."""
+        found = (self.evidence(part.id, case.calibration, case.part.quantity) for part in self._own_parts(case))
+        return [cell for cells in found for cell in cells]
 
-    def _recalled(self, case: Case) -> bool:
-        """Check whether all its methods have noise constants from memory: the paper cites it, and prints none."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
-        return bool(sources) and all(FROM_MEMORY in source for source in sources)
+    def _own_parts(self, case: Case) -> list[Part]:
+        """Parts whose rows are judged; a reference under another calibration is none."""
+        return [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
 
-    def _of_paper(self, case: Case, key: str) -> str | None:
-        """Collect what parts say of the paper's noise: the erratum that corrects it, and constants it leaves open."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        return ", ".join(dict.fromkeys(filter(None, (getattr(part, key) for part in own)))) or None
+    def _of_paper(self, case: Case) -> Plain:
+        """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
+        parts = self._own_parts(case)
+        sources = [get_algorithm(method.algorithm).source for part in parts for method in part.methods]
+        said = {"corrected": [part.amended for part in parts], "open_constant": [part.open_constant for part in parts]}
+        return {
+            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
+            **{key: ", ".join(dict.fromkeys(filter(None, texts))) or None for key, texts in said.items()},
+        }
 
     def _open_value(self, case: Case) -> float | None:
         """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        found = {1.0 if part.open_value is None else part.open_value for part in own if part.open_constant}
+        parts = [part for part in self._own_parts(case) if part.open_constant]
+        found = {1.0 if part.open_value is None else part.open_value for part in parts}
         return found.pop() if len(found) == 1 else None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
@@ -329,7 +322,7 @@ class Case:
     def fit(self) -> RateFit:
         """Slope of the cells' means."""
         cells = self.cells
-        fit = fit_rate(
+        return fit_rate(
             self.values,
             [cell.risks for cell in cells],
             self.names,
@@ -337,13 +330,11 @@ class Case:
             numerical_errors=[cell.numerical_error for cell in cells],
             sharing=sharing_of([cell.entry for cell in cells]),
         )
-        return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 
     def with_slope(self, verdict: Verdict, formula: Sequence[float] | None = None) -> Verdict:
         """Add the measured slope, and a formula's if given, to a verdict that is not about slopes."""
-        cells = self.cells
         alone = self.parameter == GRID or len(set(self.values)) < 2
-        if alone or len({cell.entry.method for cell in cells}) > 1:
+        if alone or len({cell.entry.method for cell in self.cells}) > 1:
             return verdict
         fit = self.fit()
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,7 @@ class SweepRisks:
             return None
         own = self.replicates(chosen, noise_off)
         errors, sharing = own.numerical_errors, own.sharing
-        fit = fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
-        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
+        return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
 
     def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
         """Replicates behind the means of the chosen cells."""
@@ -109,8 +108,7 @@ def rate_verdict(
     names: Sequence[str],
     *,
     profile: str = "ci",
-    parameter: str = "",
-    swept: str = "",
+    parameter: str = "the parameter",
     claimed_exponent: float | None = None,
     better: str = "smaller",
     others: str = "",
@@ -127,7 +125,7 @@ def rate_verdict(
     tolerance : float > 0
     names : sequence of str, (claim, part, calibration), seeds the bootstrap
     profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
-    parameter, swept : str, name of the axis, and of the swept parameter where that is another
+    parameter : str, the swept one
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
     others : str, what the bound has beside the claimed term, as a noun
@@ -147,7 +145,7 @@ def rate_verdict(
     regime, fitted = sweep.regime, sweep.regime.fitted
     fit = sweep.fit(names, fitted, alpha=look.alpha)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
-    word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better))
+    word, reason = _word(sweep, fit, b, tolerance, (profile, parameter, better))
     if fit and others and word in ("faster", "fails"):
         reason += explained(regime, fit, b, others)
     silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
@@ -158,7 +156,6 @@ def rate_verdict(
     return Verdict(
         word,
         reason=reason,
-        parameter=parameter,
         values=tuple(np.asarray(sweep.axis, dtype=np.float64).tolist()),
         mean=tuple(cell.mean for cell in summaries),
         stderr=tuple(cell.stderr for cell in summaries),
@@ -174,7 +171,7 @@ def rate_verdict(
         local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()) if fit else (),
         **_ratio_ends(fit, regime.named[fitted], tolerance, better) if fit else {},
         noise_off_share=share,
-        notes=fit.notes(parameter) if fit else (),
+        notes=fit.notes if fit else (),
     )
 
 

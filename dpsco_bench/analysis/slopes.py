@@ -65,21 +65,17 @@ class RateFit:
     dof: tuple[float, ...] = ()
     nonpositive: tuple[int, ...] = ()
     no_error: tuple[int, ...] = ()
-    edge: tuple[int, ...] = ()
     floored: float = 0.0
 
     def places(self, cells: Sequence[int], parameter: str) -> str:
         """Where some cells lie, such as ``n = 128, 256``."""
         return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
 
-    def notes(self, parameter: str) -> tuple[str, ...]:
+    @property
+    def notes(self) -> tuple[str, ...]:
         """Remarks on the fit for readers."""
-        notes = []
-        if self.edge:
-            notes.append(f"largest risk at the edge of the signal grid at {self.places(self.edge, parameter)}")
-        if self.floored:
-            notes.append(f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0")
-        return tuple(notes)
+        said = f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0"
+        return (said,) if self.floored else ()
 
 
 def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
@@ -200,7 +196,6 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
         weights=tuple(weights.tolist()),
         nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
         no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
-        edge=tuple(i for i, cell in enumerate(cells) if cell.at_edge),
     )
 
 

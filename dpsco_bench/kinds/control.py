@@ -80,27 +80,15 @@ class Control(Kind):
         part = case.part
         how = {"dof": case.dof, "look": case.look}
         band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
-        return control_verdict(case.fit(), part.exponent, part.tolerance, parameter=case.parameter, band=band)
+        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
 
 
-def control_verdict(
-    fit: RateFit, exponent: float, tolerance: float, *, parameter: str = "", band: Verdict | None = None
-) -> Verdict:
-    """Judge whether a negative control has its stated slope.
+def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
+    """Judge whether a negative control has its stated slope; a verdict on the band that it stays in has to agree.
 
-    Parameters
-    ----------
-    band : Verdict, optional
-        Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
-
-    Returns
-    -------
-    Verdict
-        ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond, else
-        ``inconclusive``; a band has to agree.
+    Returns ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond,
+    else ``inconclusive``.
     """
-    if not tolerance > 0:
-        raise InputError("tolerance", tolerance, "a number > 0")
     word, reason = _control_word(fit, exponent, tolerance)
     words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
     word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
@@ -109,9 +97,7 @@ def control_verdict(
     )
     return Verdict(
         word,
-        "control",
-        reason + (f"; {band.reason}" if band else ""),
-        parameter=parameter,
+        reason=reason + (f"; {band.reason}" if band else ""),
         values=fit.values,
         mean=fit.mean,
         stderr=fit.stderr,
@@ -120,7 +106,7 @@ def control_verdict(
         ci=(fit.ci_low, fit.ci_high),
         claimed_exponent=exponent,
         tolerance=tolerance,
-        notes=fit.notes(parameter),
+        notes=fit.notes,
         **shared,  # type: ignore[arg-type]
     )
 

@@ -103,7 +103,6 @@ class Explicit(Kind):
         return explicit_verdict(
             *case.columns,
             case.printed,
-            parameter=case.parameter,
             trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
             dof=case.dof,
@@ -118,7 +117,6 @@ def explicit_verdict(
     stderr: ArrayLike,
     bound: ArrayLike,
     *,
-    parameter: str = "",
     trivial: ArrayLike | None = None,
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
@@ -171,7 +169,7 @@ def explicit_verdict(
     notes = [f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk"] * bool(above.any())
     if (worse := above & (m > start)).any():
         notes.append(f"in {worse.sum()} of them the mean does, too")
-    return cell_verdict(word, reason, parameter, columns, upper, worst, tuple(notes))
+    return cell_verdict(word, reason, columns, upper, worst, tuple(notes))
 
 
 def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:
@@ -204,7 +202,6 @@ def pathwise_verdict(
     verdict = explicit_verdict(
         [cell.value for cell in cells],
         *columns,
-        parameter=cells[0].entry.parameter,
         trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],

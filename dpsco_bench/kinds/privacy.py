@@ -155,8 +155,7 @@ def privacy_verdict(
         noise = replace(noise, delta_large=any(one.delta_large for one in noises))
     return Verdict(
         words[cell],
-        "privacy",
-        unproven
+        reason=unproven
         or _reason(float(real[cell]), kinds[cell], float(claimed[cell]), noise)
         + (_where(found, *(own[cell] if own else "" for own in (instances, settings))) if failed else ""),
         epsilon_real=float(real[cell]),

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import columns_of
+from dpsco_bench.analysis.cells import columns_of, measured
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -58,18 +58,8 @@ class Shown(Kind):
         return case.with_slope(shown_verdict(*case.columns, printed or None), printed if logarithms else None)
 
 
-def shown_verdict(
-    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None, *, parameter: str = ""
-) -> Verdict:
+def shown_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None) -> Verdict:
     """Measured values without a verdict, beside a formula if there is one, shape ``(cells,)``."""
-    x, m, s, b = columns_of(values, mean, stderr, mean if bound is None else bound)
-    return Verdict(
-        "shown",
-        "shown",
-        "no criterion was set: measured values without a verdict",
-        parameter=parameter,
-        values=tuple(x.tolist()),
-        mean=tuple(m.tolist()),
-        stderr=tuple(s.tolist()),
-        bound=() if bound is None else tuple(b.tolist()),
-    )
+    found = measured(*columns_of(values, mean, stderr, mean if bound is None else bound))
+    given = found if bound is not None else {**found, "bound": ()}
+    return Verdict("shown", reason="no criterion was set: measured values without a verdict", **given)

@@ -28,7 +28,7 @@ def fit(slope, low, high, **changes):
 )
 def test_complexity_allows_a_twentieth_and_a_smaller_count(slope, word):
     x = 2.0 ** np.arange(10, 21)
-    verdict = complexity_verdict(x, 7 * x**slope, 3 * x**1.5, parameter="n", claimed_exponent=1.5)
+    verdict = complexity_verdict(x, 7 * x**slope, 3 * x**1.5, claimed_exponent=1.5)
     assert verdict.verdict == word
     assert verdict.slope == pytest.approx(slope)
     assert verdict.bound_slope == pytest.approx(1.5)
@@ -69,8 +69,8 @@ def test_measured_counts_may_exceed_the_formula_by_chance_alone(mean, word, told
     ],
 )
 def test_controls_have_the_slope_that_is_stated(slope, low, high, word):
-    verdict = control_verdict(fit(slope, low, high), 0.0, 0.05, parameter="n")
-    assert (verdict.kind, verdict.verdict, verdict.slope, verdict.claimed_exponent) == ("control", word, slope, 0.0)
+    verdict = control_verdict(fit(slope, low, high), 0.0, 0.05)
+    assert (verdict.verdict, verdict.slope, verdict.claimed_exponent) == (word, slope, 0.0)
     assert verdict.reason and verdict.worst_ratio is None and verdict.bound == ()
 
 
