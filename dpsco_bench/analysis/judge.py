@@ -33,7 +33,7 @@ Load = Callable[..., tuple[pa.Table | None, Calibrations]]
 Decisions = Callable[[Job], Decided | None]
 OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
 CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
-"""Fields of a row that stand in the claim's file: what its part says, and the claims that it names."""
+"""Fields of a row that a part states, and those that name other claims."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
@@ -130,18 +130,24 @@ class ClaimJudge:
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
-            **{name: getattr(part, name) or None for name in OF_PART},
-            **{name: getattr(self.claim, name) or None for name in ("states", "noise_outside")},
-            **{name: tuple(getattr(self.claim, name)) or None for name in CLAIMS_NAMED},
+            **self._stated(part),
             open_value=self._open_value(case) if calibration == "paper" else None,
-            law_limit=part.law_limit,
-            band_of="ours" if part.band_of == "ours" else None,
             scope=self._scope(case, jobs[0].profile),
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
             **(self._of_paper(case) if noise and calibration == "paper" else {}),
             **self._swept(case, verdict, jobs[0]),
         )
+
+    def _stated(self, part: Part) -> Plain:
+        """Fields of a row that the claim's file states."""
+        return {
+            **{name: getattr(part, name) or None for name in OF_PART},
+            **{name: getattr(self.claim, name) or None for name in ("states", "noise_outside")},
+            **{name: tuple(getattr(self.claim, name)) or None for name in CLAIMS_NAMED},
+            "law_limit": part.law_limit,
+            "band_of": "ours" if part.band_of == "ours" else None,
+        }
 
     def _scope(self, case: Case, profile: str) -> str | None:
         """Tell which of the statement's values were run, if not all."""
