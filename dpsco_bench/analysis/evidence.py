@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,22 +26,6 @@ QUADRATURE_SLACK = 1e-6
 """Largest excess over 1 of a ratio by quadrature."""
 _NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
 _WORDS = ("privacy_status", "warnings")
-
-
-class _Means(Mapping[str, float]):
-    """Means of what the runs noted, each computed when a formula asks for it."""
-
-    def __init__(self, values: Mapping[str, np.ndarray]) -> None:
-        self._values = values
-
-    def __getitem__(self, name: str) -> float:
-        return float(self._values[name].mean())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 @dataclass(frozen=True)
@@ -128,7 +112,7 @@ class CellEvidence:
             schedule=self.calibrated.schedule,
             scales=self.calibrated.scales,
             start_risk=self.start_risk,
-            extras=_Means(self.extras),
+            extras={name: float(values.mean()) for name, values in self.extras.items()},
         )
 
     @cached_property
@@ -167,18 +151,8 @@ def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> l
     return cells
 
 
-@dataclass(frozen=True)
-class _CellRows:
-    """The rows of one cell.
-
-    Attributes
-    ----------
-    numbers : mapping of str to ndarray (rows,), columns of numbers
-    words : mapping of str to set of str, the distinct texts of the other columns
-    """
-
-    numbers: Mapping[str, np.ndarray]
-    words: Mapping[str, set[str]]
+_CellRows = tuple[dict[str, np.ndarray], dict[str, set[str]]]
+"""Columns of numbers of a cell's rows, and the distinct texts of the others."""
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
@@ -191,7 +165,7 @@ def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     found = {}
     for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
         said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
-        found[int(number)] = _CellRows({name: column[rows] for name, column in values.items()}, said)
+        found[int(number)] = {name: column[rows] for name, column in values.items()}, said
     return found
 
 
@@ -309,7 +283,7 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
     if rows is None:
         nothing = np.empty((0, 0))
         return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
-    column = rows.numbers
+    column, words = rows
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
     data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
@@ -317,11 +291,11 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
     curve = column["risk"][order].reshape(shape)
     evaluations = column["gradient_evaluations"][order].reshape(shape)
     start = float(column["start_risk"].mean())
-    if DEMOTED in rows.words["privacy_status"]:
+    if DEMOTED in words["privacy_status"]:
         lost: dict[str, Any] = dict.fromkeys(EPSILON_VALUES, math.nan)
         worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
         calibrated = replace(calibrated, privacy_status=worst, **lost)
-    remarks = {remark for text in rows.words["warnings"] for remark in text.split("; ")}
+    remarks = {remark for text in words["warnings"] for remark in text.split("; ")}
     certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
     return CellEvidence(
         entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)

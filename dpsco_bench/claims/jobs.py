@@ -21,8 +21,8 @@ from dpsco_bench.execution.digest import (
     DEVICE_ONLY,
     RUN_FORMAT,
     RUN_MODULES,
+    code_digest,
     kernels_beside,
-    numbers_digest,
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.predict import predicted_seconds
@@ -245,7 +245,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating
-    code = numbers_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
+    code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY, keyed=True)
     return digest({"numbers": numbers, "code": code})
 
 

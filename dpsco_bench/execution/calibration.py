@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 def calibrate_job(job: Job) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    cells = [located(cell, job.data_root) for cell in job.cells]
-    return tuple(_calibrate_or_refuse(cell, job) for cell in cells)
+    return tuple(_calibrate_or_refuse(located(cell, job.data_root), job) for cell in job.cells)
 
 
 def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
@@ -91,21 +90,12 @@ def within_range(cell: Cell) -> Iterator[None]:
     except (ArithmeticError, ValueError, MemoryError) as error:
         where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
-        why = (
-            "a logarithm or power of these numbers, or of the problem's constants, is out of range"
-            if numeric
-            else error
-        )
+        out = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
+        why = out if numeric else error
         raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {why}") from error
 
 
 def constants_status(cell: Cell, plan: Plan, constants: str) -> str:
-    """Status of the constants for the ledger: a run that clips to public levels needs no proven ones.
-
-    Parameters
-    ----------
-    cell, plan : the run
-    constants : str, status of the problem's constants
-    """
+    """Status of the constants for the ledger: a run that clips to public levels needs no proven ones."""
     public = not cell.problem_entry.data_dependent_constants
     return "global" if public and enforces_sensitivity(plan) else constants

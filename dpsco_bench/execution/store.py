@@ -99,10 +99,10 @@ def read_sealed(path: Path) -> Plain | None:
     try:
         return unsealed(path.read_bytes())
     except FileNotFoundError:
-        return None
+        pass
     except ValueError as error:
         damaged(path, error)
-        return None
+    return None
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,10 @@ class Store:
             found = json.loads(path.read_bytes())
             return {"content": found["content"], "cells": [Cost.from_json(cell) for cell in found["cells"]]}
         except FileNotFoundError:
-            return {}
+            pass
         except (ValueError, KeyError, TypeError) as error:
             damaged(path, error)
-            return {}
+        return {}
 
     def read(self, kind: str, key: str) -> bytes | None:
         """Read an item; None where it is absent or damaged."""
