@@ -1,28 +1,7 @@
 """Answer the two questions that a reader asks of a theorem.
 
-Does it show, and is its printed noise private?
-
-Each question is answered by one of `WORDS`: yes, no, open, not tested. What limits a word is a mark with a number:
-
-=====  ====================================================================================================
-``s``  by the schedule: this share of the risk is there without noise
-``c``  private for a constant of at least this, of those that the theorem leaves open
-``q``  the sequence of all answered queries has this epsilon; what the released output has is not known to exceed
-``r``  noise recalled of a cited source
-``E1`` noise as an erratum corrects it
-``*``  constants of the instance are nominal
-``b``  a bound alone, never above this share of it
-=====  ====================================================================================================
-
-The rules, one function each:
-
-- `says` reads one row: a stated exponent, ordering, law or bound is met, contradicted or open; a row outside of the
-  hypotheses, of a control, beside the statement, or that could not have come out otherwise says nothing.
-- `together` takes rows under one noise: no, else open, else yes where an exponent, ordering or law is met, or a bound
-  alone.
-- `noise_answer` asks whether the printed noise is private: what is released decides. Only a lower bound above the claim
-  for the released output is a no; a query sequence that exceeds is open. Where the theorem leaves a constant open, one
-  constant that serves all rows is a yes.
+Does it show, and is its printed noise private? Each is answered by one of `WORDS`: yes, no, open, not tested. What
+limits a word is a mark with a number, which `report.opening` explains.
 
 A claim states a risk, the privacy of noise, a count, or a law; the last three have one of the two answers. The claim
 that states a risk names the claims on its noise and its count (`Claim.noise_of`, `Claim.count_of`), and one table row
@@ -183,7 +162,10 @@ def place_of(row: Verdict) -> str:
 
 
 def together(said: Sequence[RowWord]) -> AnswerCell:
-    """Answer one question from all rows under one noise."""
+    """Answer one question from all rows under one noise.
+
+    No, else open, else yes where an exponent, ordering or law is met, or a bound alone.
+    """
     firm = [one for one in said if one.about != BOUND]
     words = [one.word for one in said]
     word = next((word for word in (NO, OPEN, YES) if word in words), UNTESTED)

@@ -79,10 +79,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
 
 @contextmanager
 def within_range(cell: Cell) -> Iterator[None]:
-    """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
-
-    Raises DpscoError in place of an overflow or a failed allocation.
-    """
+    """Blame the input for numbers so extreme that a schedule or its noise cannot be computed, as DpscoError."""
     try:
         yield
     except DpscoError:

@@ -23,20 +23,10 @@ OUTSIDE = 1e-5
 def call_run(
     algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
 ) -> tuple[Any, Info]:
-    """Run an algorithm.
+    """Run an algorithm, by compiled steps where these may run (`fused.registry.run_of`).
 
-    Parameters
-    ----------
-    algorithm : Algorithm, the entry with the run
-    objective, plan, mechanism : what its run takes; the objective's start has the shape that the output must have
-    counted : bool, whether every query has to be released as often as the plan declares
-    fused : bool, whether compiled steps may run in place of the listing (`fused.registry.run_of`)
-
-    Returns
-    -------
-    output : array (R, d)
-    info : Info
-        Diagnostics; empty ones of a run that returns its output alone.
+    Returns its output, of the shape of the objective's start, and its diagnostics: empty ones where it has none.
+    ``counted`` says whether every query has to be released as often as the plan declares.
 
     Raises AlgorithmError for an exception within the run, an output of another shape, or too few releases; for a user's
     method also for an output outside of the domain. Raises InputError for an algorithm without a run.

@@ -45,11 +45,6 @@ class Draft(Record):
 
     Attributes
     ----------
-    algorithm, problem : str, ids
-    n, d : int, number of records, dimension (None: the problem's default)
-    epsilon, delta : float, the claimed privacy
-    variant : str or None, variant of the algorithm; None takes the calibration's default
-    options, problem_options : mapping, schedule options and constructor options
     method : str, label of the method within its part
     parameter, value : the swept parameter and its value, for slopes
     cell : int, number within the job
@@ -245,14 +240,9 @@ def without_places(cell: Cell) -> Cell:
 
 
 def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
-    """Call a plan function.
+    """Call a plan function; ``where`` has the numbers that it is planned at.
 
-    Parameters
-    ----------
-    id, where : str, algorithm, and the numbers it is planned at, for errors
-    make : callable, the function with its arguments
-
-    Raises InputError, Refusal as the function raises them. Raises AlgorithmError for another exception, or something
+    Raises InputError and Refusal as the function raises them. Raises AlgorithmError for another exception, or something
     else than a plan.
     """
     try:
@@ -292,12 +282,7 @@ def check_records(id: str, plan: Plan, n: int) -> None:
 
 
 def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:
-    """Hold two plans for one set of arguments against each other.
-
-    Parameters
-    ----------
-    id, when : str, algorithm, and when the first plan was made
-    first, second : PlanRecord
+    """Hold two plans for one set of arguments against each other; ``when`` says when the first was made.
 
     Raises ImpurePlan naming the first quantity that differs, and both values.
     """

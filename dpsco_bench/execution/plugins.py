@@ -19,12 +19,7 @@ _GIVEN: set[Path] = set()
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
-    """Import each file, and make each folder a paper, once per process.
-
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Python files that use ``@algorithm``, ``@problem`` and so on; folders of packages (`registry.add_paper`).
+    """Import each file, and make each folder of a package a paper (`registry.add_paper`), once per process.
 
     Raises DpscoError for a path that is neither, something that cannot be imported, or something registered that cannot
     be used; naming the file.
@@ -91,7 +86,8 @@ def _load_paper(folder: Path) -> None:
     for module in dict.fromkeys(module for package in packages for module in [package, *modules_in(package)]):
         spec = importlib.util.find_spec(module) if module not in sys.modules else None
         if spec is not None and spec.origin is not None:
-            _checked(lambda module=module: importlib.import_module(module), Path(spec.origin), module)  # type: ignore[misc]
+            _checked(lambda module=module: importlib.import_module(module), Path(spec.origin), module)  # type:
+            ignore[misc]
 
 
 def _checked(load: Callable[[], object], path: Path, name: str) -> None:

@@ -31,13 +31,7 @@ Tell = Callable[[Pace], object]
 
 @dataclass
 class Unfinished:
-    """The jobs without a result.
-
-    Attributes
-    ----------
-    failed : dict of str to str, part of a job -> why it has no result, in a line
-    stopped : dict of str to float, part of a job -> seconds after which it was ended, 0 where it never began
-    """
+    """The jobs without a result, by their parts: why, and after how many seconds they were ended (0: never begun)."""
 
     failed: dict[str, str] = field(default_factory=dict)
     stopped: dict[str, float] = field(default_factory=dict)

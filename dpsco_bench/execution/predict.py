@@ -109,10 +109,6 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
 
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
     own; `claims.costs` knows methods one by one. `docs/scaling.md` says how near it is.
-
-    Parameters
-    ----------
-    fused : bool, whether the fused run may stand in for the listing
     """
     work = work_of(cell, plan, replicates)
     return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
@@ -134,12 +130,7 @@ def one_by_one(job: Job, run_seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Predictor:
-    """Predict CPU seconds: what a job took on record, else what the model says.
-
-    Parameters
-    ----------
-    recorded : mapping, of the profile
-    """
+    """Predict CPU seconds: what a job took on record, else what the model says."""
 
     recorded: Seconds = field(default_factory=dict)
 

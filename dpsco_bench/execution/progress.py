@@ -95,12 +95,7 @@ def shown(
 ) -> Iterator[Pace]:
     """Show a pace on stderr while work goes on: one live line on a terminal, else a line every `SPACING` seconds.
 
-    Parameters
-    ----------
-    pace : Pace
-    say : callable, takes a line
-    title : str, prefix of the lines
-    look : callable, tells which pieces are finished, for work that is done elsewhere
+    ``look`` tells which pieces are finished, for work that is done elsewhere.
     """
     from rich.console import Console
     from rich.live import Live

@@ -29,13 +29,9 @@ _NAMED: set[Path] = set()
 
 @dataclass(frozen=True)
 class Cost(Record):
-    """Cost of a cell.
+    """Cost of a cell: CPU seconds without compiling, and the most memory of the process meanwhile, in MB.
 
-    Attributes
-    ----------
-    cell : int, its number within the job
-    cpu_s : float, CPU seconds without those of compiling; cells that are run at once share them equally
-    peak_mb : float, most memory of the process while it was at the cell, in MB
+    Cells that are run at once share the seconds equally.
     """
 
     cell: int
@@ -107,12 +103,7 @@ def read_sealed(path: Path) -> Plain | None:
 
 @dataclass(frozen=True)
 class Store:
-    """Items of a folder by kind and key.
-
-    Parameters
-    ----------
-    root : Path, ``results/store``; safe to delete
-    """
+    """Items of a folder by kind and key; it is safe to delete."""
 
     root: Path
 

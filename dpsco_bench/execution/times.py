@@ -11,13 +11,8 @@ from dpsco_bench.plain import IF_GIVEN, Record
 class Machine(Record):
     """Processor and versions that times depend on; more for a card or a benchmark.
 
-    Attributes
-    ----------
-    device, cupy, driver, runtime : its card, and the versions of what drives it
-    memory_gb, free_gb : float, of the card, and how much of it was free
-    emulated : bool, whether the card is a stand-in
-    numba : bool, whether noise is compiled
-    blas_core_type, blas_threads : str, as the environment sets them for matrix products, else empty
+    ``emulated`` says whether the card is a stand-in, ``numba`` whether noise is compiled; the last two are as the
+    environment sets them for matrix products, else empty.
     """
 
     processor: str

@@ -39,13 +39,9 @@ WARM_SECONDS = 5.0
 
 @dataclass
 class Stopwatch:
-    """Observer that notes the clock each time so many more gradients have been evaluated.
+    """Observer that notes the clock each time ``every`` more gradients have been evaluated.
 
     Compiled steps run unseen from one note to the next, as they do where no figure wants the time.
-
-    Parameters
-    ----------
-    every : float, gradient evaluations between notes
     """
 
     every: float
@@ -77,12 +73,7 @@ def time_cells(
     calibrations: Calibrations,
     progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> Timings:
-    """Time one replicate of every cell of a job, each kind of work once.
-
-    Parameters
-    ----------
-    job, calibrations, progress : as for `dpsco_bench.execution.job.execute`
-    """
+    """Time one replicate of every cell of a job, each kind of work once."""
     curves: list[Curve] = []
     known: dict[str, tuple[Timed, int]] = {}
     for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations, strict=True), 1):

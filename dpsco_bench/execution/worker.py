@@ -36,19 +36,10 @@ def equal_cells(_: str, job: Job) -> list[float]:
 
 
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
-    """Make what a step gives of a job as far as the store lacks it; one process makes each item.
+    """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
-    Parameters
-    ----------
-    step : str, ``calibrate``, ``run`` or ``time``
-    job : Job, with its plugins loaded, not skipped
-    measured : Measured, where calibrations are found and items go
-    progress : callable, called with units of work done and units in all
-
-    Returns
-    -------
-    bool
-        Whether something was made.
+    One process makes each item. The job's plugins are loaded, and it is not skipped; ``progress`` is called with units
+    of work done and units in all. Returns whether something was made.
 
     Raises InputError if the calibrations of a run are missing. Raises DpscoError as the job raises it.
     """
@@ -107,8 +98,8 @@ def _make_blocks(
         done = len(job.cells) * block.first
         with store.lock("runs", block.key):
             if not store.has("runs", block.key):
-                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
-                made = True
+                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa:
+                B023 made = True
         progress(done + len(job.cells) * block.count, every)
     return made
 
@@ -154,14 +145,8 @@ def make_all(
 ) -> None:
     """Make whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
-    Parameters
-    ----------
-    weigh : callable, (step, job) -> predicted seconds of each cell
-    lost : callable, optional, told of a job that fails; the others are made then
-    steps : sequence of str, what is made of each
-    decide : callable, decides how far the jobs of a group go; needed where jobs are in groups
-
-    Raises DpscoError as the first job that fails raises it, without ``lost``.
+    ``weigh`` predicts the seconds of each cell of a step of a job. ``lost`` is told of a job that fails, and the others
+    are made; without it the first such error is raised. ``decide`` decides how far the jobs of a group go.
     """
     todo = [
         (step, group, [seconds for job in group for seconds in weigh(step, job)])
