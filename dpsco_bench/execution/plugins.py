@@ -86,8 +86,7 @@ def _load_paper(folder: Path) -> None:
     for module in dict.fromkeys(module for package in packages for module in [package, *modules_in(package)]):
         spec = importlib.util.find_spec(module) if module not in sys.modules else None
         if spec is not None and spec.origin is not None:
-            _checked(lambda module=module: importlib.import_module(module), Path(spec.origin), module)  # type:
-            ignore[misc]
+            _checked(lambda module=module: importlib.import_module(module), Path(spec.origin), module)  # type: ignore[misc]
 
 
 def _checked(load: Callable[[], object], path: Path, name: str) -> None:

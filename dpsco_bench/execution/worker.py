@@ -98,8 +98,8 @@ def _make_blocks(
         done = len(job.cells) * block.first
         with store.lock("runs", block.key):
             if not store.has("runs", block.key):
-                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa:
-                B023 made = True
+                _make_block(job, block, measured, lambda cells, _: progress(done + cells * block.count, every))  # noqa: B023
+                made = True
         progress(done + len(job.cells) * block.count, every)
     return made
 

@@ -77,9 +77,10 @@ class Control(Kind):
         return row.claimed_exponent
 
     def judge(self, case: Case) -> Verdict:
-        part = case.part how = {"dof": case.dof, "look": case.look} band = band_verdict(*case.columns, case.printed,
-        *part.band, **how) if part.band else None  # type: ignore[arg-type] return control_verdict(case.fit(),
-        part.exponent, part.tolerance, band)
+        part = case.part
+        how = {"dof": case.dof, "look": case.look}
+        band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
+        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
 
 
 def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
