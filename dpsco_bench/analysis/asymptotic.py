@@ -232,15 +232,10 @@ class Regime:
 
 @dataclass(frozen=True)
 class _End:
-    """An end of the values at which a rate shows.
+    """An end (the lower one: ``upwards``) of the values at which a rate shows.
 
-    Attributes
-    ----------
-    edge : float
-    upwards : whether it is the lower end
-    seen : whether it lies among the sizes that were run
-    flat : whether no size brings the cells in
-    at_the_least : whether it may lie farther out, since the runs do not yet follow the formula
+    It is ``seen`` among the sizes that were run; ``flat`` where no size brings the cells in; ``at_the_least`` where it
+    may lie farther out, since the runs do not yet follow the formula.
     """
 
     edge: float

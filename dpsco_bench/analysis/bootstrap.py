@@ -61,14 +61,9 @@ def as_cell(risks: ArrayLike) -> FloatArray:
 def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSummary:
     """Mean of a cell, its standard error and degrees of freedom.
 
-    With several data sets the variance of the mean is the larger of the between-data-set estimate and the
-    pooled within-data-set one (analysis of variance, kept from going below what replicates alone show).
-
-    Parameters
-    ----------
-    numerical_error : float, optional
-        Absolute numerical error of an exactly computed cell (closed form, quadrature); it then is the
-        standard error, and the cell has no sampling error.
+    With several data sets the variance of the mean is the larger of the between-data-set estimate and the pooled
+    within-data-set one (analysis of variance, kept from going below what replicates alone show). The absolute numerical
+    error of an exactly computed cell is its standard error: it has no sampling error.
     """
     cell = as_cell(risks)
     means = cell.mean(axis=(1, 2))
@@ -85,13 +80,8 @@ def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSum
 def variance_of_mean(groups: Sequence[FloatArray], tails: bool = False) -> tuple[float, float, float]:
     """Variance of the mean of a sum of arrays whose data sets are the same ones, while their replicates differ.
 
-    Returns unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
-    two-level bootstrap shows.
-
-    Parameters
-    ----------
-    groups : sequence of ndarray, each of shape ``(data_sets, replicates)``
-    tails : bool, whether heavy tails in the sample leave fewer degrees of freedom (`variance_dof`)
+    Returns unbiased variance (NaN for a single random replicate), its degrees of freedom (fewer for heavy ``tails``),
+    and the variance that a two-level bootstrap shows. Groups have the shape ``(data_sets, replicates)``.
     """
     data_sets, replicates = groups[0].shape
     within = [float(group.var(axis=1).mean()) / (replicates * data_sets) for group in groups]  # divisor R, as resampled
@@ -145,14 +135,9 @@ def resampled_means(
 ) -> tuple[FloatArray, FloatArray]:
     """Two-level bootstrap of the means of cells whose replicates share random numbers: the same samples serve all.
 
-    Data sets are drawn with replacement, then replicates within each. Returns the largest mean over the signals and
-    its variance as `summarise` estimates it from the resample, both of shape ``(cells, resamples)``.
-
-    Parameters
-    ----------
-    cells : sequence of array_like, risks of each cell, as many data sets and replicates in all
-    data_sets : ndarray of int, optional
-        Data sets to use, shape ``(resamples, data_sets)``, where further cells share their data.
+    Data sets are drawn with replacement (or are given, where further cells share their data), then replicates within
+    each. Returns the largest mean over the signals and its variance as `summarise` estimates it from the resample, both
+    of shape ``(cells, resamples)``.
     """
     arrays = [as_cell(cell) for cell in cells]
     shapes = {array.shape[1:] for array in arrays}
@@ -251,19 +236,13 @@ def corrected_interval(
     """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
-    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike
-    they show about half, since resampling begins at the largest mean. Which arm has to be the longer one, few values
-    cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
-    interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
-    errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
-
-    Parameters
-    ----------
-    deviations : ndarray, resampled values less the estimate
-    opposite : ndarray, the same where the means deviate as far to the other side, widened by ``spread factor`` already
-    spread : float, ratio of the estimate's standard deviation to that of resampled values
-    factor : float, see `student_factor`
-    biases : float, how often the bias is taken off: twice where the estimate rests on largest means
+    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike they
+    show about half, since resampling begins at the largest mean: ``biases`` says how often it is taken off. Which arm
+    has to be the longer one, few values cannot tell: the percentile interval is right where they have a heavy tail, its
+    mirror image (the basic interval) where their spread grows with their mean. A heavy tail that was not drawn leaves
+    the means low, and their errors small. So the means' deviations count with the opposite sign too, widened already,
+    and the longest arm on both sides. ``spread`` is the ratio of the estimate's standard deviation to that of resampled
+    values.
     """
     bias = float(deviations.mean())
     arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))

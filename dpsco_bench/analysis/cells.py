@@ -32,13 +32,7 @@ def band_verdict(
 
     Returns ``holds`` if every ratio is inside, ``violated`` if an interval is outside (for all cells together), else
     ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band. Before the last look every
-    interval has to be inside.
-
-    Parameters
-    ----------
-    values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
-    reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
-    dof : array_like, degrees of freedom behind the errors, shape ``(cells,)`` or a number
+    interval has to be inside. A measured reference has standard errors of its own.
     """
     if not 0 <= low < high:
         raise InputError("band", [low, high], "two numbers 0 <= low < high")

@@ -223,17 +223,9 @@ def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidenc
 
 
 def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interpolate the signals at which values first reach a level, linear in the logarithm of the signal.
+    """Interpolate the signals at which values ``(signals, ...)`` first reach a level, on the logarithm of the signal.
 
-    Parameters
-    ----------
-    signals : ndarray (signals,), increasing, > 0
-    values : ndarray (signals, ...)
-
-    Returns
-    -------
-    thresholds, inside : ndarray (...)
-        An end of the grid where the level is reached at once or never, and whether neither is so.
+    Returns thresholds, an end of the grid where the level is reached at once or never, and whether neither is so.
     """
     reached = values >= least
     after = np.where(reached.any(axis=0), reached.argmax(axis=0), len(signals) - 1)

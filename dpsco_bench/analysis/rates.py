@@ -117,24 +117,16 @@ def rate_verdict(
     """Compare a measured slope with the slope of a formula: the only function that judges a rate.
 
     In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
-    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once).
+    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once). Returns
+    ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
 
     Parameters
     ----------
-    sweep : SweepRisks
-    tolerance : float > 0
     names : sequence of str, (claim, part, calibration), seeds the bootstrap
     profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
-    parameter : str, the swept one
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
     others : str, what the bound has beside the claimed term, as a noun
-    look : Look, which share of the replicates it is judged by
-
-    Returns
-    -------
-    Verdict
-        ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
     """
     if better not in ("smaller", "larger"):
         raise InputError("better", better, "smaller or larger")
@@ -265,15 +257,7 @@ def _straight(sweep: SweepRisks, tolerance: float, parameter: str) -> str:
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
-    """Word for the interval of measured less formula slope, and the reason: nothing else decides.
-
-    Parameters
-    ----------
-    fit : RateFit with an interval
-    b : float, the formula's slope
-    tolerance : float > 0
-    better : {"smaller", "larger"}
-    """
+    """Word for the interval of measured less formula slope, and the reason: nothing else decides."""
     shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}] against {b:.3g}, allowed {tolerance:g}"
     side = 1.0 if better == "smaller" else -1.0
     low, high = sorted((side * (fit.ci_low - b), side * (fit.ci_high - b)))
@@ -336,14 +320,7 @@ class LackOfFit:
 
 
 def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None = None) -> LackOfFit:
-    """Lack of fit of a sweep, with the formula's own bend taken out.
-
-    Parameters
-    ----------
-    formula : array_like, its values > 0, shape ``(cells,)``
-    replicates : Replicates, optional
-        Behind the means: random numbers that cells have in common cancel in the residuals. None in common if left out.
-    """
+    """Lack of fit of a sweep, with the formula's own bend taken out; what replicates have in common cancels in it."""
     x, mean = np.log(fit.values), np.array(fit.mean)
     y = np.log(mean) - np.log(np.asarray(formula, dtype=np.float64))
     raw = np.array(fit.stderr) / mean

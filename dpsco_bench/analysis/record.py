@@ -76,14 +76,8 @@ def compare(
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
-    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile.
-
-    Parameters
-    ----------
-    claims_run : iterable of str, optional
-        Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
-        ``skipped``.
-    times : mapping of (claim, job) to str, optional, what jobs took that were slow
+    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile: it is one of
+    ``claims_run``, or has a fresh row that is not ``skipped``. ``times`` has what slow jobs took, by claim and job.
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:

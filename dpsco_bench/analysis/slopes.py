@@ -79,19 +79,13 @@ class RateFit:
 
 
 def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
-    """Compute standard errors of log mean as fits use them.
+    """Compute standard errors of log mean as fits use them, shape ``(..., cells)``; NaN where unknown.
 
     Three steps. (1) Errors are raised to `LOG_ERROR_FLOOR`: exact cells, whose error is 0 or their numerical error,
     weigh alike. (2) Each variance is moderated, ``(dof v + PRIOR_DOF centre) / (dof + PRIOR_DOF)``, towards the cells'
     geometric mean (as in Smyth 2004): weights from a few replicates would follow the noise, and the interval, which
     takes them as given, would be too short. (3) Errors are raised to `LEAST_ERROR` of their median. A cell of unknown
-    error counts with the largest known one.
-
-    Parameters
-    ----------
-    log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(..., cells)``
-    dof : array_like, optional
-        Degrees of freedom behind each error, >= 0 or infinite; infinite (no moderation) if left out.
+    error counts with the largest known one. Without ``dof`` they are infinite.
     """
     errors = np.asarray(log_errors, dtype=np.float64)
     known = np.where(np.isfinite(errors), errors, LOG_ERROR_FLOOR)
@@ -138,19 +132,12 @@ def fit_rate(
     largest signal and the weights anew. The interval stands about the slope less its bias (`corrected_interval`), while
     the slope is that of the means. It is widened for small samples: by what resampling lacks of the slope's variance,
     and by the Student factor at Welch-Satterthwaite degrees of freedom, fewer where tails are heavy (`variance_dof`).
-    Exact cells are perturbed by their numerical error. Raises InputError if values are not positive or all equal,
-    lengths differ, or cells that share data sets or replicates have different numbers of them.
+    It misses the truth in a share ``alpha``. Exact cells are perturbed by their absolute numerical error, None for
+    random ones. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data
+    sets or replicates have different numbers of them.
 
-    Parameters
-    ----------
-    values : array_like, parameter values, > 0, at least two different ones, shape ``(cells,)``
-    risks_by_cell : sequence of array_like
-        Per cell, risks of shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
-        replicates)``; with signals, the largest mean over them is fitted.
-    numerical_errors : sequence of float or None, optional
-        Absolute numerical error of each exactly computed cell, None for random ones.
-    sharing : Sharing, optional, which cells have random numbers in common; none if left out
-    alpha : float, how often the interval may miss the truth
+    Risks of a cell have the shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
+    replicates)``; with signals, the largest mean over them is fitted.
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing

@@ -27,15 +27,10 @@ class ComplexityPart(MeasuredPart):
 
     Attributes
     ----------
-    bound : str, name of a formula in ``claims/bounds``
-    exponent : float or None, the paper's bare exponent
-    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
     exact : bool
         Whether the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
         being at most the formula's within 3 standard errors.
-    quantity : str
-        Name of an extra that the runs noted (`Objective.note`); the part then runs, and judges what was counted instead
-        of the plan.
+    quantity : str, name of an extra that the runs noted: the part then runs, and judges what was counted, not the plan
     """
 
     bound: str

@@ -23,11 +23,7 @@ class ControlPart(MeasuredPart):
     Attributes
     ----------
     exponent : float, the slope that it is stated to have
-    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
-    bound : str, name of a formula that the band is about
-    axis : str, formula that the exponent is about, in place of the swept parameter
     band : list of float, where given, the range of risk over bound
-    quantity : str, ``risk``, or the name of an extra that the runs noted
     """
 
     exponent: float

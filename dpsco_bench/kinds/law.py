@@ -20,14 +20,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class LawPart(MeasuredPart):
-    """Fields of a computed law's part.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds``
-    tolerance, tolerances : float, and mapping by profile: the largest relative difference from it
-    quantity : str, ``risk``, or the name of an extra that the runs noted
-    """
+    """Fields of a computed law's part; ``tolerance`` is the largest relative difference from it."""
 
     bound: str
     tolerance: float = 0.15

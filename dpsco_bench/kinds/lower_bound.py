@@ -19,15 +19,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBoundPart(MeasuredPart):
-    """Fields of a lower bound's part.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds``
-    constant : str, ``none`` for one without its constants, which is shown and not judged
-    exponent : float or None, the paper's bare exponent
-    quantity : str, ``risk``, or the name of an extra that the runs noted
-    """
+    """Fields of a lower bound's part; one without constants (``none``) is shown and not judged."""
 
     bound: str
     constant: Literal["stated", "none"] = "stated"

@@ -39,8 +39,7 @@ class OrderingPart(MeasuredPart):
     pair : list of str, labels: the method claimed to be better, then the other
     compared : str, at each method's ``end``, at ``equal evaluations``, or at ``both``
     only : mapping
-        By profile, the values of the swept parameter at which the rows that it uses are judged, where they are not all
-        of them; it is judged in these profiles alone.
+        By profile, the values of the swept parameter at which the rows that it uses are judged, where not all are.
     """
 
     pair: list[str]

@@ -17,15 +17,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPart(MeasuredPart):
-    """Fields of a part without a criterion.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds`` that the means stand beside
-    exponent : float or None, the paper's bare exponent in the axis
-    axis : str, formula that the exponent is about, in place of the swept parameter
-    quantity : str, ``risk``, the name of an extra that the runs noted, or ``threshold`` as of a rate
-    """
+    """Fields of a part without a criterion, whose means may stand beside a formula."""
 
     bound: str = ""
     exponent: float | None = None
