@@ -18,7 +18,7 @@ from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.bounds.registry import Bound, bound_modules, evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
@@ -304,8 +304,8 @@ class Case:
 
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
         """Evaluate the part's axis, or else the swept parameter, at some cells."""
-        axis, bound = self.part.axis, self.part.bound
-        return [evaluate(bound, axis, cell.printed) if axis else cell.value for cell in cells]
+        axis = compiled(self.part.bound, self.part.axis) if self.part.axis else None
+        return [axis(cell.printed) if axis else cell.value for cell in cells]
 
     @property
     def bound(self) -> Bound:

@@ -12,8 +12,7 @@ from dpsco_bench.problems.registry import problem_class
 
 @dataclass(frozen=True)
 class Sharing:
-    """Labels of cells, equal for cells whose data set j, or whose replicate r, has the same random numbers for every
-    one.
+    """Labels of cells, equal where their data set j, or their replicate r, has the same random numbers for every one.
 
     Where replicates are shared, their data sets are too.
     """

@@ -140,12 +140,7 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
 
-    Raises InputError for an unknown claim.
-
-    Parameters
-    ----------
-    text : str, as written
-    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
+    The ids to choose from are by default those of ``conf/claim``. Raises InputError for an unknown claim.
     """
     known = claim_ids() if known is None else known
     wanted = text.replace("/", ".", 1).replace("_", ".")
@@ -236,13 +231,7 @@ BY_HAND = "by hand: the calculation above"
 
 @dataclass(frozen=True)
 class Change:
-    """Class of changes of an erratum.
-
-    Attributes
-    ----------
-    counted : str, what a sentence calls it that counts them
-    meaning : str, exactly what belongs here
-    """
+    """Class of changes of an erratum: what a sentence that counts them calls it, and exactly what belongs here."""
 
     counted: str
     meaning: str
@@ -373,12 +362,9 @@ class TableRow:
 class TableText:
     """A table's file.
 
-    Attributes
-    ----------
-    common_n : float or None, size at which risks stand, in place of `COMMON_N`
-    computed : str, name of what computes it; empty for a table that is rebuilt from measurements
-    lower_bound : str
-        Name of a bound in ``claims/bounds``, without its constant: the caption's lower bound, beside which risks stand.
+    ``common_n`` is the size at which risks stand, in place of `COMMON_N`. A table without ``computed``, the name of
+    what computes it, is rebuilt from measurements. ``lower_bound`` names the bound of its caption, beside which risks
+    stand.
     """
 
     id: str

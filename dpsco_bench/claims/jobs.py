@@ -49,13 +49,7 @@ OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
-    Returns the jobs with their keys; those of a part with a method of an absent paper are skipped, without cells.
-
-    Parameters
-    ----------
-    claim, part : what to measure
-    profile : str, ``smoke``, ``ci`` or ``full``
-    settings : Settings, of the plan
+    They have their keys; those of a part with a method of an absent paper are skipped, without cells.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.has_companion and "none" not in part.calibrations:

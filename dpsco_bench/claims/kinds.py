@@ -305,14 +305,10 @@ KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 
 
 def kind(name: str) -> Callable[[KindClass], KindClass]:
-    """Register a kind of part (decorator of a subclass of `Kind`).
+    """Register a kind of part (decorator of a subclass of `Kind`); the name of a shipped one is that of its file.
 
     Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words or a judge;
     for a field that is not shared, or an own one that is or has no type.
-
-    Parameters
-    ----------
-    name : str, as claim files write it; of a shipped kind also the name of its file
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")

@@ -27,15 +27,10 @@ if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in the
 class BoundContext:
     """One cell as bounds see it.
 
-    Attributes
-    ----------
-    n, d : int, records, and the problem's effective dimension
-    calibration : str
-        Under ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes, which it
-        bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
-    extras : mapping
-        What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
-        one by one. For bounds that contain something measured; `Bound.extras` names them.
+    Under the calibration ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes,
+    which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
+    Extras are what the runs noted: means over the replicates, or one replicate's values where these are judged one by
+    one.
     """
 
     n: int
@@ -304,18 +299,13 @@ def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> f
 
 
 def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProxyType({})) -> Formula:
-    """Make a function of a cell of a text.
+    """Make a function of a cell of a text, in the symbols of a bound and further ones.
+
+    A label names an alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if
+    there is one, in definitions too.
 
     Raises InputError for a text that is not in the notation, or an unknown symbol. The function raises InputError where
     no case applies, and for a source that is not there.
-
-    Parameters
-    ----------
-    bound : str, its name, which decides the glossary
-    label : str
-        An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
-        one, in definitions too.
-    own : mapping of str to Symbol, further symbols
     """
     known = {**glossary_of(bound), **own}
     values: dict[str, Formula] = {}
