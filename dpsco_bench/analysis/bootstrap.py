@@ -197,10 +197,8 @@ def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float
     """
     level = 1 - (1 - confidence) / (2 * cells)
     df = np.asarray(dof, dtype=np.float64)
-    found: FloatArray = np.where(
-        np.isinf(df), ndtri(level), stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
-    )
-    return found
+    student = stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
+    return np.asarray(np.where(np.isinf(df), ndtri(level), student))
 
 
 def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:

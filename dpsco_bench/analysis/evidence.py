@@ -89,9 +89,8 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        return (
-            problem_class(self.entry.problem).closed_form_error * abs(float(self.final.mean())) if self.exact else None
-        )
+        relative = problem_class(self.entry.problem).closed_form_error
+        return relative * abs(float(self.final.mean())) if self.exact else None
 
     @property
     def slack(self) -> float:
@@ -289,9 +288,8 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
         calibrated = replace(calibrated, privacy_status=worst, **lost)
     remarks = {remark for text in words["warnings"] for remark in text.split("; ")}
     certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
-    return CellEvidence(
-        entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
-    )
+    measured = (curve[-1], evaluations, curve, start, exact)
+    return CellEvidence(entry, calibrated, job.calibration, *measured, certificates=tuple(certified))
 
 
 def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:

@@ -382,7 +382,6 @@ def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> 
     told = fitted if any(fitted) else [True] * len(cells)
     edges = ", ".join(f"{cell.value:g}" for cell, own in zip(cells, told, strict=True) if own and cell.at_edge)
     if edges:
-        notes.append(
-            f"at the edge of the signal grid at {cells[0].entry.parameter} = {edges}: a wider one may show more"
-        )
+        where = f"{cells[0].entry.parameter} = {edges}"
+        notes.append(f"at the edge of the signal grid at {where}: a wider one may show more")
     return tuple(notes)

@@ -163,9 +163,9 @@ class Noise(Record):
         value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
         value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
-        return (
-            f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
-        )
+        if self.nominal:
+            return f"{clause}, as the constants are nominal (if they held, {value})"
+        return f"{clause} ({value})"
 
     @property
     def nominal(self) -> bool:

@@ -325,9 +325,8 @@ def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None 
     y = np.log(mean) - np.log(np.asarray(formula, dtype=np.float64))
     raw = np.array(fit.stderr) / mean
     errors = bounded_errors(raw, fit.dof)
-    errors *= max(
-        1.0, float(np.sqrt((raw**2).mean() / (errors**2).mean()))
-    )  # a geometric mean of estimates is too small
+    longer = float(np.sqrt((raw**2).mean() / (errors**2).mean()))
+    errors *= max(1.0, longer)  # a geometric mean of estimates is too small
     design = np.stack([np.ones(len(x)), x], axis=1) / errors[:, None]
     solution = np.linalg.lstsq(design, y / errors, rcond=None)[0]
     residuals = y - solution[0] - solution[1] * x

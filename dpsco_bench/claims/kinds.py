@@ -32,20 +32,9 @@ SHARED_FIELDS = (
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
     *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),
-    *(
-        "ratio_ends",
-        "last_local_slope",
-        "grows",
-        "states",
-        "noise_of",
-        "noise_outside",
-        "count_of",
-        "audited_by",
-        "formula_of",
-        "stages",
-        "look",
-        "level",
-    ),
+    *("ratio_ends", "last_local_slope", "grows"),
+    *("states", "noise_of", "noise_outside", "count_of", "audited_by", "formula_of"),
+    *("stages", "look", "level"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (

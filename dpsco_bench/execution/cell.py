@@ -81,11 +81,8 @@ class Cell(Draft):
     delta: float
 
     def __post_init__(self) -> None:
-        for key in ("n", "d"):
-            value = getattr(self, key)
-            if key == "d" and value is None:
-                continue
-            object.__setattr__(self, key, checked_count(key, value))
+        for key in ("n", "d") if self.d is not None else ("n",):
+            object.__setattr__(self, key, checked_count(key, getattr(self, key)))
         for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
             object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
@@ -161,13 +158,10 @@ class Cell(Draft):
     def constants(self, root_seed: int) -> Constants:
         """Return the constants that the algorithm sees; draw data only if the constants depend on them."""
         problem = self.problem_entry
-        known = (
-            problem.constants_of(self.draw_data(root_seed, 0))
-            if problem.data_dependent_constants
-            else problem.constants
-        )
         if problem.data_dependent_constants:  # a schedule that looks at the data is never private
-            known = known.but(status="nominal")
+            known = problem.constants_of(self.draw_data(root_seed, 0)).but(status="nominal")
+        else:
+            known = problem.constants
         return self.algorithm_entry.visible_constants(known, problem)
 
     def plan(self, calibration: str, root_seed: int, twice: bool = True) -> tuple[str, Plan]:

@@ -99,13 +99,12 @@ class RunConfig:
         named = {"calibration": config["calibration"]["name"], "data_root": config["data"]["root"]}
         found = cls(**{**plain, **made, **named, "plugins": tuple(config["plugins"])})
         method, problem = found.algorithm, found.problem
+        declared = problem_options(problem_class(problem.name))
         return replace(
             found,
             **{key: integral(getattr(found, key)) for key in COUNTS},
             algorithm=replace(method, options=as_declared(method.options, get_algorithm(method.id).options)),
-            problem=replace(
-                problem, options=as_declared(problem.options, problem_options(problem_class(problem.name)))
-            ),
+            problem=replace(problem, options=as_declared(problem.options, declared)),
         )
 
     def to_json(self) -> Options:

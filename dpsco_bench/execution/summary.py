@@ -164,8 +164,7 @@ def _chains(extras: Mapping[str, np.ndarray]) -> str:
     rhat, ess = extras.get("rhat"), extras.get("ess")  # constant chains have none
     reason = unsettled(np.inf if rhat is None else float(rhat.max()), 0.0 if ess is None else float(ess.min()))
     if reason or "z_score" not in extras:
-        return (
-            reason or f"{NOT_CERTIFIED}: they have settled, but the law of this instance is not known to compare with"
-        )
+        unknown = f"{NOT_CERTIFIED}: they have settled, but the law of this instance is not known to compare with"
+        return reason or unknown
     z = float(np.abs(extras["z_score"]).max())
     return "" if z <= LARGEST_Z else f"{NOT_CERTIFIED}: {z:.2g} standard errors from the known law"

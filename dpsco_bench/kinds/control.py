@@ -11,7 +11,7 @@ from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.replicates_needed import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, check_band, kind
+from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
 from dpsco_bench.errors import InputError
 
@@ -88,9 +88,7 @@ def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdi
     word, reason = _control_word(fit, exponent, tolerance)
     words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
     word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
-    shared = (
-        dict(worst_ratio=band.worst_ratio, worst_cell=band.worst_cell, worst_value=band.worst_value) if band else {}
-    )
+    shared = {name: getattr(band, name) for name in WORST} if band else {}
     return Verdict(
         word,
         reason=reason + (f"; {band.reason}" if band else ""),
@@ -103,7 +101,7 @@ def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdi
         claimed_exponent=exponent,
         tolerance=tolerance,
         notes=fit.notes,
-        **shared,  # type: ignore[arg-type]
+        **shared,
     )
 
 

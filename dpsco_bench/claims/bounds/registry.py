@@ -56,9 +56,8 @@ class BoundContext:
     def extra(self, name: str) -> float:
         """Return a measured quantity. Raises InputError for one that the runs did not note."""
         if name not in self.extras:
-            raise InputError(
-                "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
-            )
+            known = ", ".join(sorted(self.extras)) or "none: the runs noted nothing"
+            raise InputError("extra", name, f"one of {known}")
         return float(self.extras[name])
 
 
