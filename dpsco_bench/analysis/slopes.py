@@ -44,7 +44,7 @@ class RateFit:
 
     Attributes
     ----------
-    slope, intercept : float, ``log(mean) = intercept + slope * log(value)``; NaN where a mean is not positive
+    slope : float, NaN where a mean is not positive
     values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
     weights : tuple of float, weights of the fit, summing to 1
     nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
@@ -55,7 +55,6 @@ class RateFit:
     """
 
     slope: float
-    intercept: float
     ci_low: float
     ci_high: float
     values: tuple[float, ...]
@@ -165,15 +164,9 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
     dof = [cell.dof for cell in cells]
     weights = log_weights(log_errors, dof)
-    coefficients = _slope_coefficients(x, weights)
-    slope = intercept = np.nan
-    if (mean > 0).all():
-        y = np.log(mean)
-        slope = float(coefficients @ y)
-        intercept = float(weights @ (y - slope * x))
+    coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
     return RateFit(
-        slope,
-        intercept,
+        float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan,
         np.nan,
         np.nan,
         values=tuple(values.tolist()),

@@ -63,7 +63,7 @@ def test_regimes_towards_zero_turn_the_better_side():
 
 
 def fit(slope, low, high):
-    return RateFit(slope, 0.0, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
+    return RateFit(slope, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ X = (1.0, 2.0, 4.0, 8.0)
 def fit(slope, low, high, **changes):
     mean = tuple(x**slope for x in X)
     given = {"values": X, "mean": mean, "stderr": (0.01,) * 4, "weights": (0.25,) * 4} | changes
-    return RateFit(slope, 0.0, low, high, **given)
+    return RateFit(slope, low, high, **given)
 
 
 @pytest.mark.parametrize(
