@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from dpsco_bench.errors import DpscoError, Refusal
@@ -17,12 +17,20 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
 if TYPE_CHECKING:
+    from dpsco_bench.execution.job import Meter, Progress
     from dpsco_bench.execution.jobs import Job
 
 
-def calibrate_job(job: Job) -> Calibrations:
+def calibrate_job(
+    job: Job, progress: Progress = lambda done, all: None, meter: Meter = lambda cells: nullcontext()
+) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    return tuple(_calibrate_or_refuse(located(cell, job.data_root), job) for cell in job.cells)
+    found: list[CalibratedCell | RefusedCell] = []
+    for number, cell in enumerate(job.cells):
+        with meter([number]):
+            found.append(_calibrate_or_refuse(located(cell, job.data_root), job))
+        progress(number + 1, len(job.cells))
+    return tuple(found)
 
 
 def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:

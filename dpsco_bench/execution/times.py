@@ -34,17 +34,8 @@ class Machine(Record):
 
 
 @dataclass(frozen=True)
-class Timed(Record):
-    """Seconds after so many gradient evaluations: equally long, never decreasing; and how often it was run."""
-
-    evaluations: tuple[float, ...]
-    seconds: tuple[float, ...]
-    repeats: int
-
-
-@dataclass(frozen=True)
 class Curve(Record):
-    """Times of a cell. ``timed_cell`` is the one that was timed.
+    """Times of a cell, seconds after so many gradient evaluations; ``timed_cell`` is the one that was timed, so often.
 
     Cells that do the same work on the same data, at another noise, share the times of the first.
     """

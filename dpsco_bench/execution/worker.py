@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache, partial
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution import job as job_module
-from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
-from dpsco_bench.execution.job import Shard, least_units
+from dpsco_bench.execution.job import Progress, Shard, least_units
 from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.progress import Pace, duration, shown
@@ -22,7 +21,6 @@ from dpsco_bench.execution.stages import Decide
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
-Progress = Callable[[int, int], None]
 Say = Callable[[str], object]
 Weigh = Callable[[str, Job], Sequence[float]]
 Lost = Callable[[Job, DpscoError], object]
@@ -52,7 +50,9 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
             return False
         meter = Meter()
         if step == "calibrate":
-            content = dumps_canonical(calibrate(job, progress, meter))
+            from dpsco_bench.execution.calibration import calibrate_job
+
+            content = dumps_canonical(Calibrated(calibrate_job(job, progress, meter.measure)))
         else:
             from dpsco_bench.execution.timing import time_cells
 
@@ -120,18 +120,6 @@ def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) 
         measured.store.write(*address, table_bytes(without_names(stored)), meter.costs)
     if of > 1:
         measured.join(job, block, of)
-
-
-def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> Calibrated:
-    """Calibrations of a job as they are stored, made cell by cell."""
-    from dpsco_bench.execution.calibration import calibrate_job
-
-    meter, found = meter or Meter(), list[CalibratedCell | RefusedCell]()
-    for number, cell in enumerate(job.cells):
-        with meter.measure([number]):
-            found += calibrate_job(replace(job, cells=(cell,)))
-        progress(number + 1, len(job.cells))
-    return Calibrated(tuple(found))
 
 
 def make_all(
