@@ -57,14 +57,7 @@ class RowWord(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerCell:
-    """The answer to one question.
-
-    Attributes
-    ----------
-    word : str, one of `WORDS`
-    marks : mapping, mark -> its number in words, empty for none
-    why : str, what it is about, as a clause: ``in n and d; open in epsilon``
-    """
+    """The answer to one question: a word of `WORDS`, marks with their numbers in words, and what it is about."""
 
     word: str = UNTESTED
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -84,14 +77,7 @@ class AnswerCell:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answers of one claim.
-
-    Attributes
-    ----------
-    subject : str, one of `claims.model.SUBJECTS`, or ``audit``
-    cells : mapping, key of `QUESTIONS` -> `AnswerCell`; those that its subject has
-    remarks : sequence of str, sentences beside them
-    """
+    """The answers of one claim, by the questions that its subject has, and remarks beside them."""
 
     subject: str
     cells: Mapping[str, AnswerCell]

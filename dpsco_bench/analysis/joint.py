@@ -21,14 +21,7 @@ Estimate = tuple[FloatArray, float]
 
 @dataclass(frozen=True)
 class Replicates:
-    """Random numbers behind the means of some cells, one entry per cell.
-
-    Attributes
-    ----------
-    risks : sequence of array_like, ``([[signals,] data_sets,] replicates)``
-    numerical_errors : sequence of float or None, of exactly computed cells, None for random ones
-    sharing : Sharing, which cells have random numbers in common
-    """
+    """Random numbers behind the means of some cells, one entry per cell; errors are those of exactly computed cells."""
 
     risks: Sequence[ArrayLike]
     numerical_errors: Sequence[float | None]

@@ -210,14 +210,7 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it.
-
-    Attributes
-    ----------
-    part : Part, of the type that its kind names, whose fields the kind reads
-    look : Look, what it is judged by
-    alone : bool, whether its companion without noise is left out, as before the last stage
-    """
+    """One part under one calibration, as its kind judges it; ``alone`` without its companion, as before the last stage."""
 
     court: ClaimJudge
     part: Part

@@ -301,14 +301,10 @@ def _errors(sweep: SweepRisks) -> Sequence[float | None]:
 class LackOfFit:
     """How far measured means are from a constant times the formula times a power of the parameter.
 
-    Attributes
-    ----------
-    p_value : float
-        Of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are estimates, of its
-        F form, since a chi-squared law would take few replicates for certain. Where cells have random numbers in
-        common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer than 3
-        cells.
-    largest : float, largest relative residual, >= 0
+    The p-value is that of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are
+    estimates, of its F form, since a chi-squared law would take few replicates for certain. Where cells have random
+    numbers in common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer
+    than 3 cells. ``largest`` is the largest relative residual.
     """
 
     p_value: float

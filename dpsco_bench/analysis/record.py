@@ -28,18 +28,14 @@ _KEPT = [name for name in (*ROW_FIELDS, *SHARED_FIELDS) if name not in _LEFT_OUT
 
 @dataclass(frozen=True)
 class RowDifference:
-    """A recorded verdict beside the fresh one.
+    """A recorded verdict beside the fresh one: what they say (`Verdict.said`), None where there is none.
 
     Attributes
     ----------
-    profile, id, part, calibration : str
-    recorded, fresh : str or None, what they say (`Verdict.said`); None where there is none
     what : str
-        ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or
-        ``skipped``.
+        ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
     fails : bool, whether the word changed
-    moved, slower : str
-        How its slope left the recorded one, and what its job took where that is beyond twice the recorded time.
+    moved, slower : str, how its slope left the recorded one, and what its job took beyond twice the recorded time
     """
 
     profile: str

@@ -40,12 +40,10 @@ FAR = 0.01
 
 @dataclass(frozen=True)
 class RateFit:
-    """Fit of log(mean risk) on log(parameter).
+    """Fit of log(mean risk) on log(parameter); the slope is NaN where a mean is not positive.
 
     Attributes
     ----------
-    slope : float, NaN where a mean is not positive
-    values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
     weights : tuple of float, weights of the fit, summing to 1
     nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
     no_error : tuple of int, cells whose standard error is unknown (one random replicate)

@@ -269,15 +269,9 @@ WEIGHTIEST = "An entry that changes several has the weightiest: a guarantee befo
 class Erratum:
     """One entry of a paper's errata ledger.
 
-    Attributes
-    ----------
-    id, title : str, ``E1``, and what it is about
-    changes : str, a word of `CHANGES`
-    printed : str, what the text used here says, with the number of the formula
-    calculation : str, why it cannot stand as printed
-    consequence : str, what follows, and what does not
-    command : str, one command that checks it; empty where only the calculation does
-    paper : str, prefix of the paper's ids
+    ``printed`` is what the text used here says, with the number of the formula; ``calculation`` why it cannot stand as
+    printed; ``consequence`` what follows, and what does not. ``changes`` is a word of `CHANGES`; a command checks the
+    entry unless only the calculation does.
     """
 
     id: str
@@ -330,11 +324,9 @@ class TableRow:
 
     Attributes
     ----------
-    row, utility, gradients : str, its name and its entries
     printed : mapping, title of a further column of the paper -> the row's entry in it
     common_n : float or None, in place of the table's
-    claims : list of str, ids of the claims that it states
-    parts : mapping, claim -> parts that measure this row, where another row has the others
+    claims, parts : list of str, and mapping by claim: what it states, and what measures this row alone
     schedule : mapping, name -> what of the method's schedule is shown
     flags : list of str, first words of the method's warnings that are shown
     every_cell : list of str, parts of which each cell is a row, not the nearest one alone

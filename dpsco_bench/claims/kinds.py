@@ -58,16 +58,11 @@ KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 @dataclass(frozen=True)
 class Word:
-    """A verdict: what it says of the claim, and when it is said.
+    """A verdict: its outcome for the claim, when it is said, and what a figure says of it, both as clauses.
 
-    Attributes
-    ----------
-    outcome : str, one of `OUTCOMES`
-    meaning : str, when it is said, as a clause
-    phrase : str
-        What a figure says of it, as a clause. It may have ``{what}`` for the quantity, ``{counted}`` for what is
-        counted, ``{moves}`` for falls or grows, ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for
-        faster or more slowly. Without one a figure says the kind's title and the word.
+    A phrase may have ``{what}`` for the quantity, ``{counted}`` for what is counted, ``{moves}`` for falls or grows,
+    ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for faster or more slowly. Without one a figure says
+    the kind's title and the word.
     """
 
     outcome: str
@@ -80,12 +75,9 @@ _TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a verdict row that only one kind has.
+    """A field of a verdict row that only one kind has, of a type of `FIELD_TYPES` (``(float,)``: a number per value).
 
-    Attributes
-    ----------
-    type : type or tuple of one type, one of `FIELD_TYPES`; ``(float,)`` for a number per value, say
-    title : str, heading of its column, and its description in the schema
+    Its title is the heading of its column, and its description in the schema.
     """
 
     type: type | tuple[type]

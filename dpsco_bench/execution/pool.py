@@ -68,21 +68,10 @@ class _Pool:
 class Makers:
     """Makes jobs in a pool within a time limit; what is finished stays in the store, whatever becomes of the rest.
 
-    A context manager, at whose end no process is left.
-
-    Parameters
-    ----------
-    jobs : sequence of Job, of one cell each, with what they are predicted to take in `Job.seconds`
-    cores : int, processes at a time, >= 1
-    seconds : float
-        By the clock, after which nothing is begun, and what runs is ended. Compiling, and waiting for a processor that
-        others use, do not count.
-    tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
-    made : callable, is given each job of which something was made, or is there
-
-    Attributes
-    ----------
-    outcome : Unfinished, so far
+    A context manager, at whose end no process is left. Jobs are of one cell each, with what they are predicted to take.
+    The limit is by the clock: after it nothing is begun, and what runs is ended. Compiling, and waiting for a processor
+    that others use, do not count. ``tell`` is given the progress whenever a job is done, and every `TICK` seconds;
+    ``made`` each job of which something was made, or is there.
     """
 
     def __init__(

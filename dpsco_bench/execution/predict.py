@@ -24,14 +24,10 @@ FEW, MOST = 3.0, 0.5
 
 
 class CellWork(NamedTuple):
-    """Seconds that runs of one kind cost on one core.
+    """Seconds that runs of one kind cost on one core, or how much a run does of each.
 
-    Attributes
-    ----------
-    cell, row, record : of a cell, of a replicate, and of a record of a replicate
-    step : of a step, whatever the number of replicates
-    row_step, number : of a step of a replicate, and of a coordinate of it: noise, projection, average
-    gradient, gradient_number : of a gradient of one record, and of a coordinate of it
+    Of a cell, of a replicate, of a record of a replicate; of a step, of a step of a replicate, and of a coordinate of
+    it; of a gradient of one record, and of a coordinate of it.
     """
 
     cell: float

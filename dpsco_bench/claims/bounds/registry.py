@@ -71,13 +71,9 @@ Of several entries (``scales.inner or scales.gradient``) the first is taken that
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol in texts of bounds.
+    """A symbol in texts of bounds: words for readers, or without a source a text in the notation, which defines it.
 
-    Attributes
-    ----------
-    words : str, for readers; without a source, a text in the notation, which defines it
-    source : str or callable
-    printed : str, its letter in the paper, and in quotations of it, where that is another one
+    ``printed`` is its letter in the paper, and in quotations of it, where that is another one.
     """
 
     words: str
