@@ -210,7 +210,7 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it; ``alone`` without its companion, as before the last stage."""
+    """One part under one calibration, as its kind judges it; ``alone`` without its companion, before the last stage."""
 
     court: ClaimJudge
     part: Part

@@ -32,8 +32,7 @@ class RowDifference:
 
     Attributes
     ----------
-    what : str
-        ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or ``skipped``.
+    what : str, ``same``, ``changed``, ``reserved`` (its reservation alone), ``new``, ``missing`` or ``skipped``
     fails : bool, whether the word changed
     moved, slower : str, how its slope left the recorded one, and what its job took beyond twice the recorded time
     """
