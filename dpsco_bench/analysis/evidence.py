@@ -89,8 +89,9 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        relative = problem_class(self.entry.problem).closed_form_error
-        return relative * abs(float(self.final.mean())) if self.exact else None
+        if not self.exact:
+            return None
+        return problem_class(self.entry.problem).closed_form_error * abs(float(self.final.mean()))
 
     @property
     def slack(self) -> float:
