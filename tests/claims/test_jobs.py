@@ -223,7 +223,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
 
     seen = []
 
-    def spy(modules, files, without):
+    def spy(modules, files, without, keyed):
         seen.append(set(modules))
         return "0" * 16
 
