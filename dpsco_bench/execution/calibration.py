@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from dpsco_bench.errors import DpscoError, Refusal
@@ -17,12 +17,13 @@ from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.tree import enforces_sensitivity
 
 if TYPE_CHECKING:
-    from dpsco_bench.execution.job import Meter, Progress
     from dpsco_bench.execution.jobs import Job
 
 
 def calibrate_job(
-    job: Job, progress: Progress = lambda done, all: None, meter: Meter = lambda cells: nullcontext()
+    job: Job,
+    progress: Callable[[int, int], None] = lambda done, all: None,
+    meter: Callable[[Sequence[int]], AbstractContextManager[object]] = lambda cells: nullcontext(),
 ) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
     found: list[CalibratedCell | RefusedCell] = []
