@@ -1,28 +1,7 @@
 """Answer the two questions that a reader asks of a theorem.
 
-Does it show, and is its printed noise private?
-
-Each question is answered by one of `WORDS`: yes, no, open, not tested. What limits a word is a mark with a number:
-
-=====  ====================================================================================================
-``s``  by the schedule: this share of the risk is there without noise
-``c``  private for a constant of at least this, of those that the theorem leaves open
-``q``  the sequence of all answered queries has this epsilon; what the released output has is not known to exceed
-``r``  noise recalled of a cited source
-``E1`` noise as an erratum corrects it
-``*``  constants of the instance are nominal
-``b``  a bound alone, never above this share of it
-=====  ====================================================================================================
-
-The rules, one function each:
-
-- `says` reads one row: a stated exponent, ordering, law or bound is met, contradicted or open; a row outside of the
-  hypotheses, of a control, beside the statement, or that could not have come out otherwise says nothing.
-- `together` takes rows under one noise: no, else open, else yes where an exponent, ordering or law is met, or a bound
-  alone.
-- `noise_answer` asks whether the printed noise is private: what is released decides. Only a lower bound above the claim
-  for the released output is a no; a query sequence that exceeds is open. Where the theorem leaves a constant open, one
-  constant that serves all rows is a yes.
+Does it show, and is its printed noise private? Each is answered by one of `WORDS`: yes, no, open, not tested. What
+limits a word is a mark with a number, which `report.opening` explains.
 
 A claim states a risk, the privacy of noise, a count, or a law; the last three have one of the two answers. The claim
 that states a risk names the claims on its noise and its count (`Claim.noise_of`, `Claim.count_of`), and one table row
@@ -78,14 +57,7 @@ class RowWord(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerCell:
-    """The answer to one question.
-
-    Attributes
-    ----------
-    word : str, one of `WORDS`
-    marks : mapping, mark -> its number in words, empty for none
-    why : str, what it is about, as a clause: ``in n and d; open in epsilon``
-    """
+    """The answer to one question: a word of `WORDS`, marks with their numbers in words, and what it is about."""
 
     word: str = UNTESTED
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -105,14 +77,7 @@ class AnswerCell:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answers of one claim.
-
-    Attributes
-    ----------
-    subject : str, one of `claims.model.SUBJECTS`, or ``audit``
-    cells : mapping, key of `QUESTIONS` -> `AnswerCell`; those that its subject has
-    remarks : sequence of str, sentences beside them
-    """
+    """The answers of one claim, by the questions that its subject has, and remarks beside them."""
 
     subject: str
     cells: Mapping[str, AnswerCell]
@@ -183,20 +148,22 @@ def place_of(row: Verdict) -> str:
 
 
 def together(said: Sequence[RowWord]) -> AnswerCell:
-    """Answer one question from all rows under one noise."""
-    stated = list(said)
-    firm = [one for one in stated if one.about != BOUND]
-    words = [one.word for one in stated]
+    """Answer one question from all rows under one noise.
+
+    No, else open, else yes where an exponent, ordering or law is met, or a bound alone.
+    """
+    firm = [one for one in said if one.about != BOUND]
+    words = [one.word for one in said]
     word = next((word for word in (NO, OPEN, YES) if word in words), UNTESTED)
     shares = [one.schedule for one in firm if one.about == RATE]
     marks: dict[str, str] = {}
     if word == YES and shares and None not in shares:
         marks["s"] = f"{min(filter(None, shares)):.2f}".lstrip("0")
-    if word == YES and stated and not firm and not stated[0].row.noiseless:
-        marks["b"] = f"{max((one.row.worst_ratio or 0.0 for one in stated), default=0.0):.2g}".removeprefix("0")
-    if any(one.row.noise and (one.row.noise.nominal or one.row.noise.declared) for one in stated):
+    if word == YES and not firm and not said[0].row.noiseless:
+        marks["b"] = f"{max(one.row.worst_ratio or 0.0 for one in said):.2g}".removeprefix("0")
+    if any(one.row.noise and (one.row.noise.nominal or one.row.noise.declared) for one in said):
         marks["*"] = ""
-    return AnswerCell(word, marks, _about(firm or stated, word))
+    return AnswerCell(word, marks, _about(firm or said, word))
 
 
 def _about(said: Sequence[RowWord], word: str) -> str:
@@ -222,15 +189,10 @@ def _about(said: Sequence[RowWord], word: str) -> str:
 def _slopes(place: str, said: Sequence[RowWord]) -> str:
     """Name a parameter, with both slopes of the row that is furthest from its bound where none matches it."""
     rows = [one.row for one in said if one.about == RATE and one.place == place]
-    if any(row.word == "match" for row in rows) or _by_law(rows[0]):
+    if any(row.word == "match" for row in rows) or rows[0].law_limit is not None:  # or a computed law decides
         return place
     worst = max(rows, key=lambda row: abs(row.slope - row.bound_slope))
     return f"{place} (slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
-
-
-def _by_law(row: Verdict) -> bool:
-    """Check whether a computed law decides a slope."""
-    return row.law_limit is not None
 
 
 def _order(said: RowWord) -> tuple[int, str]:
@@ -329,9 +291,8 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
     if subject == "privacy":
-        return Answer(
-            subject, {"noise": _with_audits(noise_answer(judging, ()), judging, known)}, _remarks(rows, known)
-        )
+        noise = _with_audits(noise_answer(judging, ()), judging, known)
+        return Answer(subject, {"noise": noise}, _remarks(rows, known))
     risks = [one for one in said if one.about != COUNT]
     printed = [row for row in own if row.calibration == "paper"]
     under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
@@ -388,11 +349,8 @@ def subject_of(rows: Sequence[Verdict]) -> str:
     if all(kind.counts for kind in kinds):
         return "count"
     laws = [bool(row.noiseless) or get_kind(row.kind).knows_the_law for row in stated]
-    return (
-        "law"
-        if any(laws) and all(law or row.word == "shown" for law, row in zip(laws, stated, strict=True))
-        else "risk"
-    )
+    only = all(law or row.word == "shown" for law, row in zip(laws, stated, strict=True))
+    return "law" if any(laws) and only else "risk"
 
 
 def on_printed_noise(row: Verdict) -> bool:
@@ -414,9 +372,9 @@ def _as_stated(said: Sequence[RowWord]) -> dict[str, AnswerCell]:
 def audits_text(rows: Sequence[Verdict]) -> str:
     """Count what audits found: ``Of 83 audits 16 refute the claimed eps, 1 does not and 66 say nothing.``."""
     found = Counter(row.word.replace("_", " ") for row in rows)
-    told = [
-        f"{count} {AUDITS.get(word, (word, word))[count != 1]}" for word, count in sorted(found.items(), key=_first)
-    ]
+    order = [*AUDITS, *found]
+    counts = sorted(found.items(), key=lambda one: order.index(one[0]))
+    told = [f"{count} {AUDITS.get(word, (word, word))[count != 1]}" for word, count in counts]
     return f"Of {len(rows)} audit{'s' * (len(rows) != 1)} {listed(told)}."
 
 
@@ -428,22 +386,14 @@ AUDITS = {
 """Word of an audit -> what one and several of them do."""
 
 
-def _first(counted: tuple[str, int]) -> int:
-    return [*AUDITS, counted[0]].index(counted[0])
-
-
 def _untested(rows: Sequence[Verdict], said: Sequence[RowWord]) -> list[str]:
     """Name what was run and says nothing: exponents that no row answers, and why."""
     answered = {one.place for one in said if one.about == RATE}
     found: dict[str, str] = {}
     for row in rows:
         if row.counted and row.kind == RATE and place_of(row) not in answered and not row.skipped:
-            slopes = (
-                f"slope {row.slope:.2f}, bound {row.bound_slope:.2f}"
-                if row.word == "faster"
-                else row.word.replace("_", " ")
-            )
-            found.setdefault(place_of(row), slopes)
+            faster = f"slope {row.slope:.2f}, bound {row.bound_slope:.2f}" if row.word == "faster" else ""
+            found.setdefault(place_of(row), faster or row.word.replace("_", " "))
     told = [f"in {place} ({why})" for place, why in found.items()]
     ranges = dict.fromkeys(str(row.outside) for row in rows if row.outside)
     return [*([f"Not tested: {listed(told)}."] if told else []), *(f"Outside of the range: {text}." for text in ranges)]
@@ -469,9 +419,8 @@ def _remarks(rows: Sequence[Verdict], known: Mapping[str, Sequence[Verdict]]) ->
     told = [
         f"A control misbehaves: {row.part} ({row.said})."
         for row in rows
-        if row.control
-        and row.expected
-        and not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
+        if row.control and row.expected
+        if not {row.word, row.verdict} & {*expected_words(row.expected, row.calibration)}
     ]
     corrected = {str(row.corrected): row for row in rows if row.corrected and get_kind(row.kind).judges_noise}
     told += [
@@ -525,11 +474,11 @@ def headline(found: Iterable[Answer]) -> str:
     risks = [one.cells for one in rows if one.subject == "risk"]
     shown = [cells for cells in risks if cells["printed"].word == YES]
     by_schedule = sum("s" in cells["printed"].marks for cells in shown)
-    against = _count(risks, "printed", NO)
+    of = Counter(cells["printed"].word for cells in risks)
     said = [
         f"Of {len(risks)} statements about risk, {len(shown)} show with the printed noise ({by_schedule} by the "
-        f"schedule alone), {against} {'is' if against == 1 else 'are'} contradicted, "
-        f"{_count(risks, 'printed', OPEN)} are open and {_count(risks, 'printed', UNTESTED)} are not tested with it"
+        f"schedule alone), {of[NO]} {'is' if of[NO] == 1 else 'are'} contradicted, {of[OPEN]} are open and "
+        f"{of[UNTESTED]} are not tested with it"
     ]
     noises = [cells["noise"] for cells in shown]
     larger = sum(map(larger_constant, noises))
@@ -545,10 +494,11 @@ def headline(found: Iterable[Answer]) -> str:
     ours = [cells["private"] for cells in risks if cells["private"].word == YES]
     nominal = sum("*" in cell.marks for cell in ours)
     said.append(f"With private noise {len(ours)} of the {len(risks)} show ({nominal} with nominal constants)")
-    said += [
-        _adding_up(what, [one.word for one in rows if one.subject in subjects]) for what, subjects in TALLIES.items()
-    ]
-    return ". ".join(filter(None, said)) + "."
+    for what, subjects in TALLIES.items():
+        counts = Counter(one.word for one in rows if one.subject in subjects)
+        told = ", ".join(f"{counts[word]} {word}" for word in WORDS)
+        said += [f"Of {counts.total()} {what}: {told}"] * bool(counts)
+    return ". ".join(said) + "."
 
 
 def larger_constant(cell: AnswerCell) -> bool:
@@ -558,12 +508,3 @@ def larger_constant(cell: AnswerCell) -> bool:
 
 TALLIES = {"privacy theorems": ("privacy",), "counts and laws": ("count", "law")}
 """Name of a further count -> its subjects."""
-
-
-def _count(risks: Sequence[Mapping[str, AnswerCell]], key: str, word: str) -> int:
-    return sum(cells[key].word == word for cells in risks)
-
-
-def _adding_up(what: str, words: Sequence[str]) -> str:
-    counts = Counter(words)
-    return f"Of {len(words)} {what}: {', '.join(f'{counts[word]} {word}' for word in WORDS)}" if words else ""

@@ -42,32 +42,17 @@ class Regime:
 
     swept: FloatArray
     means: FloatArray
-    starts: FloatArray
-    limits: FloatArray
     named: FloatArray
     full: FloatArray
+    starts: FloatArray
+    limits: FloatArray
 
     @classmethod
-    def of(
-        cls,
-        swept: ArrayLike,
-        means: ArrayLike,
-        named: ArrayLike,
-        *,
-        starts: ArrayLike | None = None,
-        limits: ArrayLike | None = None,
-        full: ArrayLike | None = None,
-    ) -> Regime:
-        """With what is left out filled in: nothing known of the start, no further terms."""
+    def of(cls, swept: ArrayLike, means: ArrayLike, named: ArrayLike, **more: ArrayLike) -> Regime:
+        """With what is left out filled in: no further terms, nothing known of the start."""
         cells = np.size(swept)
-        columns = {
-            "swept": swept,
-            "means": means,
-            "starts": np.full(cells, np.nan) if starts is None else starts,
-            "limits": np.full(cells, MOVED) if limits is None else limits,
-            "named": named,
-            "full": named if full is None else full,
-        }
+        usual = {"full": named, "starts": np.full(cells, np.nan), "limits": np.full(cells, MOVED)}
+        columns = {"swept": swept, "means": means, "named": named, **usual, **more}
         return cls(**{name: same_length(name, column, cells) for name, column in columns.items()})
 
     @property
@@ -98,7 +83,10 @@ class Regime:
         reach = float(values[-1] / values[0]) if len(values) else 1.0
         if len(values) >= least and reach >= factor * (1 - _ROUNDING):
             return ""
-        said = [self._start_said()] if self.saturated.any() else []
+        said, out = [], self.saturated
+        if out.any():
+            where = "at these sizes" if out.all() else f"in {out.sum()} of {len(out)} cells"
+            said.append(f"{where} the risk is {span(self.shares[out])} of the start")
         if self.hidden.any():
             share = (self.named / self.full)[self.hidden]
             said.append(f"the claimed term is {span(share)} of the bound in {self.hidden.sum()} cells")
@@ -107,11 +95,6 @@ class Regime:
         elif len(values):
             said.append(f"the sizes that can be fitted span a factor {reach:.3g}, {factor:g} is needed")
         return "; ".join([*said, self._would_show(least, factor, parameter)])
-
-    def _start_said(self) -> str:
-        shares, all_of_them = self.shares[self.saturated], self.saturated.all()
-        where = "at these sizes" if all_of_them else f"in {self.saturated.sum()} of {len(self.swept)} cells"
-        return f"{where} the risk is {span(shares)} of the start"
 
     def moving(self, frozen: ArrayLike, parameter: str) -> str:
         """Where cells stand still by a test of their own, and where they would move, in one clause."""
@@ -130,7 +113,9 @@ class Regime:
         """Between which values of the parameter a sweep would show the rate, or beyond which that were run."""
         ends = []
         if self.saturated.any():
-            ends.append(self._end(self.saturated, self._log_excess, self._decline, measured=True))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                excess = np.log(self.shares / self.limits)
+            ends.append(self._end(self.saturated, excess, self._decline, measured=True))
         if self.hidden.any():
             others = np.log(np.maximum(self.full - self.named, 1e-300) / self.named)
             ends.append(self._end(self.hidden, others, _slope_of(self.swept, others)))
@@ -205,11 +190,6 @@ class Regime:
         return _exact(value)
 
     @property
-    def _log_excess(self) -> FloatArray:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.log(self.shares / self.limits)
-
-    @property
     def _decline(self) -> float:
         """Slope of the formula over that of the starting point's risk."""
         return _slope_of(self.swept, np.log(self.named)) - _slope_of(self.swept, np.log(self.starts))
@@ -243,7 +223,8 @@ class Regime:
         upwards = slope < 0
         ordered = known[np.argsort(self.swept[known] if upwards else -self.swept[known], kind="stable")]
         last = ordered[-1]
-        vague = measured and not _follows(self.swept[ordered[-2:]], excess[ordered[-2:]], slope)
+        own = _slope_of(self.swept[ordered[-2:]], excess[ordered[-2:]])  # of the last two cells
+        vague = measured and not own / slope >= FOLLOWING
         with np.errstate(over="ignore"):
             edge = float(np.exp(np.log(self.swept[last]) - excess[last] / slope))
         return _End(edge, upwards, at_the_least=vague)
@@ -251,15 +232,10 @@ class Regime:
 
 @dataclass(frozen=True)
 class _End:
-    """An end of the values at which a rate shows.
+    """An end (the lower one: ``upwards``) of the values at which a rate shows.
 
-    Attributes
-    ----------
-    edge : float
-    upwards : whether it is the lower end
-    seen : whether it lies among the sizes that were run
-    flat : whether no size brings the cells in
-    at_the_least : whether it may lie farther out, since the runs do not yet follow the formula
+    It is ``seen`` among the sizes that were run; ``flat`` where no size brings the cells in; ``at_the_least`` where it
+    may lie farther out, since the runs do not yet follow the formula.
     """
 
     edge: float
@@ -277,11 +253,6 @@ def _window(ends: Sequence[_End]) -> tuple[float, float]:
 
 def _floor(parameter: str) -> float:
     return LEAST_COUNT if parameter in COUNTS else 0.0
-
-
-def _follows(values: FloatArray, logs: FloatArray, slope: float) -> bool:
-    """Check whether the last two cells fall at least a share `FOLLOWING` as fast as the formula."""
-    return _slope_of(values, logs) / slope >= FOLLOWING
 
 
 def _beyond(upwards: bool, parameter: str, swept: FloatArray) -> str:

@@ -28,23 +28,12 @@ _INDICES_PER_BLOCK = 8_192
 
 @dataclass(frozen=True)
 class CellSummary:
-    """Mean risk of a cell and how well it is known.
-
-    Attributes
-    ----------
-    signal, signals : int, index of the signal that attains the maximum, and the size of the grid
-    """
+    """Mean risk of a cell, how well it is known, and the index of the signal that attains the maximum."""
 
     mean: float
     stderr: float
     dof: float
     signal: int
-    signals: int
-
-    @property
-    def at_edge(self) -> bool:
-        """Check whether the maximum lies at an end of the signal grid, so that a wider grid could raise it."""
-        return self.signals > 1 and self.signal in (0, self.signals - 1)
 
 
 def bootstrap_rng(*names: str) -> np.random.Generator:
@@ -72,37 +61,27 @@ def as_cell(risks: ArrayLike) -> FloatArray:
 def summarise(risks: ArrayLike, numerical_error: float | None = None) -> CellSummary:
     """Mean of a cell, its standard error and degrees of freedom.
 
-    With several data sets the variance of the mean is the larger of the between-data-set estimate and the
-    pooled within-data-set one (analysis of variance, kept from going below what replicates alone show).
-
-    Parameters
-    ----------
-    numerical_error : float, optional
-        Absolute numerical error of an exactly computed cell (closed form, quadrature); it then is the
-        standard error, and the cell has no sampling error.
+    With several data sets the variance of the mean is the larger of the between-data-set estimate and the pooled
+    within-data-set one (analysis of variance, kept from going below what replicates alone show). The absolute numerical
+    error of an exactly computed cell is its standard error: it has no sampling error.
     """
     cell = as_cell(risks)
     means = cell.mean(axis=(1, 2))
     signal = int(np.argmax(means))
-    mean, signals = float(means[signal]), len(means)
+    mean = float(means[signal])
     if numerical_error is not None:
         if not numerical_error >= 0:
             raise InputError("numerical_error", numerical_error, "a number >= 0")
-        return CellSummary(mean, float(numerical_error), np.inf, signal, signals)
+        return CellSummary(mean, float(numerical_error), np.inf, signal)
     variance, dof, _ = variance_of_mean([cell[signal]])
-    return CellSummary(mean, float(np.sqrt(variance)), dof, signal, signals)
+    return CellSummary(mean, float(np.sqrt(variance)), dof, signal)
 
 
 def variance_of_mean(groups: Sequence[FloatArray], tails: bool = False) -> tuple[float, float, float]:
     """Variance of the mean of a sum of arrays whose data sets are the same ones, while their replicates differ.
 
-    Returns unbiased variance (NaN for a single random replicate), its degrees of freedom, and the variance that a
-    two-level bootstrap shows.
-
-    Parameters
-    ----------
-    groups : sequence of ndarray, each of shape ``(data_sets, replicates)``
-    tails : bool, whether heavy tails in the sample leave fewer degrees of freedom (`variance_dof`)
+    Returns unbiased variance (NaN for a single random replicate), its degrees of freedom (fewer for heavy ``tails``),
+    and the variance that a two-level bootstrap shows. Groups have the shape ``(data_sets, replicates)``.
     """
     data_sets, replicates = groups[0].shape
     within = [float(group.var(axis=1).mean()) / (replicates * data_sets) for group in groups]  # divisor R, as resampled
@@ -156,14 +135,9 @@ def resampled_means(
 ) -> tuple[FloatArray, FloatArray]:
     """Two-level bootstrap of the means of cells whose replicates share random numbers: the same samples serve all.
 
-    Data sets are drawn with replacement, then replicates within each. Returns the largest mean over the signals and
-    its variance as `summarise` estimates it from the resample, both of shape ``(cells, resamples)``.
-
-    Parameters
-    ----------
-    cells : sequence of array_like, risks of each cell, as many data sets and replicates in all
-    data_sets : ndarray of int, optional
-        Data sets to use, shape ``(resamples, data_sets)``, where further cells share their data.
+    Data sets are drawn with replacement (or are given, where further cells share their data), then replicates within
+    each. Returns the largest mean over the signals and its variance as `summarise` estimates it from the resample, both
+    of shape ``(cells, resamples)``.
     """
     arrays = [as_cell(cell) for cell in cells]
     shapes = {array.shape[1:] for array in arrays}
@@ -171,7 +145,7 @@ def resampled_means(
         raise InputError("data sets and replicates of cells that share them", sorted(shapes), "equal")
     ((count, replicates),) = shapes
     means, variances = [], []
-    for drawn in _blocks(rng, resamples, count, replicates, data_sets):
+    for drawn in resampled_indices(rng, resamples, count, replicates, data_sets):
         chosen = drawn + (replicates * count) * np.arange(len(drawn))[:, None]
         size = len(drawn) * count * replicates
         counts = np.bincount(chosen.ravel(), minlength=size).reshape(len(drawn), -1)
@@ -197,20 +171,13 @@ def _largest(
 
 
 def resampled_indices(
-    rng: np.random.Generator, resamples: int, data_sets: int, replicates: int
+    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None = None
 ) -> Iterator[NDArray[np.int64]]:
-    """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``.
+    """Two-level bootstrap samples as flat indices ``data_set * replicates + replicate``, for ``count`` data sets.
 
-    Yields
-    ------
-    ndarray of int, blocks of shape ``(rows, data_sets * replicates)``, `resamples` rows in all; blocks bound the memory
+    Yields blocks of shape ``(rows, count * replicates)``, `resamples` rows in all: they bound the memory. The data sets
+    may be ``drawn`` already.
     """
-    return _blocks(rng, resamples, data_sets, replicates, None)
-
-
-def _blocks(
-    rng: np.random.Generator, resamples: int, count: int, replicates: int, drawn: NDArray[np.int64] | None
-) -> Iterator[NDArray[np.int64]]:
     rows = max(1, _DRAWS_PER_BLOCK // (count * replicates))
     for first in range(0, resamples, rows):
         size = min(rows, resamples - first)
@@ -230,10 +197,8 @@ def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float
     """
     level = 1 - (1 - confidence) / (2 * cells)
     df = np.asarray(dof, dtype=np.float64)
-    found: FloatArray = np.where(
-        np.isinf(df), ndtri(level), stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
-    )
-    return found
+    student = stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
+    return np.asarray(np.where(np.isinf(df), ndtri(level), student))
 
 
 def student_factor(dof: float, confidence: float = CONFIDENCE) -> float:
@@ -269,20 +234,13 @@ def corrected_interval(
     """Bootstrap interval about the estimate less its bias, both arms as long as the longest one.
 
     Resampled values deviate from the estimate as it deviates from the truth, in the mean too: that is the bias, of a
-    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike
-    they show about half, since resampling begins at the largest mean. Which arm has to be the longer one, few values
-    cannot tell: the percentile interval is right where they have a heavy tail, its mirror image (the basic
-    interval) where their spread grows with their mean. A heavy tail that was not drawn leaves the means low, and their
-    errors small. So the means' deviations count with the opposite sign too, and the longest arm on both sides.
-
-    Parameters
-    ----------
-    deviations : ndarray, resampled values less the estimate
-    opposite : ndarray
-        The same where the means deviate as far to the other side, widened by ``spread factor`` already.
-    spread : float, ratio of the estimate's standard deviation to that of resampled values
-    factor : float, see `student_factor`
-    biases : float, how often the bias is taken off: twice where the estimate rests on largest means
+    logarithm (-s^2 / 2 m^2), of a maximum, of whatever the estimate does. Of a maximum over signals that are alike they
+    show about half, since resampling begins at the largest mean: ``biases`` says how often it is taken off. Which arm
+    has to be the longer one, few values cannot tell: the percentile interval is right where they have a heavy tail, its
+    mirror image (the basic interval) where their spread grows with their mean. A heavy tail that was not drawn leaves
+    the means low, and their errors small. So the means' deviations count with the opposite sign too, widened already,
+    and the longest arm on both sides. ``spread`` is the ratio of the estimate's standard deviation to that of resampled
+    values.
     """
     bias = float(deviations.mean())
     arm = max(spread * factor * _longer_arm(deviations, confidence), _longer_arm(opposite, confidence))
@@ -299,6 +257,4 @@ def _longer_arm(deviations: FloatArray, confidence: float) -> float:
 
 def expected_chance_deviations(intervals: int, confidence: float = CONFIDENCE) -> float:
     """``intervals * (1 - confidence)``: intervals that miss the truth by chance alone, independent or not."""
-    if intervals < 0:
-        raise InputError("intervals", intervals, "a number >= 0")
     return intervals * (1 - confidence)

@@ -10,7 +10,9 @@ from dpsco_bench.analysis.looks import EARLY, FIXED, Look
 from dpsco_bench.analysis.replicates_needed import would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
+from dpsco_bench.plain import Plain
 
+COLUMNS = ("values", "mean", "stderr", "bound")
 NO_ERROR = "a single random replicate has no standard error"
 
 
@@ -22,7 +24,6 @@ def band_verdict(
     low: float,
     high: float,
     *,
-    parameter: str = "",
     reference_stderr: ArrayLike = 0.0,
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
@@ -31,13 +32,7 @@ def band_verdict(
 
     Returns ``holds`` if every ratio is inside, ``violated`` if an interval is outside (for all cells together), else
     ``inconclusive``; with the ratio nearest to leaving (or farthest out of) the band. Before the last look every
-    interval has to be inside.
-
-    Parameters
-    ----------
-    values, mean, stderr, reference : array_like, shape ``(cells,)``; the reference > 0
-    reference_stderr : array_like, standard errors of a measured reference, shape ``(cells,)`` or a number
-    dof : array_like, degrees of freedom behind the errors, shape ``(cells,)`` or a number
+    interval has to be inside. A measured reference has standard errors of its own.
     """
     if not 0 <= low < high:
         raise InputError("band", [low, high], "two numbers 0 <= low < high")
@@ -54,7 +49,7 @@ def band_verdict(
     word, across = three_way(outside, half, look), (outside <= 0.0) & (outside > -half)
     if word == "holds" and across.any():
         reason += f"; in {across.sum()} of {len(m)} cells its interval crosses an end"
-    return cell_verdict(word, reason + undecided(word, outside, half), parameter, columns, ratios, worst)
+    return cell_verdict(word, reason + undecided(word, outside, half), columns, ratios, worst)
 
 
 def same_length(name: str, values: ArrayLike, length: int) -> FloatArray:
@@ -71,8 +66,7 @@ def columns_of(*columns: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray,
     Raises InputError for other lengths, and for a NaN among means or what they are compared with.
     """
     length = np.atleast_1d(np.asarray(columns[0])).size
-    names = ("values", "mean", "stderr", "bound")
-    x, m, s, b = (same_length(name, column, length) for name, column in zip(names, columns, strict=True))
+    x, m, s, b = (same_length(name, column, length) for name, column in zip(COLUMNS, columns, strict=True))
     if np.isnan(m).any() or np.isnan(b).any():
         raise InputError("mean, bound", "NaN", "numbers in every cell")
     return x, m, s, b
@@ -108,24 +102,17 @@ def undecided(word: str, outside: FloatArray, half: FloatArray) -> str:
 def cell_verdict(
     word: str,
     reason: str,
-    parameter: str,
     columns: tuple[FloatArray, ...],
     ratios: NDArray[np.float64],
     worst: int,
     notes: tuple[str, ...] = (),
 ) -> Verdict:
     """Verdict on cells by themselves: the extreme ratio is that of cell ``worst``, shapes ``(cells,)``."""
-    values, mean, stderr, bound = (tuple(column.tolist()) for column in columns)
-    return Verdict(
-        word,
-        reason=reason,
-        parameter=parameter,
-        values=values,
-        mean=mean,
-        stderr=stderr,
-        bound=bound,
-        notes=notes,
-        worst_ratio=float(ratios[worst]),
-        worst_cell=worst,
-        worst_value=values[worst],
-    )
+    found = measured(*columns)
+    extreme: Plain = {"worst_ratio": float(ratios[worst]), "worst_cell": worst, "worst_value": found["values"][worst]}
+    return Verdict(word, reason=reason, notes=notes, **found, **extreme)
+
+
+def measured(*columns: FloatArray) -> Plain:
+    """Fields of a verdict for values, means, standard errors and what they are compared with."""
+    return {name: tuple(column.tolist()) for name, column in zip(COLUMNS, columns, strict=True)}

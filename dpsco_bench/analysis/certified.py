@@ -51,9 +51,8 @@ def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
     """
     if not reason:
         return verdict
-    verdict = replace(
-        verdict, **{name: value for name, value in NO_NUMBERS.items() if getattr(verdict, name) is not None}
-    )
+    lost = {name: value for name, value in NO_NUMBERS.items() if getattr(verdict, name) is not None}
+    verdict = replace(verdict, **lost)
     if of_the_law:
         return replace(verdict, verdict="inconclusive", reason=reason)
     return replace(verdict, notes=(*verdict.notes, reason))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,22 +26,6 @@ QUADRATURE_SLACK = 1e-6
 """Largest excess over 1 of a ratio by quadrature."""
 _NUMBERS = ("data_set", "replicate", "checkpoint", "gradient_evaluations", "risk", "start_risk")
 _WORDS = ("privacy_status", "warnings")
-
-
-class _Means(Mapping[str, float]):
-    """Means of what the runs noted, each computed when a formula asks for it."""
-
-    def __init__(self, values: Mapping[str, np.ndarray]) -> None:
-        self._values = values
-
-    def __getitem__(self, name: str) -> float:
-        return float(self._values[name].mean())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 @dataclass(frozen=True)
@@ -105,9 +89,9 @@ class CellEvidence:
     @property
     def numerical_error(self) -> float | None:
         """Absolute numerical error of an exact cell, None for a simulated one."""
-        return (
-            problem_class(self.entry.problem).closed_form_error * abs(float(self.final.mean())) if self.exact else None
-        )
+        if not self.exact:
+            return None
+        return problem_class(self.entry.problem).closed_form_error * abs(float(self.final.mean()))
 
     @property
     def slack(self) -> float:
@@ -128,7 +112,7 @@ class CellEvidence:
             schedule=self.calibrated.schedule,
             scales=self.calibrated.scales,
             start_risk=self.start_risk,
-            extras=_Means(self.extras),
+            extras={name: float(values.mean()) for name, values in self.extras.items()},
         )
 
     @cached_property
@@ -167,18 +151,8 @@ def job_cells(job: Job, table: pa.Table | None, calibrations: Calibrations) -> l
     return cells
 
 
-@dataclass(frozen=True)
-class _CellRows:
-    """The rows of one cell.
-
-    Attributes
-    ----------
-    numbers : mapping of str to ndarray (rows,), columns of numbers
-    words : mapping of str to set of str, the distinct texts of the other columns
-    """
-
-    numbers: Mapping[str, np.ndarray]
-    words: Mapping[str, set[str]]
+_CellRows = tuple[dict[str, np.ndarray], dict[str, set[str]]]
+"""Columns of numbers of a cell's rows, and the distinct texts of the others."""
 
 
 def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
@@ -191,7 +165,7 @@ def _rows_of(table: pa.Table) -> dict[int, _CellRows]:
     found = {}
     for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
         said = {name: {texts[code] for code in np.unique(codes[rows])} for name, (codes, texts) in words.items()}
-        found[int(number)] = _CellRows({name: column[rows] for name, column in values.items()}, said)
+        found[int(number)] = {name: column[rows] for name, column in values.items()}, said
     return found
 
 
@@ -249,17 +223,9 @@ def _threshold(grid: list[CellEvidence], name: str, least: float) -> CellEvidenc
 
 
 def thresholds(signals: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Interpolate the signals at which values first reach a level, linear in the logarithm of the signal.
+    """Interpolate the signals at which values ``(signals, ...)`` first reach a level, on the logarithm of the signal.
 
-    Parameters
-    ----------
-    signals : ndarray (signals,), increasing, > 0
-    values : ndarray (signals, ...)
-
-    Returns
-    -------
-    thresholds, inside : ndarray (...)
-        An end of the grid where the level is reached at once or never, and whether neither is so.
+    Returns thresholds, an end of the grid where the level is reached at once or never, and whether neither is so.
     """
     reached = values >= least
     after = np.where(reached.any(axis=0), reached.argmax(axis=0), len(signals) - 1)
@@ -309,7 +275,7 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
     if rows is None:
         nothing = np.empty((0, 0))
         return CellEvidence(entry, calibrated, job.calibration, nothing, nothing, nothing, math.nan, exact)
-    column = rows.numbers
+    column, words = rows
     checkpoint = np.where(column["checkpoint"] == FINAL, np.iinfo(np.int32).max, column["checkpoint"])
     order = np.lexsort((column["replicate"], column["data_set"], checkpoint))
     data_sets, replicates = int(column["data_set"].max()) + 1, int(column["replicate"].max()) + 1
@@ -317,15 +283,14 @@ def _cell_evidence(job: Job, entry: Cell, calibrated: CalibratedCell, rows: _Cel
     curve = column["risk"][order].reshape(shape)
     evaluations = column["gradient_evaluations"][order].reshape(shape)
     start = float(column["start_risk"].mean())
-    if DEMOTED in rows.words["privacy_status"]:
+    if DEMOTED in words["privacy_status"]:
         lost: dict[str, Any] = dict.fromkeys(EPSILON_VALUES, math.nan)
         worst = max(DEMOTED, calibrated.privacy_status, key=SEVERITY.index)
         calibrated = replace(calibrated, privacy_status=worst, **lost)
-    remarks = {remark for text in rows.words["warnings"] for remark in text.split("; ")}
+    remarks = {remark for text in words["warnings"] for remark in text.split("; ")}
     certified = sorted(remark for remark in remarks if remark.startswith(CERTIFIED))
-    return CellEvidence(
-        entry, calibrated, job.calibration, curve[-1], evaluations, curve, start, exact, tuple(certified)
-    )
+    measured = (curve[-1], evaluations, curve, start, exact)
+    return CellEvidence(entry, calibrated, job.calibration, *measured, certificates=tuple(certified))
 
 
 def _shared(checkpoint: np.ndarray, order: np.ndarray, runs: int) -> np.ndarray:

@@ -21,14 +21,7 @@ Estimate = tuple[FloatArray, float]
 
 @dataclass(frozen=True)
 class Replicates:
-    """Random numbers behind the means of some cells, one entry per cell.
-
-    Attributes
-    ----------
-    risks : sequence of array_like, ``([[signals,] data_sets,] replicates)``
-    numerical_errors : sequence of float or None, of exactly computed cells, None for random ones
-    sharing : Sharing, which cells have random numbers in common
-    """
+    """Random numbers behind the means of some cells, one entry per cell; errors are those of exactly computed cells."""
 
     risks: Sequence[ArrayLike]
     numerical_errors: Sequence[float | None]
@@ -69,12 +62,8 @@ def residual_noise(
     ``chi^2(f)/f`` with ``f = (tr V)^2 / tr V^2``. Few replicates make f smaller, hence the test more careful. Source:
     Box, Annals of Mathematical Statistics 25, 1954, Theorem 3.1; Brunner, Dette, Munk, JASA 92, 1997 (f estimated).
 
-    Parameters
-    ----------
-    operator : ndarray, takes the log means to the weighted residuals, shape ``(cells, cells)``
-    errors : ndarray, standard errors of log mean of cells that share nothing, shape ``(cells,)``
-    dof : array_like, degrees of freedom behind them, shape ``(cells,)``
-    least : float, error of log mean that every cell has besides, so that exact scale invariance is no certainty
+    The operator takes the log means to the weighted residuals; ``errors`` and ``dof`` are those of cells that share
+    nothing; every cell has the ``least`` error besides, so that exact scale invariance is no certainty.
     """
     groups = replicates.groups()
     shared = sorted(cell for group in groups for cell in group)

@@ -18,7 +18,7 @@ from dpsco_bench.analysis.noise import Noise, noise_behind
 from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.bounds.registry import Bound, bound_modules, evaluate, get_bound
+from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
 from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import SKIPPED, kind_modules
 from dpsco_bench.claims.model import RISK, THRESHOLD, Part
@@ -31,6 +31,9 @@ from dpsco_bench.plain import Plain
 
 Load = Callable[..., tuple[pa.Table | None, Calibrations]]
 Decisions = Callable[[Job], Decided | None]
+OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
+CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
+"""Fields of a row that a part states, and those that name other claims."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
 
@@ -127,31 +130,24 @@ class ClaimJudge:
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
-            beside=part.beside or None,
-            control=part.control or None,
-            outside=part.outside or None,
+            **self._stated(part),
             open_value=self._open_value(case) if calibration == "paper" else None,
-            for_class=part.for_class or None,
-            law=part.law or None,
-            law_limit=part.law_limit,
-            loose=part.loose or None,
-            sampling=part.sampling or None,
-            noiseless=part.noiseless or None,
-            band_of="ours" if part.band_of == "ours" else None,
-            states=self.claim.states or None,
-            noise_of=tuple(self.claim.noise_of) or None,
-            count_of=tuple(self.claim.count_of) or None,
-            noise_outside=self.claim.noise_outside or None,
-            audited_by=tuple(self.claim.audited_by) or None,
-            formula_of=tuple(self.claim.formula_of) or None,
             scope=self._scope(case, jobs[0].profile),
             risk_kind=None if skipped else case.risk_kind,
             noise=noise,
-            recalled=True if noise and calibration == "paper" and self._recalled(case) else None,
-            corrected=self._of_paper(case, "amended") if noise and calibration == "paper" else None,
-            open_constant=self._of_paper(case, "open_constant") if noise and calibration == "paper" else None,
+            **(self._of_paper(case) if noise and calibration == "paper" else {}),
             **self._swept(case, verdict, jobs[0]),
         )
+
+    def _stated(self, part: Part) -> Plain:
+        """Fields of a row that the claim's file states."""
+        return {
+            **{name: getattr(part, name) or None for name in OF_PART},
+            **{name: getattr(self.claim, name) or None for name in ("states", "noise_outside")},
+            **{name: tuple(getattr(self.claim, name)) or None for name in CLAIMS_NAMED},
+            "law_limit": part.law_limit,
+            "band_of": "ours" if part.band_of == "ours" else None,
+        }
 
     def _scope(self, case: Case, profile: str) -> str | None:
         """Tell which of the statement's values were run, if not all."""
@@ -159,25 +155,28 @@ class ClaimJudge:
         return ", ".join(dict.fromkeys(filter(None, (part.scope(profile) for part in parts)))) or None
 
     def _charged(self, case: Case) -> list[CellEvidence]:
-        """Cells whose noise is behind a verdict; a reference under another calibration is not."""
-        own = [part for part, calibration in case.sources if calibration == case.calibration]
-        return [cell for part in own for cell in self.evidence(part, case.calibration, case.part.quantity)]
+        """Cells whose noise is behind a verdict."""
+        found = (self.evidence(part.id, case.calibration, case.part.quantity) for part in self._own_parts(case))
+        return [cell for cells in found for cell in cells]
 
-    def _recalled(self, case: Case) -> bool:
-        """Check whether all its methods have noise constants from memory: the paper cites it, and prints none."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        sources = [get_algorithm(method.algorithm).source for part in own for method in part.methods]
-        return bool(sources) and all(FROM_MEMORY in source for source in sources)
+    def _own_parts(self, case: Case) -> list[Part]:
+        """Parts whose rows are judged; a reference under another calibration is none."""
+        return [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
 
-    def _of_paper(self, case: Case, key: str) -> str | None:
-        """Collect what parts say of the paper's noise: the erratum that corrects it, and constants it leaves open."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        return ", ".join(dict.fromkeys(filter(None, (getattr(part, key) for part in own)))) or None
+    def _of_paper(self, case: Case) -> Plain:
+        """Say of the paper's noise whether all its constants are from memory, what corrects it, and what it leaves."""
+        parts = self._own_parts(case)
+        sources = [get_algorithm(method.algorithm).source for part in parts for method in part.methods]
+        said = {"corrected": [part.amended for part in parts], "open_constant": [part.open_constant for part in parts]}
+        return {
+            "recalled": (bool(sources) and all(FROM_MEMORY in source for source in sources)) or None,
+            **{key: ", ".join(dict.fromkeys(filter(None, texts))) or None for key, texts in said.items()},
+        }
 
     def _open_value(self, case: Case) -> float | None:
         """Value of what the theorem leaves open of its noise; None where it leaves nothing, or parts differ."""
-        own = [self.claim.part(part) for part, calibration in case.sources if calibration == case.calibration]
-        found = {1.0 if part.open_value is None else part.open_value for part in own if part.open_constant}
+        parts = [part for part in self._own_parts(case) if part.open_constant]
+        found = {1.0 if part.open_value is None else part.open_value for part in parts}
         return found.pop() if len(found) == 1 else None
 
     def _circumstances(self, case: Case, jobs: Sequence[Job], fitted: Sequence[bool]) -> tuple[str, ...]:
@@ -211,15 +210,7 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it.
-
-    Attributes
-    ----------
-    part : Part
-        Of the type that its kind names, whose fields the kind reads.
-    look : Look, what it is judged by
-    alone : bool, whether its companion without noise is left out, as before the last stage
-    """
+    """One part under one calibration, as its kind judges it; ``alone`` without its companion, before the last stage."""
 
     court: ClaimJudge
     part: Part
@@ -306,8 +297,8 @@ class Case:
 
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
         """Evaluate the part's axis, or else the swept parameter, at some cells."""
-        axis, bound = self.part.axis, self.part.bound
-        return [evaluate(bound, axis, cell.printed) if axis else cell.value for cell in cells]
+        axis = compiled(self.part.bound, self.part.axis) if self.part.axis else None
+        return [axis(cell.printed) if axis else cell.value for cell in cells]
 
     @property
     def bound(self) -> Bound:
@@ -330,7 +321,7 @@ class Case:
     def fit(self) -> RateFit:
         """Slope of the cells' means."""
         cells = self.cells
-        fit = fit_rate(
+        return fit_rate(
             self.values,
             [cell.risks for cell in cells],
             self.names,
@@ -338,13 +329,11 @@ class Case:
             numerical_errors=[cell.numerical_error for cell in cells],
             sharing=sharing_of([cell.entry for cell in cells]),
         )
-        return replace(fit, edge=())  # `signal_notes` knows where a signal cannot be made stronger
 
     def with_slope(self, verdict: Verdict, formula: Sequence[float] | None = None) -> Verdict:
         """Add the measured slope, and a formula's if given, to a verdict that is not about slopes."""
-        cells = self.cells
         alone = self.parameter == GRID or len(set(self.values)) < 2
-        if alone or len({cell.entry.method for cell in cells}) > 1:
+        if alone or len({cell.entry.method for cell in self.cells}) > 1:
             return verdict
         fit = self.fit()
         beside = bound_slope(fit.values, formula, fit.weights) if formula is not None else verdict.bound_slope
@@ -386,7 +375,6 @@ def signal_notes(cells: Sequence[CellEvidence], fitted: Sequence[bool] = ()) -> 
     told = fitted if any(fitted) else [True] * len(cells)
     edges = ", ".join(f"{cell.value:g}" for cell, own in zip(cells, told, strict=True) if own and cell.at_edge)
     if edges:
-        notes.append(
-            f"at the edge of the signal grid at {cells[0].entry.parameter} = {edges}: a wider one may show more"
-        )
+        where = f"{cells[0].entry.parameter} = {edges}"
+        notes.append(f"at the edge of the signal grid at {where}: a wider one may show more")
     return tuple(notes)

@@ -35,15 +35,7 @@ class Sealed(Record):
 
 @dataclass(frozen=True)
 class JudgedClaim(Sealed):
-    """Verdicts of a claim.
-
-    Attributes
-    ----------
-    claim : str, its id
-    digest : str, of what the verdicts were made from; empty where it could not be judged
-    failed : str, why it could not be judged, in a line
-    verdicts : tuple of Verdict
-    """
+    """Verdicts of a claim, and the digest of what they were made from; or why it could not be judged, in a line."""
 
     claim: str
     digest: str = ""

@@ -34,21 +34,12 @@ LAW_NEITHER = "not shown to be private, nor is its target law"
 class Noise(Record):
     """Privacy of the noise behind a verdict, which is that of its worst cell.
 
-    Verdict files, tables, records and pages take the privacy of a verdict from here.
+    Verdict files, tables, records and pages take the privacy of a verdict from here; the schema of verdict rows has its
+    fields. Where no accountant covers the runs, as for a draw without a proof or a minimiser that is not exact enough,
+    ``epsilon_real`` is NaN and its kind empty.
 
     Attributes
     ----------
-    status : str, ``proven``, ``target_law_only``, ``unproven`` or ``exceeds_claim``
-    epsilon_real, epsilon_real_kind : float, str
-        The accountant's value for what the runs released, and ``upper``, ``exact`` or ``lower``; NaN and empty where
-        no accountant covers them, as for a draw without a proof or a minimiser that is not exact enough.
-    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : str, float or None, ...
-        What that value is of, and both values, as in `execution.calibrated.EPSILONS`; empty and None where not known.
-    attained : bool, whether records of the instance are known to attain a lower bound
-    pair : str
-        Which records an epsilon above the claim compares, of a verdict on privacy itself; empty elsewhere, and where
-        none are known.
-    place : str, the cell's point, such as ``n = 1024, d = 10``; empty where it is not known
     epsilon_law : float or None, of a draw: an upper bound on the epsilon of its target law; None for all else
     delta_large : bool, whether delta >= 1/n in one of the cells, which the papers use and a careful user would not
     declared : bool, of noise that is not proven private, whether the constants are nominal
@@ -78,7 +69,8 @@ class Noise(Record):
         claimed = float(cell.epsilon)
         at_claim = [k for k, v in values.items() if isinstance(v, float) and abs(v - claimed) <= ROUNDING * claimed]
         values |= dict.fromkeys(at_claim, claimed)  # no bound is above its claim by rounding alone
-        noise = cls(
+        nominal = calibrated.constants.status == "nominal" and calibrated.privacy_status == "unproven"
+        return cls(
             calibrated.privacy_status,
             **values,
             epsilon_claimed=claimed,
@@ -86,9 +78,8 @@ class Noise(Record):
             place=f"n = {cell.n:,}, d = {calibrated.dimension:,}",
             epsilon_law=None if math.isnan(calibrated.epsilon_law) else calibrated.epsilon_law,
             delta_large=float(cell.delta) >= 1.0 / cell.n,
+            declared=nominal,
         )
-        declared = calibrated.constants.status == "nominal" and noise.status == "unproven"
-        return replace(noise, declared=declared)
 
     @property
     def bound(self) -> tuple[float, str]:
@@ -114,18 +105,13 @@ class Noise(Record):
         return SEVERITY.index(self.status), -1.0 if math.isnan(bound) else bound / claimed
 
     @property
-    def shown_epsilon(self) -> float:
-        """Round the bound outward, so that it compares with the claim as it does without rounding."""
-        return outward(*self.bound, self._digits)
-
-    @property
     def _digits(self) -> int:
         return digits_beside(*self.bound, self.epsilon_claimed)
 
     @property
     def shown(self) -> str:
-        """Write the bound in ASCII."""
-        return number(self.shown_epsilon, self._digits)
+        """Write the bound in ASCII, rounded outward, so that it compares with the claim as it does without rounding."""
+        return number(outward(*self.bound, self._digits), self._digits)
 
     @property
     def whose(self) -> str:
@@ -177,9 +163,9 @@ class Noise(Record):
         value = f"eps {sign} {self.shown}, claimed {number(self.epsilon_claimed, self._digits)}"
         value += f", {self.whose}" * bool(self.whose and not self.sequence_exceeds)
         value += f", at {place}" * bool(place) + f", by {self.pair}" * bool(self.pair)
-        return (
-            f"{clause}, as the constants are nominal (if they held, {value})" if self.nominal else f"{clause} ({value})"
-        )
+        if self.nominal:
+            return f"{clause}, as the constants are nominal (if they held, {value})"
+        return f"{clause} ({value})"
 
     @property
     def nominal(self) -> bool:

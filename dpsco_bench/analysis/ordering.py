@@ -55,21 +55,11 @@ def compare_medians(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> MedianRatio:
-    """Paired two-level bootstrap of the log ratio of median risks.
+    """Paired two-level bootstrap of the log ratio of median risks, ``(replicates,)`` or ``(data_sets, replicates)``.
 
-    Parameters
-    ----------
-    first, second : array_like
-        Risks of the two methods on the same data sets and replicates, shape ``(replicates,)`` or ``(data_sets,
-        replicates)``.
-    names : sequence of str, seeds the bootstrap: (claim, part, calibration, comparison)
-
-    Returns
-    -------
-    MedianRatio
-        The interval is the wider of the percentile and the normal one, expanded for small samples as in
-        `slopes.fit_rate`, with as many degrees of freedom as there are resampled units (data sets if several, else
-        replicates) less one.
+    The interval is the wider of the percentile and the normal one, expanded for small samples as in `slopes.fit_rate`,
+    with as many degrees of freedom as there are resampled units (data sets if several, else replicates) less one. The
+    names seed the bootstrap: (claim, part, calibration, comparison).
     """
     a, b = as_cell(first)[0], as_cell(second)[0]
     if a.shape != b.shape:
@@ -99,12 +89,7 @@ def _log_median_ratio(a: FloatArray, b: FloatArray) -> FloatArray:
 def risk_at(evaluations: ArrayLike, risks: ArrayLike, budget: float) -> FloatArray:
     """Risk of each run at its last checkpoint that costs at most a budget.
 
-    Parameters
-    ----------
-    evaluations : array_like
-        Gradient evaluations at the checkpoints, increasing along the first axis, shape ``(checkpoints,)`` or that
-        of `risks`.
-    risks : array_like, shape ``(checkpoints, ...)``
+    Checkpoints are the first axis of both; evaluations increase along it.
     """
     values = np.asarray(risks, dtype=np.float64)
     cost = np.asarray(evaluations, dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,7 @@ class SweepRisks:
             return None
         own = self.replicates(chosen, noise_off)
         errors, sharing = own.numerical_errors, own.sharing
-        fit = fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
-        return replace(fit, edge=())  # `edges` knows where a signal cannot be made stronger
+        return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
 
     def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
         """Replicates behind the means of the chosen cells."""
@@ -109,8 +108,7 @@ def rate_verdict(
     names: Sequence[str],
     *,
     profile: str = "ci",
-    parameter: str = "",
-    swept: str = "",
+    parameter: str = "the parameter",
     claimed_exponent: float | None = None,
     better: str = "smaller",
     others: str = "",
@@ -119,24 +117,16 @@ def rate_verdict(
     """Compare a measured slope with the slope of a formula: the only function that judges a rate.
 
     In this order: too few asymptotic cells; a signal grid that ends too early; no power law; the interval of the
-    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once).
+    difference of the slopes against the tolerance, at the look's level (95 % where all is run at once). Returns
+    ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
 
     Parameters
     ----------
-    sweep : SweepRisks
-    tolerance : float > 0
     names : sequence of str, (claim, part, calibration), seeds the bootstrap
     profile : {"smoke", "ci", "full"}, decides how many asymptotic cells there must be
-    parameter, swept : str, name of the axis, and of the swept parameter where that is another
     claimed_exponent : float, optional, the paper's bare exponent, shown beside the formula's slope
     better : {"smaller", "larger"}, which slopes mean a faster decay than claimed
     others : str, what the bound has beside the claimed term, as a noun
-    look : Look, which share of the replicates it is judged by
-
-    Returns
-    -------
-    Verdict
-        ``match``, ``faster``, ``fails``, ``inconclusive``, also ``(edge)`` or ``(bent)``, or ``not_observable``.
     """
     if better not in ("smaller", "larger"):
         raise InputError("better", better, "smaller or larger")
@@ -147,7 +137,7 @@ def rate_verdict(
     regime, fitted = sweep.regime, sweep.regime.fitted
     fit = sweep.fit(names, fitted, alpha=look.alpha)
     b = bound_slope(fit.values, regime.named[fitted], fit.weights) if fit else np.nan
-    word, reason = _word(sweep, fit, b, tolerance, (profile, swept or parameter or "the parameter", better))
+    word, reason = _word(sweep, fit, b, tolerance, (profile, parameter, better))
     if fit and others and word in ("faster", "fails"):
         reason += explained(regime, fit, b, others)
     silent = sweep.fit((*names[:2], "none"), fitted, noise_off=True) if len(sweep.noise_off) else None
@@ -158,7 +148,6 @@ def rate_verdict(
     return Verdict(
         word,
         reason=reason,
-        parameter=parameter,
         values=tuple(np.asarray(sweep.axis, dtype=np.float64).tolist()),
         mean=tuple(cell.mean for cell in summaries),
         stderr=tuple(cell.stderr for cell in summaries),
@@ -174,7 +163,7 @@ def rate_verdict(
         local_slopes=tuple(local_slopes(fit.values, fit.mean).tolist()) if fit else (),
         **_ratio_ends(fit, regime.named[fitted], tolerance, better) if fit else {},
         noise_off_share=share,
-        notes=fit.notes(parameter) if fit else (),
+        notes=fit.notes if fit else (),
     )
 
 
@@ -268,15 +257,7 @@ def _straight(sweep: SweepRisks, tolerance: float, parameter: str) -> str:
 
 
 def equivalence(fit: RateFit, b: float, tolerance: float, better: str = "smaller") -> tuple[str, str]:
-    """Word for the interval of measured less formula slope, and the reason: nothing else decides.
-
-    Parameters
-    ----------
-    fit : RateFit with an interval
-    b : float, the formula's slope
-    tolerance : float > 0
-    better : {"smaller", "larger"}
-    """
+    """Word for the interval of measured less formula slope, and the reason: nothing else decides."""
     shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}] against {b:.3g}, allowed {tolerance:g}"
     side = 1.0 if better == "smaller" else -1.0
     low, high = sorted((side * (fit.ci_low - b), side * (fit.ci_high - b)))
@@ -320,14 +301,10 @@ def _errors(sweep: SweepRisks) -> Sequence[float | None]:
 class LackOfFit:
     """How far measured means are from a constant times the formula times a power of the parameter.
 
-    Attributes
-    ----------
-    p_value : float
-        Of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are estimates, of its
-        F form, since a chi-squared law would take few replicates for certain. Where cells have random numbers in
-        common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer than 3
-        cells.
-    largest : float, largest relative residual, >= 0
+    The p-value is that of the chi-squared statistic with cells - 2 degrees of freedom; where the standard errors are
+    estimates, of its F form, since a chi-squared law would take few replicates for certain. Where cells have random
+    numbers in common, of the same statistic with the joint covariance of its residuals (`residual_noise`). 1 for fewer
+    than 3 cells. ``largest`` is the largest relative residual.
     """
 
     p_value: float
@@ -339,21 +316,13 @@ class LackOfFit:
 
 
 def lack_of_fit(fit: RateFit, formula: ArrayLike, replicates: Replicates | None = None) -> LackOfFit:
-    """Lack of fit of a sweep, with the formula's own bend taken out.
-
-    Parameters
-    ----------
-    formula : array_like, its values > 0, shape ``(cells,)``
-    replicates : Replicates, optional
-        Behind the means: random numbers that cells have in common cancel in the residuals. None in common if left out.
-    """
+    """Lack of fit of a sweep, with the formula's own bend taken out; what replicates have in common cancels in it."""
     x, mean = np.log(fit.values), np.array(fit.mean)
     y = np.log(mean) - np.log(np.asarray(formula, dtype=np.float64))
     raw = np.array(fit.stderr) / mean
     errors = bounded_errors(raw, fit.dof)
-    errors *= max(
-        1.0, float(np.sqrt((raw**2).mean() / (errors**2).mean()))
-    )  # a geometric mean of estimates is too small
+    longer = float(np.sqrt((raw**2).mean() / (errors**2).mean()))
+    errors *= max(1.0, longer)  # a geometric mean of estimates is too small
     design = np.stack([np.ones(len(x)), x], axis=1) / errors[:, None]
     solution = np.linalg.lstsq(design, y / errors, rcond=None)[0]
     residuals = y - solution[0] - solution[1] * x

@@ -11,85 +11,30 @@ from typing import Any
 
 from dpsco_bench.analysis.rounding import MOST_DIGITS, digits_beside, outward
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import KINDS, SKIPPED
+from dpsco_bench.claims.kinds import KINDS, ROW_FIELDS, SHARED_FIELDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 
 SAME = "same"
 DIGITS, SHOWN = 4, 3
 """Significant digits of a recorded number, and of a shown one."""
-_NAMES = ("profile", "id", "part", "calibration")
-_KEPT = (
-    *(
-        "kind",
-        "parameter",
-        "verdict",
-        "reservations",
-        "expected",
-        "slope",
-        "ci",
-        "bound_slope",
-        "claimed_exponent",
-        "noise_off_slope",
-    ),
-    *(
-        "worst_ratio",
-        "epsilon_real",
-        "epsilon_real_kind",
-        "epsilon_of",
-        "noise",
-        "ratio",
-        "ratio_ci",
-        "beside",
-        "scope",
-        "recalled",
-        "corrected",
-        "open_constant",
-        "open_value",
-        "control",
-        "outside",
-        "for_class",
-        "law",
-        "law_limit",
-        "loose",
-        "sampling",
-        "noiseless",
-        "band_of",
-        "noise_off_share",
-        "tolerance",
-        "ratio_ends",
-        "last_local_slope",
-        "grows",
-        "states",
-        "noise_of",
-        "count_of",
-        "noise_outside",
-        "audited_by",
-        "formula_of",
-        "replicates",
-        "stages",
-        "look",
-        "level",
-    ),
+_LEFT_OUT = (
+    *("values", "mean", "stderr", "bound", "parameters", "fitted", "local_slopes", "worst_cell", "worst_value"),
+    *("reason", "sentence", "notes", "risk_kind", "epsilon_claimed", "runtime_s", "key"),
 )
+_KEPT = [name for name in (*ROW_FIELDS, *SHARED_FIELDS) if name not in _LEFT_OUT]
+"""Fields of a row that a record has."""
 
 
 @dataclass(frozen=True)
 class RowDifference:
-    """A recorded verdict beside the fresh one.
+    """A recorded verdict beside the fresh one: what they say (`Verdict.said`), None where there is none.
 
     Attributes
     ----------
-    profile, id, part, calibration : str
-    recorded, fresh : str or None
-        What they say (`Verdict.said`); None where there is none.
-    what : str
-        ``same``, ``changed``, ``reserved`` (the word stays, its reservation does not), ``new``, ``missing`` or
-        ``skipped``.
-    fails : bool
-        Whether the word changed.
-    moved, slower : str
-        How its slope left the recorded one, and what its job took where that is beyond twice the recorded time.
+    what : str, ``same``, ``changed``, ``reserved`` (its reservation alone), ``new``, ``missing`` or ``skipped``
+    fails : bool, whether the word changed
+    moved, slower : str, how its slope left the recorded one, and what its job took beyond twice the recorded time
     """
 
     profile: str
@@ -126,15 +71,8 @@ def compare(
 
     Rows are matched on (profile, claim, part, calibration). A changed verdict word fails; reservations, numbers inside
     a verdict and ``skipped`` on either side do not. A fresh row without a recorded one is ``new`` and does not fail. A
-    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile.
-
-    Parameters
-    ----------
-    claims_run : iterable of str, optional
-        Ids of the claims that were run in the fresh rows' profiles; by default those with a fresh row that is not
-        ``skipped``.
-    times : mapping of (claim, job) to str, optional
-        What jobs took that were slow.
+    recorded row without a fresh one is reported, and fails, only if its claim was run in that profile: it is one of
+    ``claims_run``, or has a fresh row that is not ``skipped``. ``times`` has what slow jobs took, by claim and job.
     """
     old, new = _by_name(recorded), _by_name(fresh)
     if claims_run is None:
@@ -200,12 +138,8 @@ def merge(recorded: Iterable[Verdict], fresh: Iterable[Verdict]) -> list[Verdict
     new = {_name(row): row for row in fresh}
     measured = {name[:2] for name in new}
     skipped = {name[:2] for name, row in new.items() if row.skipped}
-    kept = {_name(row): row for row in recorded}
-    kept = {name: row for name, row in kept.items() if name in new or name[:2] not in measured - skipped}
-    for name, row in new.items():
-        if name not in kept or not row.skipped:
-            kept[name] = row
-    return list(kept.values())
+    kept = {_name(row): row for row in recorded if _name(row) in new or _name(row)[:2] not in measured - skipped}
+    return list((kept | {name: row for name, row in new.items() if name not in kept or not row.skipped}).values())
 
 
 def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
@@ -220,7 +154,7 @@ def record(path: str | os.PathLike[str], verdicts: Sequence[Verdict]) -> None:
 
 def _recorded_line(verdict: Verdict) -> str:
     row = verdict.to_json()
-    kept = (*_NAMES, *_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
+    kept = (*_KEPT, *(known.own_fields if (known := KINDS.find(verdict.kind)) else verdict.own))
     kept = (*kept, "sentence") if verdict.word == "inconclusive" else kept
     return dumps_canonical({key: _bound_rounded(key, row[key], row) for key in kept if key in row})
 

@@ -14,11 +14,8 @@ _ROUNDING = 1e-9
 def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
     """How many times the replicates would decide, in words, if the estimate stayed.
 
-    Parameters
-    ----------
-    rooms : iterable of (float, float)
-        Width of an interval on one side of its estimate, and the width that it may have there: the largest ratio
-        decides.
+    Rooms have the width of an interval on one side of its estimate, and the width that it may have there: the largest
+    ratio decides.
     """
     factors = [(width / room) ** 2 if room > 0 else math.inf for width, room in rooms if width > 0]
     factor = max(factors, default=1.0)

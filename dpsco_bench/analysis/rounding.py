@@ -13,12 +13,7 @@ MOST_DIGITS = 6
 def outward(value: float, kind: str, digits: int = 3) -> float:
     """Round a bound to some significant digits so that it stays a bound.
 
-    Parameters
-    ----------
-    value : float
-    kind : str
-        ``lower`` rounds down and ``upper`` up, but for what rounding alone may add; ``exact`` stays.
-    digits : int, at least 1
+    ``lower`` rounds down and ``upper`` up, but for what rounding alone may add; ``exact`` stays.
     """
     if kind not in ("lower", "upper") or value == 0 or not math.isfinite(value):
         return value

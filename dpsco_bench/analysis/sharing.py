@@ -12,13 +12,9 @@ from dpsco_bench.problems.registry import problem_class
 
 @dataclass(frozen=True)
 class Sharing:
-    """Labels of cells; what has equal labels is shared.
+    """Labels of cells, equal where their data set j, or their replicate r, has the same random numbers for every one.
 
-    Attributes
-    ----------
-    data_sets : tuple of int, equal for cells whose data set j is the same one for every j
-    replicates : tuple of int
-        Equal for cells whose replicate r has random numbers in common for every r; their data sets are shared too.
+    Where replicates are shared, their data sets are too.
     """
 
     data_sets: tuple[int, ...]

@@ -40,12 +40,10 @@ FAR = 0.01
 
 @dataclass(frozen=True)
 class RateFit:
-    """Fit of log(mean risk) on log(parameter).
+    """Fit of log(mean risk) on log(parameter); the slope is NaN where a mean is not positive.
 
     Attributes
     ----------
-    slope, intercept : float, ``log(mean) = intercept + slope * log(value)``; NaN where a mean is not positive
-    values, mean, stderr : tuple of float, parameter values, mean risks and standard errors of the means, per cell
     weights : tuple of float, weights of the fit, summing to 1
     nonpositive : tuple of int, cells whose mean risk is not positive: they have no logarithm, and no slope is given
     no_error : tuple of int, cells whose standard error is unknown (one random replicate)
@@ -55,7 +53,6 @@ class RateFit:
     """
 
     slope: float
-    intercept: float
     ci_low: float
     ci_high: float
     values: tuple[float, ...]
@@ -65,37 +62,27 @@ class RateFit:
     dof: tuple[float, ...] = ()
     nonpositive: tuple[int, ...] = ()
     no_error: tuple[int, ...] = ()
-    edge: tuple[int, ...] = ()
     floored: float = 0.0
 
     def places(self, cells: Sequence[int], parameter: str) -> str:
         """Where some cells lie, such as ``n = 128, 256``."""
         return f"{parameter or 'value'} = " + ", ".join(f"{self.values[i]:g}" for i in cells)
 
-    def notes(self, parameter: str) -> tuple[str, ...]:
+    @property
+    def notes(self) -> tuple[str, ...]:
         """Remarks on the fit for readers."""
-        notes = []
-        if self.edge:
-            notes.append(f"largest risk at the edge of the signal grid at {self.places(self.edge, parameter)}")
-        if self.floored:
-            notes.append(f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0")
-        return tuple(notes)
+        said = f"up to {self.floored:.1%} of the resampled means of a cell were near or below 0"
+        return (said,) if self.floored else ()
 
 
 def bounded_errors(log_errors: ArrayLike, dof: ArrayLike | None = None) -> FloatArray:
-    """Compute standard errors of log mean as fits use them.
+    """Compute standard errors of log mean as fits use them, shape ``(..., cells)``; NaN where unknown.
 
     Three steps. (1) Errors are raised to `LOG_ERROR_FLOOR`: exact cells, whose error is 0 or their numerical error,
     weigh alike. (2) Each variance is moderated, ``(dof v + PRIOR_DOF centre) / (dof + PRIOR_DOF)``, towards the cells'
     geometric mean (as in Smyth 2004): weights from a few replicates would follow the noise, and the interval, which
     takes them as given, would be too short. (3) Errors are raised to `LEAST_ERROR` of their median. A cell of unknown
-    error counts with the largest known one.
-
-    Parameters
-    ----------
-    log_errors : array_like, standard errors of log mean, >= 0 or NaN (unknown), shape ``(..., cells)``
-    dof : array_like, optional
-        Degrees of freedom behind each error, >= 0 or infinite; infinite (no moderation) if left out.
+    error counts with the largest known one. Without ``dof`` they are infinite.
     """
     errors = np.asarray(log_errors, dtype=np.float64)
     known = np.where(np.isfinite(errors), errors, LOG_ERROR_FLOOR)
@@ -142,19 +129,12 @@ def fit_rate(
     largest signal and the weights anew. The interval stands about the slope less its bias (`corrected_interval`), while
     the slope is that of the means. It is widened for small samples: by what resampling lacks of the slope's variance,
     and by the Student factor at Welch-Satterthwaite degrees of freedom, fewer where tails are heavy (`variance_dof`).
-    Exact cells are perturbed by their numerical error. Raises InputError if values are not positive or all equal,
-    lengths differ, or cells that share data sets or replicates have different numbers of them.
+    It misses the truth in a share ``alpha``. Exact cells are perturbed by their absolute numerical error, None for
+    random ones. Raises InputError if values are not positive or all equal, lengths differ, or cells that share data
+    sets or replicates have different numbers of them.
 
-    Parameters
-    ----------
-    values : array_like, parameter values, > 0, at least two different ones, shape ``(cells,)``
-    risks_by_cell : sequence of array_like
-        Per cell, risks of shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
-        replicates)``; with signals, the largest mean over them is fitted.
-    numerical_errors : sequence of float or None, optional
-        Absolute numerical error of each exactly computed cell, None for random ones.
-    sharing : Sharing, optional, which cells have random numbers in common; none if left out
-    alpha : float, how often the interval may miss the truth
+    Risks of a cell have the shape ``(replicates,)``, ``(data_sets, replicates)`` or ``(signals, data_sets,
+    replicates)``; with signals, the largest mean over them is fitted.
     """
     errors = [None] * len(risks_by_cell) if numerical_errors is None else list(numerical_errors)
     sharing = Sharing.nothing(len(risks_by_cell)) if sharing is None else sharing
@@ -182,15 +162,9 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
     log_errors = np.divide(stderr, mean, out=np.full(len(x), np.nan), where=mean > 0)
     dof = [cell.dof for cell in cells]
     weights = log_weights(log_errors, dof)
-    coefficients = _slope_coefficients(x, weights)
-    slope = intercept = np.nan
-    if (mean > 0).all():
-        y = np.log(mean)
-        slope = float(coefficients @ y)
-        intercept = float(weights @ (y - slope * x))
+    coefficients = _slope_coefficients(x, weights)  # refuses values that are all equal
     return RateFit(
-        slope,
-        intercept,
+        float(coefficients @ np.log(mean)) if (mean > 0).all() else np.nan,
         np.nan,
         np.nan,
         values=tuple(values.tolist()),
@@ -200,7 +174,6 @@ def _point_fit(values: FloatArray, cells: Sequence[CellSummary]) -> RateFit:
         weights=tuple(weights.tolist()),
         nonpositive=tuple(np.flatnonzero(mean <= 0).tolist()),
         no_error=tuple(np.flatnonzero(np.isnan(stderr)).tolist()),
-        edge=tuple(i for i, cell in enumerate(cells) if cell.at_edge),
     )
 
 

@@ -33,62 +33,9 @@ CONFIRMING = ("confirms", "better")
 class Verdict(Record):
     """Verdict on one part of a claim under one calibration.
 
-    Attributes
-    ----------
-    verdict : str, the word, possibly with a number or reason after it: ``match``, ``fails (real eps 12.3)``
-    parameters : tuple of str or None, swept parameter of each cell, where the cells come from sweeps in several
-    values, mean, stderr, bound : tuple of float
-        Per cell: value of the parameter, mean, its standard error, and what it is compared with.
-    slope, ci, bound_slope : float, pair of float, float
-        Fitted slope, its 95 % interval, and the slope of the formula under the same weights.
-    reservations : tuple of str
-        What limits the word, each ``name: text``: ``schedule`` where most of the risk is there without noise, ``not
-        shown private`` where nothing proves that the noise is, ``not private`` where its epsilon is above the claim; or
-        what the claim's author says of a ``match``.
-    sentence : str, the verdict and why, in one short sentence (`Kind.sentence`)
-    fitted : tuple of bool, optional, per cell of a rate, whether it is asymptotic; the others are not in the fit
-    local_slopes : tuple of float, optional, slopes between neighbouring fitted cells of a rate
-    noise_off_share : float, optional, risk without noise over the risk in the fitted cells, geometric mean
-    worst_ratio, worst_cell, worst_value : float, int, float or None
-        Extreme ratio to the bound, band or law, the index of its cell, and the parameter's value there.
-    epsilon_of : str or None, of a row on privacy: what its real epsilon is of (`execution.calibrated.EPSILONS`)
-    beside : str or None, why the part is not about what the claim states (`Part.beside`), so that it counts for nothing
-    scope : str or None
-        Which values a profile has run of those of the statement, where they are fewer (`Part.scope`) and its kind
-        speaks of no others.
-    risk_kind : str or None
-        What its risks are (`execution.measures.risk_kind`), of several in order of appearance; None where nothing that
-        it compares is a risk.
-    recalled : bool or None
-        Whether its noise is that of a source which the paper cites, with constants from memory; None where it is not.
-    corrected : str or None
-        The erratum whose correction the paper's noise has here; None where it is as printed.
-    open_constant : str or None
-        What the theorem leaves open of that noise, and is taken as 1; None for nothing.
-    control : str or None, why the part is a control (`Part.control`)
-    outside : str or None, the hypothesis of the statement that the part lies outside of
-    open_value : float or None, value that was tried for what the theorem leaves open of its noise
-    for_class : str or None, the class of problems that the epsilon of a row on privacy is for
-    law, law_limit : str and float, or None
-        The part whose computed law decides a slope, and the limit of its ratio to the formula (``inf``: unbounded).
-    loose : str or None, the term in which the bound of a rate is loose
-    sampling : str or None, the sampling error that has the exponent of a rate
-    noiseless : str or None, why what is stated asks for no private noise
-    band_of : str or None, ``ours`` for a band that the paper does not state
-    ratio_ends, last_local_slope, grows
-        Risk over bound at both ends of the fitted cells of a rate, its last local slope, and whether that ratio grows
-        throughout and still does at the end.
-    states, noise_of, noise_outside, count_of, audited_by, formula_of
-        What the claim states (`Claim.states`), and the claims that its file names.
-    stages, look, level : tuple of int, int and float, or None
-        Of runs in stages the replicates at each look, data sets included (the last is the most that could be run), the
-        look that decided the word (its replicates are those of the row), and the level of that look's intervals.
-    own : mapping of str to object
-        The fields that only rows of its kind have (`Kind.own_fields`), each a value of its type, None where unknown.
-    ratio, ratio_ci : dict or None, by comparison of an ordering: the ratio of median risks, and its 95 % interval
-    id, part, kind, calibration, profile, replicates, runtime_s, key, expected
-        Identity and provenance, filled in by the caller with `dataclasses.replace`; `expected` is the verdict that
-        the claim's file names.
+    ``workflows/schemas/verdict.schema.yaml`` says what its fields are. `own` has those of its kind alone
+    (`Kind.own_fields`), each a value of its type, None where unknown. The last eight say whose verdict it is, and are
+    filled in by the caller.
     """
 
     verdict: str
@@ -244,10 +191,7 @@ class Verdict(Record):
 
         Keys stand in the order `ROW_FIELDS`, `SHARED_FIELDS`, then the kind's own.
 
-        Raises
-        ------
-        InputError
-            For a field of its own that the kind does not declare, or a value of another type.
+        Raises InputError for a field of its own that the kind does not declare, or a value of another type.
         """
         known = KINDS.find(self.kind)  # a plugin's may not be loaded
         wanted = known.fields if known else ()

@@ -140,12 +140,7 @@ def errors_of(id: str, files: Sequence[str | Path]) -> Iterator[None]:
 def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     """Resolve an id as a user writes it: ``_`` may stand for ``.`` and ``/`` for the first dot.
 
-    Raises InputError for an unknown claim.
-
-    Parameters
-    ----------
-    text : str, as written
-    known : collection of str, optional, ids to choose from; by default those of ``conf/claim``
+    The ids to choose from are by default those of ``conf/claim``. Raises InputError for an unknown claim.
     """
     known = claim_ids() if known is None else known
     wanted = text.replace("/", ".", 1).replace("_", ".")
@@ -236,13 +231,7 @@ BY_HAND = "by hand: the calculation above"
 
 @dataclass(frozen=True)
 class Change:
-    """Class of changes of an erratum.
-
-    Attributes
-    ----------
-    counted : str, what a sentence calls it that counts them
-    meaning : str, exactly what belongs here
-    """
+    """Class of changes of an erratum: what a sentence that counts them calls it, and exactly what belongs here."""
 
     counted: str
     meaning: str
@@ -280,15 +269,9 @@ WEIGHTIEST = "An entry that changes several has the weightiest: a guarantee befo
 class Erratum:
     """One entry of a paper's errata ledger.
 
-    Attributes
-    ----------
-    id, title : str, ``E1``, and what it is about
-    changes : str, a word of `CHANGES`
-    printed : str, what the text used here says, with the number of the formula
-    calculation : str, why it cannot stand as printed
-    consequence : str, what follows, and what does not
-    command : str, one command that checks it; empty where only the calculation does
-    paper : str, prefix of the paper's ids
+    ``printed`` is what the text used here says, with the number of the formula; ``calculation`` why it cannot stand as
+    printed; ``consequence`` what follows, and what does not. ``changes`` is a word of `CHANGES`; a command checks the
+    entry unless only the calculation does.
     """
 
     id: str
@@ -341,11 +324,9 @@ class TableRow:
 
     Attributes
     ----------
-    row, utility, gradients : str, its name and its entries
     printed : mapping, title of a further column of the paper -> the row's entry in it
     common_n : float or None, in place of the table's
-    claims : list of str, ids of the claims that it states
-    parts : mapping, claim -> parts that measure this row, where another row has the others
+    claims, parts : list of str, and mapping by claim: what it states, and what measures this row alone
     schedule : mapping, name -> what of the method's schedule is shown
     flags : list of str, first words of the method's warnings that are shown
     every_cell : list of str, parts of which each cell is a row, not the nearest one alone
@@ -373,12 +354,9 @@ class TableRow:
 class TableText:
     """A table's file.
 
-    Attributes
-    ----------
-    common_n : float or None, size at which risks stand, in place of `COMMON_N`
-    computed : str, name of what computes it; empty for a table that is rebuilt from measurements
-    lower_bound : str
-        Name of a bound in ``claims/bounds``, without its constant: the caption's lower bound, beside which risks stand.
+    ``common_n`` is the size at which risks stand, in place of `COMMON_N`. A table without ``computed``, the name of
+    what computes it, is rebuilt from measurements. ``lower_bound`` names the bound of its caption, beside which risks
+    stand.
     """
 
     id: str

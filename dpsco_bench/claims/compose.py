@@ -37,18 +37,10 @@ from dpsco_bench.paths import conf_dir
 def load_claim(
     id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
 ) -> tuple[Claim, Settings]:
-    """Compose one claim with Hydra.
+    """Compose one claim with Hydra, and the settings of a plan.
 
-    Parameters
-    ----------
-    id, profile, overrides : what is composed
-    settings : Settings, optional
-        What the same overrides compose for all claims: one that ships and that no override changes is then only read.
-
-    Returns
-    -------
-    claim : Claim
-    settings : Settings
+    ``settings`` are what the same overrides compose for all claims: with them a claim that ships and that no override
+    changes is only read.
     """
     file = claim_file(id)
     changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=

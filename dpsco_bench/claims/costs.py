@@ -22,18 +22,10 @@ Terms = Mapping[str, float]
 
 
 def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
-    """How much a cell does of everything that takes time.
+    """How much a cell does of everything that takes time, for so many replicates of all data sets.
 
-    Parameters
-    ----------
-    replicates : int, of all data sets
-
-    Returns
-    -------
-    dict
-        Name -> number. A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by
-        one: a problem may know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of
-        the dimension.
+    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
+    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
     """
     problem, n = cell.problem_entry, cell.n
     d, rows = float(problem.dimension), float(replicates)
@@ -67,13 +59,7 @@ def family(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured costs of cells, in CPU seconds a unit.
-
-    Attributes
-    ----------
-    methods : mapping of Terms, by algorithm
-    families : mapping of mapping of Terms, by algorithm and `family`, where that was measured
-    """
+    """Measured costs of cells, in CPU seconds a unit: by algorithm, and by `family` too where that was measured."""
 
     methods: Mapping[str, Terms] = field(default_factory=dict)
     families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)

@@ -90,11 +90,8 @@ def listed(value: Any, where: str) -> list[Any]:
 def build_checked(cls: Any, values: Any, where: str, due: str = "") -> Any:
     """Build a dataclass from a mapping; values stay as they are given.
 
-    Raises InputError naming the place and every key that is missing, unknown or of another type.
-
-    Parameters
-    ----------
-    due : str, what asks for the keys that are missing, such as `` for kind rate``
+    Raises InputError naming the place and every key that is missing, unknown or of another type; ``due`` says what asks
+    for those that are missing, such as `` for kind rate``.
     """
     if not isinstance(values, Mapping):
         raise InputError(where, values, "a mapping of keys to values")

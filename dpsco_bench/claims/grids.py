@@ -87,14 +87,9 @@ def by_profile(values: Plain, where: str) -> Plain:
 
 
 def spread(entry: Plain, where: str) -> Plain:
-    """Write out a part's values by profile: `Part` has a mapping of single profiles.
+    """Write out a part's values by profile, as its file has them: `Part` has a mapping of single profiles.
 
     Raises InputError for what cannot be read; whether the profiles exist is the part's matter.
-
-    Parameters
-    ----------
-    entry : mapping, as the file has it
-    where : str, names the part in an error
     """
     values = dict(entry)
     if "grid" in values:

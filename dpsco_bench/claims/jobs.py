@@ -21,8 +21,8 @@ from dpsco_bench.execution.digest import (
     DEVICE_ONLY,
     RUN_FORMAT,
     RUN_MODULES,
+    code_digest,
     kernels_beside,
-    numbers_digest,
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
 from dpsco_bench.execution.predict import predicted_seconds
@@ -49,13 +49,7 @@ OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
     """Jobs of one part: one per judged calibration, and for rates the noise-off companion, where it is not judged.
 
-    Returns the jobs with their keys; those of a part with a method of an absent paper are skipped, without cells.
-
-    Parameters
-    ----------
-    claim, part : what to measure
-    profile : str, ``smoke``, ``ci`` or ``full``
-    settings : Settings, of the plan
+    They have their keys; those of a part with a method of an absent paper are skipped, without cells.
     """
     jobs = [_job(claim, part, profile, calibration, settings) for calibration in part.calibrations]
     if part.has_companion and "none" not in part.calibrations:
@@ -245,7 +239,7 @@ def _key(job: Job, base: Iterable[str], calibrating: bool = False) -> str:
     compiled = set() if calibrating else {fused_module(cell.algorithm) for cell in job.cells}
     used = (compiled | set(_modules(job, base))) - {""}
     device = job.backend == "cupy" and not calibrating
-    code = numbers_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY)
+    code = code_digest(used, kernels_beside(used) if device else (), frozenset() if device else DEVICE_ONLY, keyed=True)
     return digest({"numbers": numbers, "code": code})
 
 

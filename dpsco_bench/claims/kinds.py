@@ -32,20 +32,9 @@ SHARED_FIELDS = (
     *("fitted", "local_slopes", "noise_off_share", "noise", "beside", "scope"),
     *("risk_kind", "recalled", "corrected", "open_constant", "open_value"),
     *("control", "outside", "for_class", "law", "law_limit", "loose", "sampling", "noiseless", "band_of"),
-    *(
-        "ratio_ends",
-        "last_local_slope",
-        "grows",
-        "states",
-        "noise_of",
-        "noise_outside",
-        "count_of",
-        "audited_by",
-        "formula_of",
-        "stages",
-        "look",
-        "level",
-    ),
+    *("ratio_ends", "last_local_slope", "grows"),
+    *("states", "noise_of", "noise_outside", "count_of", "audited_by", "formula_of"),
+    *("stages", "look", "level"),
 )
 """Fields that every verdict row may have: it does where its kind always has them, or where they are known."""
 ROW_FIELDS = (
@@ -69,16 +58,11 @@ KindClass = TypeVar("KindClass", bound="type[Kind]")
 
 @dataclass(frozen=True)
 class Word:
-    """A verdict: what it says of the claim, and when it is said.
+    """A verdict: its outcome for the claim, when it is said, and what a figure says of it, both as clauses.
 
-    Attributes
-    ----------
-    outcome : str, one of `OUTCOMES`
-    meaning : str, when it is said, as a clause
-    phrase : str
-        What a figure says of it, as a clause. It may have ``{what}`` for the quantity, ``{counted}`` for what is
-        counted, ``{moves}`` for falls or grows, ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for
-        faster or more slowly. Without one a figure says the kind's title and the word.
+    A phrase may have ``{what}`` for the quantity, ``{counted}`` for what is counted, ``{moves}`` for falls or grows,
+    ``{follows}`` in the same number, ``{better}`` and ``{worse}`` for faster or more slowly. Without one a figure says
+    the kind's title and the word.
     """
 
     outcome: str
@@ -91,14 +75,9 @@ _TAKES: Mapping[type, type] = {float: Real, int: Integral, bool: bool, str: str}
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a verdict row that only one kind has.
+    """A field of a verdict row that only one kind has, of a type of `FIELD_TYPES` (``(float,)``: a number per value).
 
-    Attributes
-    ----------
-    type : type or tuple of one type
-        One of `FIELD_TYPES`; ``(float,)`` for a number per value, say.
-    title : str
-        Heading of its column, and its description in the schema.
+    Its title is the heading of its column, and its description in the schema.
     """
 
     type: type | tuple[type]
@@ -159,8 +138,7 @@ class Kind(ABC):
 
     Attributes
     ----------
-    name, title : str
-        As claim files write it (set by `kind`), and as readers see it.
+    name, title : str, as claim files write it (set by `kind`), and as readers see it
     words : mapping of str to Word
         Verdicts of its judge without numbers; a form with a reason in parentheses may stand beside its bare word.
     part : type of Part
@@ -168,42 +146,30 @@ class Kind(ABC):
         always judges the rows of other parts), whose fields are the keys that a file may have.
     needs_all_uses : bool
         Whether it needs every part that it uses; only the first then decides under which calibrations it is judged.
-    charged : bool
-        Whether cells that are planned and not run need noise.
-    counts : bool
-        Whether its numbers are counts, known from plans: they have no error, and no risks stand beside them.
+    charged : bool, whether cells that are planned and not run need noise
+    counts : bool, whether its numbers are counts, known from plans: they have no error, and no risks stand beside them
     judges_noise : bool
         Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
     aside : bool
         Whether its rows speak of no statement of a paper: claims of such rows alone are not counted among theorems.
     by_value : bool
         Whether it speaks of the values that were run and of no law between them, so that an answer from fewer says so.
-    answers : bool
-        Whether its rows say anything of the claim; a control says something of the experiment.
-    fields : tuple of str
-        Fields of a verdict row among `SHARED_FIELDS` that its rows always have.
+    answers : bool, whether its rows say anything of the claim; a control says something of the experiment
+    fields : tuple of str, fields of a verdict row among `SHARED_FIELDS` that its rows always have
     own_fields : mapping of str to Field
         Fields that only its rows have: `Verdict.own` of its judge's, beside the others in JSON and in tables.
-    mixes_sweeps : bool
-        Whether its cells may come from sweeps in different parameters.
-    of_the_law : bool
-        Whether the verdict rests on the law of the output, so that chains must be certified.
-    ignores_chains : bool
-        Whether nothing is said about chains that are not.
-    knows_the_law : bool
-        Whether it compares with a computed law, and so can certify the chains of other parts.
-    shape : str
-        The panel that draws it, by its name in `report.panels`; a kind with its own overrides `panel`.
+    mixes_sweeps : bool, whether its cells may come from sweeps in different parameters
+    of_the_law : bool, whether the verdict rests on the law of the output, so that chains must be certified
+    ignores_chains : bool, whether nothing is said about chains that are not
+    knows_the_law : bool, whether it compares with a computed law, and so can certify the chains of other parts
+    shape : str, the panel that draws it, by its name in `report.panels`; a kind with its own overrides `panel`
     labels : mapping of str to str
         Words of that panel which depend on the kind: ``ratio``, ``reference`` and ``worst`` (of the largest ratio).
-    against : str
-        What a ratio is compared with, such as ``≤ 1``.
+    against : str, what a ratio is compared with, such as ``≤ 1``
     whose_exponent : str
         Who gives the exponent that is shown beside a slope: the ``paper``, or the part has ``stated`` it.
-    has_interval : bool
-        Whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance.
-    measures_slope : bool
-        Whether its sweeps stand in the tables of slopes.
+    has_interval : bool, whether a slope of it is the verdict's own, with a 95 % interval that can miss by chance
+    measures_slope : bool, whether its sweeps stand in the tables of slopes
     early : tuple of str
         Words that end a part's runs before their last stage. A kind without such words has all replicates run.
     evaluations : mapping of str to str
@@ -320,15 +286,10 @@ KINDS: Registry[Kind] = Registry("kind", "kinds", core="kinds")
 
 
 def kind(name: str) -> Callable[[KindClass], KindClass]:
-    """Register a kind of part (decorator of a subclass of `Kind`).
+    """Register a kind of part (decorator of a subclass of `Kind`); the name of a shipped one is that of its file.
 
     Raises InputError for a name that another kind has, or a class that is no kind or lacks a title, words or a judge;
     for a field that is not shared, or an own one that is or has no type.
-
-    Parameters
-    ----------
-    name : str
-        As claim files write it; of a shipped kind also the name of its file.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError("kind", name, "a name of letters, digits and _")

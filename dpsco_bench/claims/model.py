@@ -88,8 +88,7 @@ class Part(Record):
     control : str
         Why the part is a control, where it is: it is judged, shown, and counts neither for nor against the claim; a
         control that misbehaves is named beside the answer.
-    outside : str
-        The hypothesis of the statement that the part lies outside of, so that it tests nothing of it.
+    outside : str, the hypothesis of the statement that the part lies outside of, so that it tests nothing of it
     noiseless : str
         Why what the part states asks for no private noise, where it does not: it is about a law or a moment, whatever
         the noise protects. Empty elsewhere.
@@ -191,37 +190,30 @@ class MeasuredPart(Part):
     Attributes
     ----------
     methods : list of Method, one for most kinds; several for an ordering (the first is claimed to be the better)
-    problem, problem_options
-        The instance.
     fixed : mapping, n, d, epsilon, delta that are not swept
     sweep : SweptParameter
-        The grid; a part belongs to a profile only if its grid names the profile.
-        In a file, ``grid: {profile: {quantity: values}}`` stands for the sweep over all combinations.
-    along : mapping
-        What else changes from value to value, by the names of `SweptParameter.parameter` and profile: lists as long as
-        the grid.
-    replicates, data_sets : mapping, per profile
+        The grid; a part belongs to a profile only if its grid names the profile. In a file, ``grid: {profile:
+        {quantity: values}}`` stands for the sweep over all combinations.
+    along : mapping, what else changes from value to value, by parameter and profile: lists as long as the grid
     signals : mapping
         Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
         (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
     requires : mapping
         Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
-        one of the method: below it the run is ``frozen``, and a `rate` not observable. The test that compares with the
-        starting point's risk is made besides.
-    checked_by : str
-        The `law` part whose cells run the same chains where quadrature knows the law; without it chains are never
-        certified.
+        one of the method: below it the run is ``frozen``, and a `rate` not observable.
+    checked_by : str, the `law` part whose cells run the same chains; without it chains are never certified
     evaluation : str, one of its kind's `Kind.evaluations`: ``run`` or ``closed_form`` for most
     rounds : str, observer of the rounds in place of the algorithm's own; ``none`` for no observer
     record : float or None, checkpoint spacing in units of n gradient evaluations
-    timing : bool
-        Whether a separate single-replicate job times the methods for figures with a time axis (not in profile `ci`).
-    amended : str
-        Erratum whose correction the noise of calibration ``paper`` has, such as ``E1``; empty where it is as printed.
-    open_constant : str
-        What of its noise the theorem leaves open, ``the constant c``; empty for nothing.
-    open_value : float or None, the value that the part takes for it; None for 1
-    stages : mapping, ``none``: why all replicates are run at once, such as values that few of them have; else empty
+    timing : bool, whether a job of one replicate times the methods for figures with a time axis (not in profile `ci`)
+    amended : str, erratum whose correction the noise of calibration ``paper`` has, such as ``E1``
+    open_constant, open_value : what of its noise the theorem leaves open, and its value (None for 1)
+    stages : mapping, ``none``: why all replicates are run at once; else empty
+    bound, exponent, tolerance, tolerances, axis, quantity
+        Of kinds that have them: the name of a formula in ``claims/bounds``; the paper's bare exponent; the largest
+        difference of slopes, also by profile; the formula that the exponent is about, in the symbols of the bound and
+        in place of the swept parameter; and what is judged: ``risk``, the name of an extra that the runs noted, or
+        ``threshold``: the least signal at which what `requires` names reaches its value, interpolated on logarithms.
     """
 
     methods: list[Method] = field(default_factory=list)
@@ -253,8 +245,7 @@ class Claim(Record):
     ----------
     states : str
         What it is about: ``risk``, ``privacy``, ``count`` or ``law``; empty where the kinds of its parts say it.
-    noise_of, count_of : list of str
-        Claims on the privacy of its noise and on its gradient count, which share its row.
+    noise_of, count_of : list of str, claims on the privacy of its noise and on its gradient count, which share its row
     noise_outside : str, the range of its privacy theorem that the runs of its risk lie outside of; empty for none
     audited_by : list of str, audits of the output of its noise, ``claim part``; one that refutes the claim answers it
     formula_of : list of str

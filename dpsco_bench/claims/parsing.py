@@ -200,11 +200,8 @@ def _axis_slips(part: Part, where: str) -> Iterator[InputError]:
 def expected_slips(text: str, kind: Kind, calibrations: Sequence[str], where: str) -> Iterator[InputError]:
     """Check the verdict that is expected of a part, by the specification's study or its author.
 
-    Parameters
-    ----------
-    text : str
-        A verdict of the kind, several with ``or`` between them where the study calls it borderline, or
-        ``<calibration> <verdict>, ...``; empty for no expectation.
+    A verdict of the kind, several with ``or`` between them where the study calls it borderline, or ``<calibration>
+    <verdict>, ...``; empty for no expectation.
     """
     entries = list(_expectations(text))
     named = [calibration for calibration, _ in entries]

@@ -22,14 +22,8 @@ KINDS = ("claims", "boards")
 class LeftOut(Record):
     """Cell that a leaderboard does not run.
 
-    Attributes
-    ----------
-    instance, method, algorithm : str, names on the board, and the id
-    n, d, epsilon : its place; None for what the instance does not fix
-    point : float, number of the place in the instance's grid
-    status : str
-        ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board itself says so.
-    reason : str, why
+    Its status is ``refused``, ``incomparable``, ``too_long``, ``failed`` in a run, or ``not_run`` where the board
+    itself says so; its point the number of the place in the instance's grid.
     """
 
     instance: str
@@ -71,14 +65,7 @@ class BoardEntry(Entry):
 
 @dataclass(frozen=True)
 class WorkPlan(Record):
-    """Everything that a profile measures.
-
-    Attributes
-    ----------
-    profile : str, ``smoke``, ``ci`` or ``full``
-    claims, boards : tuple of Entry, in the order in which they are shown
-    stamp : str, digest of what the plan was made from
-    """
+    """Everything that a profile measures, in the order in which it is shown, and a digest of its sources."""
 
     profile: str
     claims: tuple[ClaimEntry, ...]
@@ -127,17 +114,7 @@ def read_plan(path: Path, only: Collection[str] | None = None) -> WorkPlan:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a plan, as ``conf/plan.yaml`` has them.
-
-    Attributes
-    ----------
-    seed : int, root seed
-    backend, dtype : str, arithmetic
-    fused : bool, whether compiled steps may run in place of listings
-    data_root : str, folder of the data sets
-    stages : bool, whether runs end where their words are decided
-    plugins, claims, boards : tuple of str, the user's files: Python files, claims, and leaderboards
-    """
+    """Settings of a plan, as ``conf/plan.yaml`` has them; the last three are the user's files."""
 
     seed: int = 2017
     backend: str = "numpy"

@@ -31,16 +31,13 @@ class CalibratedCell(Record):
 
     Attributes
     ----------
-    calibration, variant : str, ``paper``, ``accounted`` or ``none``, and the variant that runs under it
     charged : PlanRecord, the plan as the accountant saw it
     scales : mapping, noise scale per query; of a normal its standard deviation
     epsilon_real, epsilon_real_kind, accountant : float, str, str
-        The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so.
-    epsilon_of, epsilon_output, epsilon_output_kind, epsilon_sequence, epsilon_sequence_kind : see `EPSILONS`
-    privacy_status : str, see `privacy.ledger.privacy_status`
+        The accountant's value (NaN without one), ``exact``, ``upper`` or ``lower``, and who says so; others of
+        `EPSILONS`.
     constants : Constants, what the schedule saw of the problem
     dimension : int, the one that schedules and bounds use
-    signal_capped : bool, see `Problem.signal_capped`
     warnings : tuple of str, of the plan, then of the problem
     epsilon_law, tau, sampler_status : float, float, str, as in `privacy.charge.Charge`
     attained : bool, whether records of this problem are known to attain that value (`privacy.attained.attains`)
@@ -94,11 +91,8 @@ class CalibratedCell(Record):
     def plan_for(self, cell: Cell) -> Plan:
         """Return the charged plan: handed over, or made from the same constants and compared whole.
 
-        Raises AlgorithmError where the plan function gives another plan than the one that was charged.
-
-        Parameters
-        ----------
-        cell : Cell, the one that was calibrated, or one of another signal with the same calibration
+        The cell is the one that was calibrated, or one of another signal with the same calibration. Raises
+        AlgorithmError where the plan function gives another plan than the one that was charged.
         """
         if self.plan is not None:
             return self.plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from dpsco_bench.errors import DpscoError, Refusal
@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     from dpsco_bench.execution.jobs import Job
 
 
-def calibrate_job(job: Job) -> Calibrations:
+def calibrate_job(
+    job: Job,
+    progress: Callable[[int, int], None] = lambda done, all: None,
+    meter: Callable[[Sequence[int]], AbstractContextManager[object]] = lambda cells: nullcontext(),
+) -> Calibrations:
     """Calibrate every cell of a job; a part that only counts gradients is planned but not charged."""
-    cells = [located(cell, job.data_root) for cell in job.cells]
-    return tuple(_calibrate_or_refuse(cell, job) for cell in cells)
+    found: list[CalibratedCell | RefusedCell] = []
+    for number, cell in enumerate(job.cells):
+        with meter([number]):
+            found.append(_calibrate_or_refuse(located(cell, job.data_root), job))
+        progress(number + 1, len(job.cells))
+    return tuple(found)
 
 
 def _calibrate_or_refuse(cell: Cell, job: Job) -> CalibratedCell | RefusedCell:
@@ -80,10 +88,7 @@ def calibrate_cell(cell: Cell, calibration: str, root_seed: int, charged: bool =
 
 @contextmanager
 def within_range(cell: Cell) -> Iterator[None]:
-    """Numbers so extreme that a schedule or its noise cannot be computed are the input's fault.
-
-    Raises DpscoError in place of an overflow or a failed allocation.
-    """
+    """Blame the input for numbers so extreme that a schedule or its noise cannot be computed, as DpscoError."""
     try:
         yield
     except DpscoError:
@@ -91,22 +96,12 @@ def within_range(cell: Cell) -> Iterator[None]:
     except (ArithmeticError, ValueError, MemoryError) as error:
         where = f"n = {cell.n}, epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
         numeric = str(error).startswith("math ")  # Python's own "math domain error" names no number
-        why = (
-            "a logarithm or power of these numbers, or of the problem's constants, is out of range"
-            if numeric
-            else error
-        )
+        out = "a logarithm or power of these numbers, or of the problem's constants, is out of range"
+        why = out if numeric else error
         raise DpscoError(f"{cell.algorithm} on {cell.problem} degenerates at {where}: {why}") from error
 
 
 def constants_status(cell: Cell, plan: Plan, constants: str) -> str:
-    """Status of the constants for the ledger: a run that clips to public levels needs no proven ones.
-
-    Parameters
-    ----------
-    cell, plan
-        The run.
-    constants : str, status of the problem's constants
-    """
+    """Status of the constants for the ledger: a run that clips to public levels needs no proven ones."""
     public = not cell.problem_entry.data_dependent_constants
     return "global" if public and enforces_sensitivity(plan) else constants

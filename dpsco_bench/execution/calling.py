@@ -23,32 +23,13 @@ OUTSIDE = 1e-5
 def call_run(
     algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
 ) -> tuple[Any, Info]:
-    """Run an algorithm.
+    """Run an algorithm, by compiled steps where these may run (`fused.registry.run_of`).
 
-    Parameters
-    ----------
-    algorithm : Algorithm
-        The entry with the run.
-    objective, plan, mechanism
-        What its run takes; the objective's start has the shape that the output must have.
-    counted : bool
-        Whether every query has to be released as often as the plan declares.
-    fused : bool
-        Whether compiled steps may run in place of the listing (`fused.registry.run_of`).
+    Returns its output, of the shape of the objective's start, and its diagnostics: empty ones where it has none.
+    ``counted`` says whether every query has to be released as often as the plan declares.
 
-    Returns
-    -------
-    output : array (R, d)
-    info : Info
-        Diagnostics; empty ones of a run that returns its output alone.
-
-    Raises
-    ------
-    AlgorithmError
-        For an exception within the run, an output of another shape, or too few releases; for a user's method also for
-        an output outside of the domain.
-    InputError
-        For an algorithm without a run.
+    Raises AlgorithmError for an exception within the run, an output of another shape, or too few releases; for a user's
+    method also for an output outside of the domain. Raises InputError for an algorithm without a run.
     """
     id = algorithm.id
     run = run_of(algorithm, objective, plan, mechanism, fused) if algorithm.run_function else None

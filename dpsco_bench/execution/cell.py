@@ -45,14 +45,8 @@ class Draft(Record):
 
     Attributes
     ----------
-    algorithm, problem : str, ids
-    n, d : int, number of records, dimension (None: the problem's default)
-    epsilon, delta : float, the claimed privacy
-    variant : str or None, variant of the algorithm; None takes the calibration's default
-    options, problem_options : mapping, schedule options and constructor options
     method : str, label of the method within its part
-    parameter, value
-        The swept parameter and its value, for slopes.
+    parameter, value : the swept parameter and its value, for slopes
     cell : int, number within the job
     signal : float or None, value of the problem's free signal strength, where the cell belongs to a grid of it
     """
@@ -87,11 +81,8 @@ class Cell(Draft):
     delta: float
 
     def __post_init__(self) -> None:
-        for key in ("n", "d"):
-            value = getattr(self, key)
-            if key == "d" and value is None:
-                continue
-            object.__setattr__(self, key, checked_count(key, value))
+        for key in ("n", "d") if self.d is not None else ("n",):
+            object.__setattr__(self, key, checked_count(key, getattr(self, key)))
         for key in ("options", "problem_options"):  # streams are named by these: p = inf is one thing, however written
             object.__setattr__(self, key, restore(dict(getattr(self, key))))
         PrivacySpec(self.epsilon, self.delta)
@@ -167,13 +158,10 @@ class Cell(Draft):
     def constants(self, root_seed: int) -> Constants:
         """Return the constants that the algorithm sees; draw data only if the constants depend on them."""
         problem = self.problem_entry
-        known = (
-            problem.constants_of(self.draw_data(root_seed, 0))
-            if problem.data_dependent_constants
-            else problem.constants
-        )
         if problem.data_dependent_constants:  # a schedule that looks at the data is never private
-            known = known.but(status="nominal")
+            known = problem.constants_of(self.draw_data(root_seed, 0)).but(status="nominal")
+        else:
+            known = problem.constants
         return self.algorithm_entry.visible_constants(known, problem)
 
     def plan(self, calibration: str, root_seed: int, twice: bool = True) -> tuple[str, Plan]:
@@ -246,21 +234,10 @@ def without_places(cell: Cell) -> Cell:
 
 
 def call_plan(id: str, where: str, make: Callable[[], Plan]) -> Plan:
-    """Call a plan function.
+    """Call a plan function; ``where`` has the numbers that it is planned at.
 
-    Parameters
-    ----------
-    id, where : str
-        Algorithm, and the numbers it is planned at, for errors.
-    make : callable
-        The function with its arguments.
-
-    Raises
-    ------
-    InputError, Refusal
-        As the function raises them.
-    AlgorithmError
-        For another exception, or something else than a plan.
+    Raises InputError and Refusal as the function raises them. Raises AlgorithmError for another exception, or something
+    else than a plan.
     """
     try:
         plan = make()
@@ -299,18 +276,9 @@ def check_records(id: str, plan: Plan, n: int) -> None:
 
 
 def check_same(id: str, first: PlanRecord, second: PlanRecord, when: str) -> None:
-    """Hold two plans for one set of arguments against each other.
+    """Hold two plans for one set of arguments against each other; ``when`` says when the first was made.
 
-    Parameters
-    ----------
-    id, when : str
-        Algorithm, and when the first plan was made.
-    first, second : PlanRecord
-
-    Raises
-    ------
-    ImpurePlan
-        Naming the first quantity that differs, and both values.
+    Raises ImpurePlan naming the first quantity that differs, and both values.
     """
     found = None if repr(first) == repr(second) else first.difference(second)  # nearly all are equal to the letter
     if found:

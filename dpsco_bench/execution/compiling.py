@@ -17,12 +17,8 @@ COMPILES = "numba:compile"
 class CompileClock:
     """Seconds in which this process compiles; what is compiled for the sake of something else is counted once.
 
-    Parameters
-    ----------
-    clock : callable, seconds
-    noted : mutable sequence of float
-        The first gets the seconds so far, the second the clock's time since when it compiles, NaN while it does not;
-        another process may read along.
+    The first of ``noted`` gets the seconds so far, the second the clock's time since when it compiles, NaN while it
+    does not; another process may read along.
     """
 
     def __init__(self, clock: Callable[[], float], noted: MutableSequence[float] | None = None) -> None:

@@ -1,6 +1,6 @@
 """Digest the code that a result depends on: the import closure of its modules, by their syntax trees.
 
-A key holds the code of mathematics alone (`numbers_digest`): the folders of `KEYED` and what papers and plug-ins bring.
+A key holds the code of mathematics alone, a keyed digest: the folders of `KEYED` and what papers and plug-ins bring.
 The harness that plans, stores, judges and shows is not; where an edit of ``execution`` changes the bytes of a run,
 `RUN_FORMAT` is raised by hand, and ``tests/same`` fails until it is.
 
@@ -108,14 +108,12 @@ def _imported(path: Path, package: str = "") -> set[str]:
     return found
 
 
-def closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
-    """List all modules of this package and of papers that are reachable by imports other than of ``without``."""
-    return list(_closure(frozenset(modules), without, False))
+def closure(modules: Iterable[str], without: frozenset[str] = frozenset(), keyed: bool = False) -> list[str]:
+    """List all modules of this package and of papers that are reachable by imports other than of ``without``.
 
-
-def keyed_closure(modules: Iterable[str], without: frozenset[str] = frozenset()) -> list[str]:
-    """List the modules of a closure that goes through keyed ones alone."""
-    return list(_closure(frozenset(modules), without, True))
+    A ``keyed`` closure has and goes through keyed ones alone.
+    """
+    return list(_closure(frozenset(modules), without, keyed))
 
 
 @cache
@@ -130,27 +128,17 @@ def _closure(modules: frozenset[str], without: frozenset[str], keyed: bool) -> t
     return tuple(sorted(seen))
 
 
-def code_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
-    """Digest the closure's code and further files, 16 hexadecimal digits; ``without`` as of `closure`.
+def code_digest(
+    modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset(), keyed: bool = False
+) -> str:
+    """Digest the closure's code and further files, 16 hexadecimal digits; ``without`` and ``keyed`` as of `closure`.
 
     Neither names of modules nor their order counts: a module that moves leaves the digest as it is.
     """
     named = set(modules)
     own = sorted({path for name in named for path in _own_files(name)})
-    names = closure(named.union(*map(_imported, own)), without)
-    return _digest([*(path for name in names for path in [module_path(name)] if path), *own, *files])
-
-
-def numbers_digest(modules: Iterable[str], files: Iterable[Path] = (), without: frozenset[str] = frozenset()) -> str:
-    """Digest the part of the closure that is in keys: as `code_digest`, but by `KEYED` folders alone."""
-    named = set(modules)
-    own = sorted({path for name in named for path in _own_files(name)})
-    named = {name for name in named.union(*map(_imported, own)) if is_keyed(name)}
-    paths = [path for name in keyed_closure(named, without) for path in [module_path(name)] if path]
-    return _digest([*paths, *own, *files])
-
-
-def _digest(paths: Iterable[Path]) -> str:
+    names = closure(named.union(*map(_imported, own)), without, keyed)
+    paths = [*(path for name in names for path in [module_path(name)] if path), *own, *files]
     return hashlib.sha256("".join(sorted(map(source_digest, paths))).encode()).hexdigest()[:16]
 
 
@@ -172,7 +160,7 @@ def _own_files(name: str) -> list[Path]:
 
 def kernels_beside(modules: Iterable[str]) -> list[Path]:
     """CUDA files in the folders of the closure's modules."""
-    folders = {path.parent for name in keyed_closure(modules) if (path := module_path(name)) is not None}
+    folders = {path.parent for name in closure(modules, keyed=True) if (path := module_path(name)) is not None}
     return sorted(file for folder in folders for file in (*folder.glob("*.cu"), *folder.glob("*.cuh")))
 
 
@@ -186,25 +174,16 @@ def _home(top: str) -> Path | None:
 
 def source_digest(path: Path) -> str:
     """Sha256 of the reduced syntax tree of a Python file; of what cannot be parsed, of its bytes."""
-    return _source_digest(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _source_digest(path: Path, changed: int) -> str:
-    return str(_read(path)["digest"])
+    return str(_read(path, path.stat().st_mtime_ns)["digest"])
 
 
 def read_imports(path: Path) -> list[Any]:
     """(level, module or None, names) of each import statement in a Python file, function bodies included."""
-    return _imports(path, path.stat().st_mtime_ns) if path.is_file() else []
+    return list(_read(path, path.stat().st_mtime_ns)["imports"]) if path.is_file() else []
 
 
 @cache
-def _imports(path: Path, changed: int) -> list[Any]:
-    return list(_read(path)["imports"])
-
-
-def _read(path: Path) -> Any:
+def _read(path: Path, changed: int) -> Any:
     """Digest and imports of a Python file; parsed once for each content, interpreter and text of this module."""
     return kept_beside(path, f".{sys.implementation.cache_tag}.digest", _parsed, _own_text())
 
@@ -261,10 +240,9 @@ class _Reduced(ast.NodeTransformer):
 
 def _raised_only(function: ast.FunctionDef) -> Iterator[ast.AST]:
     """Values that a function assigns to names which nothing but its ``raise`` statements read."""
-    raised = {name for part in ast.walk(function) if isinstance(part, ast.Raise) for name in _loads(part)}
-    counts = [name for part in ast.walk(function) if isinstance(part, ast.Raise) for name in _loads(part)]
+    raised = [name for part in ast.walk(function) if isinstance(part, ast.Raise) for name in _loads(part)]
     every = list(_loads(function))
-    alone = {name for name in raised if counts.count(name) == every.count(name)}
+    alone = {name for name in raised if raised.count(name) == every.count(name)}
     for part in ast.walk(function):
         if isinstance(part, ast.Assign) and all(isinstance(to, ast.Name) and to.id in alone for to in part.targets):
             yield part.value

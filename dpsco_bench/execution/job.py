@@ -66,14 +66,8 @@ def execute(
     """Run a job, or one of its blocks, or a share of that.
 
     Returns rows of `results.RESULT_SCHEMA`, with the job and its calibrations as metadata. The tables of all blocks, or
-    of all shares of one, joined (`join_parts`), are those of the whole.
-
-    Parameters
-    ----------
-    calibrations : tuple, as the calibration step wrote it, one entry per cell
-    block : Block, optional, one of `Job.blocks`; by default all of them
-    progress : callable, called with cells done and cells in all
-    meter : callable, gives a context in which the work of some cells is done
+    of all shares of one, joined (`join_parts`), are those of the whole. ``progress`` is called with cells done and
+    cells in all; ``meter`` gives a context in which the work of some cells is done.
     """
     tables: list[pa.Table] = []
     reuse, last = Reuse(job.seed), 0

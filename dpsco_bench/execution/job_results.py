@@ -42,12 +42,7 @@ def is_wanted(step: str, job: Job) -> bool:
 
 @dataclass(frozen=True)
 class Measured:
-    """Reads the store by jobs.
-
-    Attributes
-    ----------
-    store : Store
-    """
+    """Reads the store by jobs."""
 
     store: Store
 

@@ -30,11 +30,7 @@ _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record"
 class Block(Record):
     """Replicates of a job's cells, on all its data sets: what the store keeps as one item.
 
-    Attributes
-    ----------
-    first, count : int, the first replicate and how many there are
-    key : str, digest of all that affects its numbers
-    cells : tuple of int, numbers of the cells; empty for all of them
+    The key is a digest of all that affects its numbers; without ``cells`` all of them are run.
     """
 
     first: int
@@ -162,14 +158,7 @@ class Job(Record):
 
 @dataclass(frozen=True)
 class Entry(Record):
-    """The jobs of a claim or leaderboard.
-
-    Attributes
-    ----------
-    id : str, ``<paper>.<name>`` of a claim, ``leaderboard.<name>``
-    jobs : tuple of Job
-    digest : str, of what its file and the profile say
-    """
+    """The jobs of a claim (``<paper>.<name>``) or leaderboard, and the digest of what its file and the profile say."""
 
     id: str
     jobs: tuple[Job, ...]

@@ -16,15 +16,7 @@ FORMATS = ("svg", "pdf")
 
 @dataclass(frozen=True)
 class Layout:
-    """Files of one profile. Results lie in the store, which all profiles share; what is concluded from them lies here.
-
-    Parameters
-    ----------
-    profile : str
-        ``smoke``, ``ci`` or ``full``.
-    base : Path
-        Working directory of the workflow.
-    """
+    """Files of one profile. Results lie in the store, which all share; what is concluded from them lies here."""
 
     profile: str
     base: Path = Path()

@@ -19,18 +19,10 @@ _GIVEN: set[Path] = set()
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:
-    """Import each file, and make each folder a paper, once per process.
+    """Import each file, and make each folder of a package a paper (`registry.add_paper`), once per process.
 
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Python files that use ``@algorithm``, ``@problem`` and so on; folders of packages (`registry.add_paper`).
-
-    Raises
-    ------
-    DpscoError
-        For a path that is neither, something that cannot be imported, or something registered that cannot be used;
-        naming the file.
+    Raises DpscoError for a path that is neither, something that cannot be imported, or something registered that cannot
+    be used; naming the file.
     """
     for path in paths:
         place = Path(path) if isinstance(path, str | Path) else Path()

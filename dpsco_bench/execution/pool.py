@@ -31,13 +31,7 @@ Tell = Callable[[Pace], object]
 
 @dataclass
 class Unfinished:
-    """The jobs without a result.
-
-    Attributes
-    ----------
-    failed : dict of str to str, part of a job -> why it has no result, in a line
-    stopped : dict of str to float, part of a job -> seconds after which it was ended, 0 where it never began
-    """
+    """The jobs without a result, by their parts: why, and after how many seconds they were ended (0: never begun)."""
 
     failed: dict[str, str] = field(default_factory=dict)
     stopped: dict[str, float] = field(default_factory=dict)
@@ -74,21 +68,10 @@ class _Pool:
 class Makers:
     """Makes jobs in a pool within a time limit; what is finished stays in the store, whatever becomes of the rest.
 
-    A context manager, at whose end no process is left.
-
-    Parameters
-    ----------
-    jobs : sequence of Job, of one cell each, with what they are predicted to take in `Job.seconds`
-    cores : int, processes at a time, >= 1
-    seconds : float
-        By the clock, after which nothing is begun, and what runs is ended. Compiling, and waiting for a processor that
-        others use, do not count.
-    tell : callable, is given the progress whenever a job is done, and every `TICK` seconds
-    made : callable, is given each job of which something was made, or is there
-
-    Attributes
-    ----------
-    outcome : Unfinished, so far
+    A context manager, at whose end no process is left. Jobs are of one cell each, with what they are predicted to take.
+    The limit is by the clock: after it nothing is begun, and what runs is ended. Compiling, and waiting for a processor
+    that others use, do not count. ``tell`` is given the progress whenever a job is done, and every `TICK` seconds;
+    ``made`` each job of which something was made, or is there.
     """
 
     def __init__(
@@ -117,10 +100,7 @@ class Makers:
     def make(self, jobs: Sequence[Job]) -> bool:
         """Calibrate and run the blocks of some jobs that the store lacks; tell whether the time ended before.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            When the user interrupts.
+        Raises KeyboardInterrupt when the user interrupts.
         """
         lacking = []
         for job in jobs:

@@ -24,14 +24,10 @@ FEW, MOST = 3.0, 0.5
 
 
 class CellWork(NamedTuple):
-    """Seconds that runs of one kind cost on one core.
+    """Seconds that runs of one kind cost on one core, or how much a run does of each.
 
-    Attributes
-    ----------
-    cell, row, record : of a cell, of a replicate, and of a record of a replicate
-    step : of a step, whatever the number of replicates
-    row_step, number : of a step of a replicate, and of a coordinate of it: noise, projection, average
-    gradient, gradient_number : of a gradient of one record, and of a coordinate of it
+    Of a cell, of a replicate, of a record of a replicate; of a step, of a step of a replicate, and of a coordinate of
+    it; of a gradient of one record, and of a coordinate of it.
     """
 
     cell: float
@@ -109,11 +105,6 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
 
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
     own; `claims.costs` knows methods one by one. `docs/scaling.md` says how near it is.
-
-    Parameters
-    ----------
-    fused : bool
-        Whether the fused run may stand in for the listing.
     """
     work = work_of(cell, plan, replicates)
     return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))
@@ -135,13 +126,7 @@ def one_by_one(job: Job, run_seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Predictor:
-    """Predict CPU seconds: what a job took on record, else what the model says.
-
-    Parameters
-    ----------
-    recorded : mapping
-        Of the profile.
-    """
+    """Predict CPU seconds: what a job took on record, else what the model says."""
 
     recorded: Seconds = field(default_factory=dict)
 
@@ -157,11 +142,6 @@ class Predictor:
         return run if step == "run" else one_by_one(job, run)
 
 
-def _recorded(seconds: float) -> float:
-    """To the two digits of the record."""
-    return float(f"{seconds:.2g}")
-
-
 def read_seconds(path: Path) -> Seconds:
     """Read what `record_seconds` wrote; empty if the file is missing or damaged, since it is advice."""
     try:
@@ -170,13 +150,18 @@ def read_seconds(path: Path) -> Seconds:
         return {}
 
 
+def _spent(job: Job, measured: Measured) -> list[float] | None:
+    """CPU seconds of a job's calibration, and of its run if it has one; None if one was not measured."""
+    costs = [measured.cost(step, job) for step in (STEPS if job.has_run else STEPS[:1])]
+    return None if None in costs else [cost[0] for cost in costs if cost is not None]
+
+
 def slower(recorded: Seconds, job: Job, measured: Measured) -> str:
     """Tell a job's time if it exceeds `SLOWER` times the recorded CPU seconds; else an empty text."""
-    known, steps = recorded.get(job.claim, {}).get(job.name), STEPS if job.has_run else STEPS[:1]
-    costs = [measured.cost(step, job) for step in steps]
-    if known is None or None in costs:
+    known, spent = recorded.get(job.claim, {}).get(job.name), _spent(job, measured)
+    if known is None or spent is None:
         return ""
-    seconds, before = sum(cost[0] for cost in costs if cost is not None), sum(known[: len(steps)])
+    seconds, before = sum(spent), sum(known[: len(spent)])
     if seconds < LEAST_SECONDS or not seconds > SLOWER * before:
         return ""
     return f"{seconds:.2g} s of CPU, recorded {before:.2g} s"
@@ -186,10 +171,8 @@ def record_seconds(path: Path, jobs: list[Job], measured: Measured) -> None:
     """Record what jobs took, a claim a line, to two digits; of those that have not been measured what was known."""
     found: dict[str, dict[str, tuple[float, ...]]] = {claim: dict(known) for claim, known in read_seconds(path).items()}
     for job in jobs:
-        costs = [measured.cost(step, job) for step in (STEPS if job.has_run else STEPS[:1])]
-        if None not in costs:
-            seconds = [cost[0] for cost in costs if cost is not None]
-            times = (seconds[0], seconds[-1] if job.has_run else 0.0, modelled_seconds(job))
-            found.setdefault(job.claim, {})[job.name] = tuple(map(_recorded, times))
+        if spent := _spent(job, measured):
+            times = (spent[0], spent[1] if job.has_run else 0.0, modelled_seconds(job))
+            found.setdefault(job.claim, {})[job.name] = tuple(float(f"{seconds:.2g}") for seconds in times)
     lines = [f"{dumps_canonical(claim)}:{dumps_canonical(found[claim])}" for claim in sorted(found)]
     write_atomic(path, "{\n" + ",\n".join(lines) + "\n}\n")

@@ -20,17 +20,7 @@ NEARLY = 0.1
 class Pace:
     """Estimate the time left from predictions and from what the finished pieces took.
 
-    Parameters
-    ----------
-    predicted : sequence of float, seconds of each piece, > 0
-    at_once : int, pieces that run at a time
-    unit : str, what is counted
-    sizes : sequence of float, what each piece counts for, by default 1
-    clock : callable, seconds, monotonic
-
-    Attributes
-    ----------
-    note : str, shown at the end of the line
+    Pieces count for their sizes, by default 1, and run ``at_once``; ``note`` is shown at the end of the line.
     """
 
     def __init__(
@@ -95,12 +85,7 @@ def shown(
 ) -> Iterator[Pace]:
     """Show a pace on stderr while work goes on: one live line on a terminal, else a line every `SPACING` seconds.
 
-    Parameters
-    ----------
-    pace : Pace
-    say : callable, takes a line
-    title : str, prefix of the lines
-    look : callable, tells which pieces are finished, for work that is done elsewhere
+    ``look`` tells which pieces are finished, for work that is done elsewhere.
     """
     from rich.console import Console
     from rich.live import Live

@@ -31,17 +31,11 @@ def problem_options(problem: type[Problem]) -> dict[str, inspect.Parameter]:
 
 
 def place_of(key: str, algorithm: Algorithm, problem: type[Problem]) -> str:
-    """Where a plain key belongs.
+    """Where a plain key belongs, for an algorithm on a problem.
 
-    Returns ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key.
-    Raises InputError for a key that both the algorithm and the problem have.
-
-    Parameters
-    ----------
-    key : str, as the user writes it, without a prefix
-    algorithm, problem
-        The pair in question. An option of the problem's constructor goes before a constant of the same name, because it
-        changes the objective itself.
+    Returns ``algorithm`` (the variant), `SCHEDULE`, `PROBLEM`, `CONSTANT`, or an empty string for an unknown key. An
+    option of the problem's constructor goes before a constant of the same name, because it changes the objective
+    itself. Raises InputError for a key that both the algorithm and the problem have.
     """
     if key == "variant":
         return "algorithm"
@@ -67,18 +61,9 @@ def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, p
 def make_cell(algorithm: str, problem: str, keys: Options) -> Cell:
     """Sort keys into a cell and build its problem.
 
-    Raises InputError for a missing, unknown or ambiguous key, or a value outside its range.
-
-    Parameters
-    ----------
-    keys : mapping
-        ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule options,
-        problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,
-        ``problem.options.kappa``).
-
-    Returns
-    -------
-    Cell
+    Keys are ``n`` (required unless a file has the records), ``d``, ``epsilon``, ``delta``, ``variant``, schedule
+    options, problem options and problem constants, plain or with their prefix (``algorithm.options.theta``,
+    ``problem.options.kappa``). Raises InputError for a missing, unknown or ambiguous key, or a value outside its range.
     """
     entry, cls = get_algorithm(algorithm), problem_class(problem)
     fields = dict[str, Any](epsilon=1.0, delta=1e-5)

@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,13 +125,8 @@ def read_extras(table: pa.Table) -> dict[str, np.ndarray]:
 def join_blocks(blocks: Sequence[pa.Table], metadata: Plain) -> pa.Table:
     """Blocks one after the other, with JSON metadata under ``dpsco.<key>``."""
     joined = pa.concat_tables(blocks).combine_chunks() if blocks else RESULT_SCHEMA.empty_table()
-    return _with_metadata(joined, metadata)
-
-
-def _with_metadata(table: pa.Table, metadata: Plain) -> pa.Table:
     entries = {f"dpsco.{key}": dumps_canonical(value) for key, value in metadata.items()}
-    entries["dpsco.schema"] = SCHEMA_VERSION
-    return table.replace_schema_metadata(entries)
+    return joined.replace_schema_metadata({**entries, "dpsco.schema": SCHEMA_VERSION})
 
 
 def check_writable(key: str, path: Path) -> None:
@@ -154,16 +150,11 @@ def check_replaceable(key: str, path: Path) -> None:
     """
     if not os.path.lexists(path):
         return
-    if path.is_symlink() or not path.is_file():
-        raise InputError(key, str(path), "the path of a new file, or of a result table to replace; this is no file")
-    try:
-        ours = {"schema", "job"} <= set(read_metadata(path))
-    except (pa.ArrowException, OSError, ValueError):
-        ours = False
-    if not ours:
-        raise InputError(
-            key, str(path), "the path of a new file, or of a result table to replace; this is another file"
-        )
+    found = "no file" if path.is_symlink() or not path.is_file() else "another file"
+    with suppress(pa.ArrowException, OSError, ValueError):
+        if found == "another file" and {"schema", "job"} <= set(read_metadata(path)):
+            return
+    raise InputError(key, str(path), f"the path of a new file, or of a result table to replace; this is {found}")
 
 
 def table_bytes(table: pa.Table) -> bytes:

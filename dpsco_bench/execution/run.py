@@ -43,23 +43,9 @@ MechanismFactory = Callable[..., Mechanism]
 class Trace:
     """Result of one block of replicates; of several signals run at once, the rows of all.
 
-    Attributes
-    ----------
-    output : array (R, d)
-        Final output, on the host.
-    risk, evaluations : array (R, C)
-        The algorithm's measure (mostly the excess risk) and counted gradient evaluations at each checkpoint; the last
-        one is the final output.
-    start_risk : array (R,)
-        The measure at the starting point.
-    certificate : float or None
-        `Info.certificate`.
-    extras : dict of str to array (R,)
-        What the run and the observer of its rounds noted.
-    demoted : array (R,) of bool
-        Replicates without the plan's privacy proof (`Objective.demote`).
-    rounded : array (R,) of bool
-        `Info.rounded`.
+    Risks are in the algorithm's measure (mostly the excess risk), ``(R, C)`` as the counted gradient evaluations: one
+    column for each checkpoint, the last for the output ``(R, d)``. The last four are those of `Info`, ``(R,)``, with
+    what the observer of its rounds noted among the extras.
     """
 
     output: np.ndarray
@@ -115,8 +101,8 @@ class Checkpoints:
 class Reuse:
     """Data sets and minima of the cells that were run before, by the objective that they belong to.
 
-    Cells that differ only in method, calibration or noise have the same objective; drawing a large data set and
-    minimising over it again would cost more than many a run. Nothing depends on whether something was kept.
+    Drawing a large data set and minimising over it again would cost more than many a run. Nothing depends on whether
+    something was kept.
     """
 
     def __init__(self, seed: int) -> None:
@@ -170,18 +156,13 @@ def run_block(
 ) -> Trace:
     """Run replicates ``first_replicate .. first_replicate + replicates - 1`` of a cell on one data set.
 
-    The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here.
-    With ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are
-    then signal-major, and a ``mechanism`` has to serve all of them. ``fused`` lets compiled steps run in place of the
-    listing. ``rounds`` names an
-    observer of the rounds in place of the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
+    The ``plan`` is the one whose noise ``scales`` were fixed (`CalibratedCell.plan_for`): none is made here. With
+    ``signals`` at each of these signal strengths at once, in place of the cell's own; the rows of the trace are then
+    signal-major, and a ``mechanism`` has to serve all of them. ``rounds`` names an observer of the rounds in place of
+    the algorithm's own. ``reuse`` lends the minimum over data that replicates share.
 
-    Raises
-    ------
-    AlgorithmError
-        For a run that fails, or does not do what its plan declares.
-    NumericalFailure
-        On non-finite outputs, naming the cell.
+    Raises AlgorithmError for a run that fails, or does not do what its plan declares. Raises NumericalFailure on
+    non-finite outputs, naming the cell.
     """
     xp = get_namespace(backend)
     measure = get_measure(cell.algorithm_entry.measure)
@@ -235,16 +216,8 @@ def make_objective(
 ) -> Objective:
     """Make the objective of a block of replicates, on the shared data set or on samples of their own.
 
-    Parameters
-    ----------
-    cell, data
-        What is run, and `Cell.draw_data` of it.
-    where : tuple
-        Root seed, number of the data set, first replicate, number of replicates.
-    xp, dtype, observer, rounds
-        As for `Objective`.
-    signals : sequence of float
-        Signals to run at once; none for the cell's own.
+    ``where`` has the root seed, the number of the data set, the first replicate and how many there are; ``signals`` are
+    run at once, in place of the cell's own.
     """
     problem = cell.problem_entry
     if signals:
@@ -268,12 +241,7 @@ def _start_risks(measure: Measure, objective: Objective, replicates: int) -> np.
 def replicate_blocks(row_size: int, replicates: int) -> list[tuple[int, int]]:
     """Split replicates into ``(first, count)`` blocks of bounded memory.
 
-    Parameters
-    ----------
-    row_size : int
-        Numbers that one replicate holds at once (`Problem.row_size`, times the signals that are run at once).
-    replicates : int
-        Their number.
+    One replicate holds ``row_size`` numbers at once (`Problem.row_size`, times the signals that are run at once).
     """
     size = max(1, min(replicates, BLOCK_SCORES // row_size))
     if WHOLE < size < replicates:

@@ -58,15 +58,9 @@ class AskedBackend:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """A run as its configuration has it; `cell` and `job` check it.
+    """A run as its configuration has it (``conf/run.yaml``); `cell` and `job` check it.
 
-    Attributes
-    ----------
-    n, d : int or None, None for all records of a file, and for the problem's own dimension
-    record : float or None, spacing of risk checkpoints in units of n gradient evaluations
-    out : str or None, file for the rows
-    plugins : tuple of str, files of the user's methods and problems
-    data_root : str, folder of the data sets
+    ``n`` and ``d`` are None for all records of a file, and for the problem's own dimension.
     """
 
     algorithm: ConfigMethod
@@ -105,13 +99,12 @@ class RunConfig:
         named = {"calibration": config["calibration"]["name"], "data_root": config["data"]["root"]}
         found = cls(**{**plain, **made, **named, "plugins": tuple(config["plugins"])})
         method, problem = found.algorithm, found.problem
+        declared = problem_options(problem_class(problem.name))
         return replace(
             found,
             **{key: integral(getattr(found, key)) for key in COUNTS},
             algorithm=replace(method, options=as_declared(method.options, get_algorithm(method.id).options)),
-            problem=replace(
-                problem, options=as_declared(problem.options, problem_options(problem_class(problem.name)))
-            ),
+            problem=replace(problem, options=as_declared(problem.options, declared)),
         )
 
     def to_json(self) -> Options:

@@ -23,13 +23,7 @@ _SCHEDULE_ONLY = ("initial_gap", "initial_distance")
 
 
 class SharedNoise(Mechanism):
-    """A mechanism whose draws for R replicates serve the rows of every signal, ``(S R, ...)``, signal-major.
-
-    Parameters
-    ----------
-    *args, **kwargs
-        Those of `Mechanism`.
-    """
+    """A mechanism whose draws for R replicates serve the rows of every signal, ``(S R, ...)``, signal-major."""
 
     answers_steps: ClassVar[bool] = True
 

@@ -21,8 +21,6 @@ class Decided(Record):
     blocks : mapping of str to tuple of Block, what is to be run of each job so far
     kept : mapping of str to tuple of int, cells of the signals that go on after the pilot; empty for all
     looks : mapping of str to int, the look that decided a word
-    taken : int, looks so far
-    done : bool, whether no more is to be run
     """
 
     blocks: Mapping[str, tuple[Block, ...]]

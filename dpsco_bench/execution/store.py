@@ -29,16 +29,9 @@ _NAMED: set[Path] = set()
 
 @dataclass(frozen=True)
 class Cost(Record):
-    """Cost of a cell.
+    """Cost of a cell: CPU seconds without compiling, and the most memory of the process meanwhile, in MB.
 
-    Attributes
-    ----------
-    cell : int
-        Its number within the job.
-    cpu_s : float
-        CPU seconds without those of compiling; cells that are run at once share them equally.
-    peak_mb : float
-        Most memory of the process while it was at the cell, in MB.
+    Cells that are run at once share the seconds equally.
     """
 
     cell: int
@@ -102,21 +95,15 @@ def read_sealed(path: Path) -> Plain | None:
     try:
         return unsealed(path.read_bytes())
     except FileNotFoundError:
-        return None
+        pass
     except ValueError as error:
         damaged(path, error)
-        return None
+    return None
 
 
 @dataclass(frozen=True)
 class Store:
-    """Items of a folder by kind and key.
-
-    Parameters
-    ----------
-    root : Path
-        ``results/store``; safe to delete.
-    """
+    """Items of a folder by kind and key; it is safe to delete."""
 
     root: Path
 
@@ -135,10 +122,10 @@ class Store:
             found = json.loads(path.read_bytes())
             return {"content": found["content"], "cells": [Cost.from_json(cell) for cell in found["cells"]]}
         except FileNotFoundError:
-            return {}
+            pass
         except (ValueError, KeyError, TypeError) as error:
             damaged(path, error)
-            return {}
+        return {}
 
     def read(self, kind: str, key: str) -> bytes | None:
         """Read an item; None where it is absent or damaged."""

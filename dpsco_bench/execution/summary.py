@@ -41,13 +41,7 @@ class HeldOut(Record):
 
 @dataclass(frozen=True)
 class HeldOutBeside(Record):
-    """The held-out numbers of a method's outputs, and of what stands beside them.
-
-    Attributes
-    ----------
-    own : HeldOut, of the outputs
-    trivial, without_privacy : HeldOut, of the starting point, and of the minimiser of the risk on the records in use
-    """
+    """The held-out numbers of a method's outputs, of the starting point, and of the minimiser on the records in use."""
 
     own: HeldOut
     trivial: HeldOut
@@ -71,16 +65,8 @@ class HeldOutBeside(Record):
 class Summary(Record):
     """A run in a line; its fields are those of ``run --json``.
 
-    Attributes
-    ----------
-    algorithm ... sampler_status
-        As in the rows; warnings say too whether chains are certified.
-    risk_kind : str, what the risk is: `measures.risk_kind`
-    risk, stderr : float
-        Mean risk and its standard error, over replicates, or over the data sets' means where there are several.
-    gradient_evaluations : float, mean of a replicate
-    key : str, of the job
-    held_out : HeldOutBeside or None
+    The risk is the mean over replicates, its error that of the data sets' means where there are several. Warnings say
+    too whether chains are certified.
     """
 
     algorithm: str
@@ -178,8 +164,7 @@ def _chains(extras: Mapping[str, np.ndarray]) -> str:
     rhat, ess = extras.get("rhat"), extras.get("ess")  # constant chains have none
     reason = unsettled(np.inf if rhat is None else float(rhat.max()), 0.0 if ess is None else float(ess.min()))
     if reason or "z_score" not in extras:
-        return (
-            reason or f"{NOT_CERTIFIED}: they have settled, but the law of this instance is not known to compare with"
-        )
+        unknown = f"{NOT_CERTIFIED}: they have settled, but the law of this instance is not known to compare with"
+        return reason or unknown
     z = float(np.abs(extras["z_score"]).max())
     return "" if z <= LARGEST_Z else f"{NOT_CERTIFIED}: {z:.2g} standard errors from the known law"

@@ -11,13 +11,8 @@ from dpsco_bench.plain import IF_GIVEN, Record
 class Machine(Record):
     """Processor and versions that times depend on; more for a card or a benchmark.
 
-    Attributes
-    ----------
-    device, cupy, driver, runtime : its card, and the versions of what drives it
-    memory_gb, free_gb : float, of the card, and how much of it was free
-    emulated : bool, whether the card is a stand-in
-    numba : bool, whether noise is compiled
-    blas_core_type, blas_threads : str, as the environment sets them for matrix products, else empty
+    ``emulated`` says whether the card is a stand-in, ``numba`` whether noise is compiled; the last two are as the
+    environment sets them for matrix products, else empty.
     """
 
     processor: str
@@ -39,17 +34,8 @@ class Machine(Record):
 
 
 @dataclass(frozen=True)
-class Timed(Record):
-    """Seconds after so many gradient evaluations: equally long, never decreasing; and how often it was run."""
-
-    evaluations: tuple[float, ...]
-    seconds: tuple[float, ...]
-    repeats: int
-
-
-@dataclass(frozen=True)
 class Curve(Record):
-    """Times of a cell. ``timed_cell`` is the one that was timed.
+    """Times of a cell, seconds after so many gradient evaluations; ``timed_cell`` is the one that was timed, so often.
 
     Cells that do the same work on the same data, at another noise, share the times of the first.
     """

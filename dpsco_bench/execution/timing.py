@@ -22,8 +22,9 @@ from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.run import make_objective
-from dpsco_bench.execution.times import Curve, Machine, Timed, Timings
+from dpsco_bench.execution.times import Curve, Machine, Timings
 from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
@@ -39,14 +40,9 @@ WARM_SECONDS = 5.0
 
 @dataclass
 class Stopwatch:
-    """Observer that notes the clock each time so many more gradients have been evaluated.
+    """Observer that notes the clock each time ``every`` more gradients have been evaluated.
 
     Compiled steps run unseen from one note to the next, as they do where no figure wants the time.
-
-    Parameters
-    ----------
-    every : float
-        Gradient evaluations between notes.
     """
 
     every: float
@@ -78,15 +74,9 @@ def time_cells(
     calibrations: Calibrations,
     progress: Callable[[int, int], None] = lambda done, all: None,
 ) -> Timings:
-    """Time one replicate of every cell of a job, each kind of work once.
-
-    Parameters
-    ----------
-    job, calibrations, progress
-        As for `dpsco_bench.execution.job.execute`.
-    """
+    """Time one replicate of every cell of a job, each kind of work once."""
     curves: list[Curve] = []
-    known: dict[str, tuple[Timed, int]] = {}
+    known: dict[str, tuple[Plain, int]] = {}
     for done, (entry, calibrated) in enumerate(zip(job.cells, calibrations, strict=True), 1):
         if isinstance(calibrated, RefusedCell):
             continue
@@ -95,12 +85,12 @@ def time_cells(
         if work not in known:
             known[work] = time_cell(job, cell, calibrated), cell.cell
         timed, first = known[work]
-        curves.append(Curve(cell.cell, cell.method, cell.parameter, float(cell.value), **vars(timed), timed_cell=first))
+        curves.append(Curve(cell.cell, cell.method, cell.parameter, float(cell.value), **timed, timed_cell=first))
         progress(done, len(job.cells))
     return Timings(machine(job.backend), tuple(curves))
 
 
-def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
+def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Plain:
     """Fastest of up to `REPEATS` runs, after one that warms up caches and compiled code; or that one, if it is long."""
     timed = partial(_timed_run, job, cell, calibrated.plan_for(cell), calibrated.scales, cell.draw_data(job.seed, 0))
     warm = timed()
@@ -108,7 +98,7 @@ def time_cell(job: Job, cell: Cell, calibrated: CalibratedCell) -> Timed:
     while len(runs) < REPEATS and sum(run.seconds[-1] for run in runs) < ENOUGH_SECONDS:
         runs.append(timed())
     best = min(runs, key=lambda run: run.seconds[-1])
-    return Timed(tuple(best.evaluations), tuple(best.seconds), len(runs))
+    return {"evaluations": tuple(best.evaluations), "seconds": tuple(best.seconds), "repeats": len(runs)}
 
 
 def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], data: Any) -> Stopwatch:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache, partial
 
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution import job as job_module
-from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell, Calibrations, RefusedCell
+from dpsco_bench.execution.calibrated import Calibrated, Calibrations
 from dpsco_bench.execution.compiling import listen
 from dpsco_bench.execution.evaluations import executed, is_whole
-from dpsco_bench.execution.job import Shard, least_units
+from dpsco_bench.execution.job import Progress, Shard, least_units
 from dpsco_bench.execution.job_results import STEPS, Measured, is_wanted, piece_key
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.progress import Pace, duration, shown
@@ -22,7 +21,6 @@ from dpsco_bench.execution.stages import Decide
 from dpsco_bench.execution.store import Meter
 from dpsco_bench.jsonio import dumps_canonical
 
-Progress = Callable[[int, int], None]
 Say = Callable[[str], object]
 Weigh = Callable[[str, Job], Sequence[float]]
 Lost = Callable[[Job, DpscoError], object]
@@ -36,30 +34,12 @@ def equal_cells(_: str, job: Job) -> list[float]:
 
 
 def make(step: str, job: Job, measured: Measured, progress: Progress = lambda done, all: None) -> bool:
-    """Make what a step gives of a job as far as the store lacks it; one process makes each item.
+    """Make what a step (``calibrate``, ``run`` or ``time``) gives of a job as far as the store lacks it.
 
-    Parameters
-    ----------
-    step : str
-        ``calibrate``, ``run`` or ``time``.
-    job : Job
-        With its plugins loaded, not skipped.
-    measured : Measured
-        Where calibrations are found and items go.
-    progress : callable
-        Called with units of work done and units in all.
+    One process makes each item. The job's plugins are loaded, and it is not skipped; ``progress`` is called with units
+    of work done and units in all. Returns whether something was made.
 
-    Returns
-    -------
-    bool
-        Whether something was made.
-
-    Raises
-    ------
-    InputError
-        If the calibrations of a run are missing.
-    DpscoError
-        As the job raises it.
+    Raises InputError if the calibrations of a run are missing. Raises DpscoError as the job raises it.
     """
     store = measured.store
     if step == "run":
@@ -70,7 +50,9 @@ def make(step: str, job: Job, measured: Measured, progress: Progress = lambda do
             return False
         meter = Meter()
         if step == "calibrate":
-            content = dumps_canonical(calibrate(job, progress, meter))
+            from dpsco_bench.execution.calibration import calibrate_job
+
+            content = dumps_canonical(Calibrated(calibrate_job(job, progress, meter.measure)))
         else:
             from dpsco_bench.execution.timing import time_cells
 
@@ -140,18 +122,6 @@ def _make_block(job: Job, block: Block, measured: Measured, progress: Progress) 
         measured.join(job, block, of)
 
 
-def calibrate(job: Job, progress: Progress = lambda done, all: None, meter: Meter | None = None) -> Calibrated:
-    """Calibrations of a job as they are stored, made cell by cell."""
-    from dpsco_bench.execution.calibration import calibrate_job
-
-    meter, found = meter or Meter(), list[CalibratedCell | RefusedCell]()
-    for number, cell in enumerate(job.cells):
-        with meter.measure([number]):
-            found += calibrate_job(replace(job, cells=(cell,)))
-        progress(number + 1, len(job.cells))
-    return Calibrated(tuple(found))
-
-
 def make_all(
     jobs: Iterable[Job],
     measured: Measured,
@@ -163,19 +133,8 @@ def make_all(
 ) -> None:
     """Make whatever the store lacks of some jobs, in this process; a line for each run that is made.
 
-    Parameters
-    ----------
-    weigh : callable, (step, job) -> predicted seconds of each cell
-    lost : callable, optional
-        Told of a job that fails; the others are made then.
-    steps : sequence of str
-        What is made of each.
-    decide : callable, decides how far the jobs of a group go; needed where jobs are in groups
-
-    Raises
-    ------
-    DpscoError
-        As the first job that fails raises it, without ``lost``.
+    ``weigh`` predicts the seconds of each cell of a step of a job. ``lost`` is told of a job that fails, and the others
+    are made; without it the first such error is raised. ``decide`` decides how far the jobs of a group go.
     """
     todo = [
         (step, group, [seconds for job in group for seconds in weigh(step, job)])

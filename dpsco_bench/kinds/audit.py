@@ -85,8 +85,7 @@ class AuditKind(Kind):
         reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
         return Verdict(
             word,
-            self.name,
-            reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
+            reason=reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
             values=tuple(cell.value for cell in cells),
             mean=tuple(map(_lower, cells)),
             epsilon_real=found.calibrated.epsilon_real,

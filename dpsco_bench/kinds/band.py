@@ -23,7 +23,6 @@ class BandPart(Part):
     ----------
     band : list of float, allowed range of the ratio
     bound : str, formula that the first used part is compared with, in place of the second used part
-    quantity : str, ``risk``, or the name of an extra that the runs noted
     band_of : {"paper", "ours"}, who states the band; one of ours answers nothing of the claim
     """
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import same_length
+from dpsco_bench.analysis.cells import columns_of, measured, same_length
 from dpsco_bench.analysis.judge import Case, means
 from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
@@ -27,15 +27,10 @@ class ComplexityPart(MeasuredPart):
 
     Attributes
     ----------
-    bound : str, name of a formula in ``claims/bounds``
-    exponent : float or None, the paper's bare exponent
-    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
     exact : bool
         Whether the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
         being at most the formula's within 3 standard errors.
-    quantity : str
-        Name of an extra that the runs noted (`Objective.note`); the part then runs, and judges what was counted instead
-        of the plan.
+    quantity : str, name of an extra that the runs noted: the part then runs, and judges what was counted, not the plan
     """
 
     bound: str
@@ -99,7 +94,6 @@ class Complexity(Kind):
             case.values,
             [cell.calibrated.gradient_evaluations for cell in cells] if planned else means(cells)[0],
             formula,
-            parameter=case.parameter,
             claimed_exponent=part.exponent,
             tolerance=part.tolerance,
             exact=part.exact,
@@ -111,7 +105,6 @@ def complexity_verdict(
     evaluations: ArrayLike,
     formula: ArrayLike,
     *,
-    parameter: str = "",
     claimed_exponent: float | None = None,
     tolerance: float = TOLERANCE,
     exact: bool = False,
@@ -133,13 +126,8 @@ def complexity_verdict(
         reason = f"the count grows with slope {slope:.3g}, the formula with {b:.3g}, allowed {tolerance:g}"
     return Verdict(
         word,
-        "complexity",
-        reason,
-        parameter=parameter,
-        values=tuple(x.tolist()),
-        mean=tuple(counted.tolist()),
-        stderr=(0.0,) * len(x),
-        bound=tuple(claimed.tolist()),
+        reason=reason,
+        **measured(x, counted, np.zeros(len(x)), claimed),
         slope=slope,
         ci=(slope, slope),
         bound_slope=b,
@@ -148,12 +136,10 @@ def complexity_verdict(
     )
 
 
-def counted_verdict(
-    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike, *, parameter: str = ""
-) -> Verdict:
+def counted_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike) -> Verdict:
     """``match`` if mean measured counts ``(cells,)`` are at most the formula's, within 3 standard errors."""
-    x, m = np.atleast_1d(np.asarray(values, dtype=np.float64)), np.asarray(mean, dtype=np.float64)
-    s, b = np.asarray(stderr, dtype=np.float64), np.asarray(formula, dtype=np.float64)
+    columns = columns_of(values, mean, stderr, formula)
+    _, m, s, b = columns
     worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
     good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
     if m[worst] <= b[worst]:
@@ -161,13 +147,4 @@ def counted_verdict(
     else:
         against = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
     reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {against} {b[worst]:.4g}"
-    return Verdict(
-        "match" if good else "fails",
-        "complexity",
-        reason,
-        parameter=parameter,
-        values=tuple(x.tolist()),
-        mean=tuple(m.tolist()),
-        stderr=tuple(s.tolist()),
-        bound=tuple(b.tolist()),
-    )
+    return Verdict("match" if good else "fails", reason=reason, **measured(*columns))

@@ -11,7 +11,7 @@ from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.replicates_needed import within
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import Kind, Word, check_band, kind
+from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
 from dpsco_bench.errors import InputError
 
@@ -23,11 +23,7 @@ class ControlPart(MeasuredPart):
     Attributes
     ----------
     exponent : float, the slope that it is stated to have
-    tolerance, tolerances : float, and mapping by profile: largest difference of slopes
-    bound : str, name of a formula that the band is about
-    axis : str, formula that the exponent is about, in place of the swept parameter
     band : list of float, where given, the range of risk over bound
-    quantity : str, ``risk``, or the name of an extra that the runs noted
     """
 
     exponent: float
@@ -80,38 +76,22 @@ class Control(Kind):
         part = case.part
         how = {"dof": case.dof, "look": case.look}
         band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
-        return control_verdict(case.fit(), part.exponent, part.tolerance, parameter=case.parameter, band=band)
+        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
 
 
-def control_verdict(
-    fit: RateFit, exponent: float, tolerance: float, *, parameter: str = "", band: Verdict | None = None
-) -> Verdict:
-    """Judge whether a negative control has its stated slope.
+def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
+    """Judge whether a negative control has its stated slope; a verdict on the band that it stays in has to agree.
 
-    Parameters
-    ----------
-    band : Verdict, optional
-        Verdict of kind ``band`` on the same cells, where the control is stated to stay near a value too.
-
-    Returns
-    -------
-    Verdict
-        ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond, else
-        ``inconclusive``; a band has to agree.
+    Returns ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond,
+    else ``inconclusive``.
     """
-    if not tolerance > 0:
-        raise InputError("tolerance", tolerance, "a number > 0")
     word, reason = _control_word(fit, exponent, tolerance)
     words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
     word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
-    shared = (
-        dict(worst_ratio=band.worst_ratio, worst_cell=band.worst_cell, worst_value=band.worst_value) if band else {}
-    )
+    shared = {name: getattr(band, name) for name in WORST} if band else {}
     return Verdict(
         word,
-        "control",
-        reason + (f"; {band.reason}" if band else ""),
-        parameter=parameter,
+        reason=reason + (f"; {band.reason}" if band else ""),
         values=fit.values,
         mean=fit.mean,
         stderr=fit.stderr,
@@ -120,8 +100,8 @@ def control_verdict(
         ci=(fit.ci_low, fit.ci_high),
         claimed_exponent=exponent,
         tolerance=tolerance,
-        notes=fit.notes(parameter),
-        **shared,  # type: ignore[arg-type]
+        notes=fit.notes,
+        **shared,
     )
 
 

@@ -103,7 +103,6 @@ class Explicit(Kind):
         return explicit_verdict(
             *case.columns,
             case.printed,
-            parameter=case.parameter,
             trivial=_trivial(case.cells, case.bound, case.printed),
             slack=max(cell.slack for cell in case.cells),
             dof=case.dof,
@@ -118,7 +117,6 @@ def explicit_verdict(
     stderr: ArrayLike,
     bound: ArrayLike,
     *,
-    parameter: str = "",
     trivial: ArrayLike | None = None,
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
@@ -127,23 +125,19 @@ def explicit_verdict(
 ) -> Verdict:
     """Judge whether means lie within a bound with its constants, by intervals that hold for all cells together.
 
+    Returns ``holds``, ``violated``, ``vacuous`` or ``inconclusive``, with the largest ratio of an upper end to its
+    bound.
+
     Parameters
     ----------
-    values, mean, stderr, bound : array_like, shape ``(cells,)``
     trivial : array_like, optional
         Risk of the starting point, the largest of a grid of signals; a cell whose bound is above it confirms nothing.
         Nor can it fail while its interval is within the bound; one that reaches above it counts like any other,
         wherever the run started.
     slack : float, relative margin of the bound
-    dof : array_like, degrees of freedom behind the standard errors, shape ``(cells,)`` or a number
     chosen_from : int
         Where means are the largest over signals: how many there are of cells and signals. A mean that was chosen is too
         large by chance, so that the lower ends hold for all of them together; upper ends hold for all cells.
-
-    Returns
-    -------
-    Verdict
-        ``holds``, ``violated``, ``vacuous`` or ``inconclusive``, with the largest ratio of an upper end to its bound.
     """
     columns = columns_of(values, mean, stderr, bound)
     x, m, s, b = columns
@@ -171,7 +165,7 @@ def explicit_verdict(
     notes = [f"in {above.sum()} of {len(x)} cells the bound exceeds the starting point's risk"] * bool(above.any())
     if (worse := above & (m > start)).any():
         notes.append(f"in {worse.sum()} of them the mean does, too")
-    return cell_verdict(word, reason, parameter, columns, upper, worst, tuple(notes))
+    return cell_verdict(word, reason, columns, upper, worst, tuple(notes))
 
 
 def _shown(mean: FloatArray, bound: FloatArray, cell: int) -> str:
@@ -188,15 +182,11 @@ def pathwise_verdict(
 ) -> Verdict:
     """Verdict of kind `explicit` on the worst signal of each cell.
 
-    Parameters
-    ----------
-    part : ExplicitPart
-        Its ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
-        (``max``), or a share ``probability`` of the replicates (``fraction``), by intervals that hold for all cells
-        and signals together. The largest has no sampling error.
-    bound : Bound
-        Its formula; where it asks for extras, it is evaluated with those of each replicate. A ``mean`` is held against
-        the bound with their means, and the interval is that of the paired differences, replicate less its own bound.
+    The part's ``statistic`` says what must be within the bound: the ``mean`` with its interval, every replicate
+    (``max``, which has no sampling error), or a share ``probability`` of the replicates (``fraction``), by intervals
+    that hold for all cells and signals together. A bound that asks for extras is evaluated with those of each
+    replicate. A ``mean`` is held against it with their means, by the interval of the paired differences, replicate less
+    its own bound.
     """
     rows = [[_judged(part, one, bound) for one in _signals(cell)] for cell in cells]
     judged = [_worst(of_a_cell) for of_a_cell in rows]
@@ -204,7 +194,6 @@ def pathwise_verdict(
     verdict = explicit_verdict(
         [cell.value for cell in cells],
         *columns,
-        parameter=cells[0].entry.parameter,
         trivial=_trivial(cells, bound, columns[-1]) if part.quantity == RISK else None,
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
@@ -306,18 +295,10 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
 
 
 def share_word(counts: Sequence[tuple[int, int]], stated: float, confidence: float = CONFIDENCE) -> tuple[str, str]:
-    """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni).
+    """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni), and why.
 
-    Parameters
-    ----------
-    counts : sequence of (int, int), runs within the bound, and runs, of each cell and signal
-    stated : float, in (0, 1], the least probability of a run within it
-
-    Returns
-    -------
-    (str, str)
-        ``holds`` where every interval lies above what is stated, ``violated`` where one lies below it, else
-        ``inconclusive``; and why.
+    ``counts`` has the runs within the bound, and the runs, of each cell and signal. The word is ``holds`` where every
+    interval lies above what is stated, ``violated`` where one lies below it, else ``inconclusive``.
     """
     level = (1 - confidence) / (2 * len(counts))
     inside, size = min(counts, key=lambda one: least_share(one[0], one[1], level))

@@ -16,19 +16,11 @@ from dpsco_bench.analysis.looks import EARLY, FIXED, Look
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart
-from dpsco_bench.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
 class LawPart(MeasuredPart):
-    """Fields of a computed law's part.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds``
-    tolerance, tolerances : float, and mapping by profile: the largest relative difference from it
-    quantity : str, ``risk``, or the name of an extra that the runs noted
-    """
+    """Fields of a computed law's part; ``tolerance`` is the largest relative difference from it."""
 
     bound: str
     tolerance: float = 0.15
@@ -73,21 +65,15 @@ def law_verdict(
     law: ArrayLike,
     tolerance: float,
     *,
-    parameter: str = "",
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
 ) -> Verdict:
     """Judge whether a measured curve equals a computed one within a stated error.
 
-    Returns
-    -------
-    Verdict
-        ``holds`` if every cell is within the stated error, ``violated`` if the interval of one lies beyond it (for all
-        cells together, with Student's quantile at ``dof``), else ``inconclusive``; with the ratio farthest from 1.
-        Before the last look every interval has to lie within the error.
+    Returns ``holds`` if every cell is within the stated error, ``violated`` if the interval of one lies beyond it (for
+    all cells together, with Student's quantile at ``dof``), else ``inconclusive``; with the ratio farthest from 1.
+    Before the last look every interval has to lie within the error.
     """
-    if not tolerance >= 0:
-        raise InputError("law tolerance", tolerance, "a number >= 0")
     columns = columns_of(values, mean, stderr, law)
     _, m, s, target = columns
     ratios = ratios_to(m, target)
@@ -96,4 +82,4 @@ def law_verdict(
     worst = int(np.argmax(np.abs(ratios - 1)))
     reason = f"measured / computed is {ratios[worst]:.4g} at the most distant cell"
     word = three_way(beyond, half, look)
-    return cell_verdict(word, reason + undecided(word, beyond, half), parameter, columns, ratios, worst)
+    return cell_verdict(word, reason + undecided(word, beyond, half), columns, ratios, worst)

@@ -19,15 +19,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class LowerBoundPart(MeasuredPart):
-    """Fields of a lower bound's part.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds``
-    constant : str, ``none`` for one without its constants, which is shown and not judged
-    exponent : float or None, the paper's bare exponent
-    quantity : str, ``risk``, or the name of an extra that the runs noted
-    """
+    """Fields of a lower bound's part; one without constants (``none``) is shown and not judged."""
 
     bound: str
     constant: Literal["stated", "none"] = "stated"
@@ -79,19 +71,14 @@ def lower_bound_verdict(
     stderr: ArrayLike,
     bound: ArrayLike,
     *,
-    parameter: str = "",
     has_constants: bool = True,
     dof: ArrayLike = np.inf,
     look: Look = FIXED,
 ) -> Verdict:
-    """Judge whether the intervals of all accounted methods lie above a lower bound in every cell, for all of the.
+    """Judge whether the intervals of all accounted methods lie above a lower bound in every cell, for all of them.
 
     Returns ``holds``, ``violated`` where one lies below it (at the last look), else ``inconclusive``; ``shown`` without
-    constants. With the smallest ratio of a lower end to the bound.
-
-    Parameters
-    ----------
-    values, mean, stderr, bound : array_like, shape ``(cells,)``; the cells of all methods, one after the other
+    constants. With the smallest ratio of a lower end to the bound. All have shape ``(cells,)``, method after method.
     """
     columns = columns_of(values, mean, stderr, bound)
     _, m, s, b = columns
@@ -104,4 +91,4 @@ def lower_bound_verdict(
         word, reason = "inconclusive", NO_ERROR
     if not has_constants:
         word, reason = "shown", "a bound without constants is shown, not judged"
-    return cell_verdict(word, reason, parameter, columns, ratios, worst)
+    return cell_verdict(word, reason, columns, ratios, worst)

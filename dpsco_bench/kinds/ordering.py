@@ -39,8 +39,7 @@ class OrderingPart(MeasuredPart):
     pair : list of str, labels: the method claimed to be better, then the other
     compared : str, at each method's ``end``, at ``equal evaluations``, or at ``both``
     only : mapping
-        By profile, the values of the swept parameter at which the rows that it uses are judged, where they are not all
-        of them; it is judged in these profiles alone.
+        By profile, the values of the swept parameter at which the rows that it uses are judged, where not all are.
     """
 
     pair: list[str]
@@ -102,7 +101,7 @@ class Ordering(Kind):
                 ours, theirs = RISKS[at](first, second)
                 found = compare_medians(ours, theirs, (*names, at), confidence=case.look.confidence(EARLY))
                 comparisons[f"{at}, {first.entry.parameter} {value:g}"] = found
-        verdict = ordering_verdict(comparisons, parameter=case.parameter)
+        verdict = ordering_verdict(comparisons)
         runs = cells[0].final.size
         few = f"only {runs} replicates: the intervals are too wide for most orderings"
         return replace(verdict, notes=(few,)) if runs <= FEW_REPLICATES else verdict
@@ -143,27 +142,18 @@ def _undecided(row: Verdict) -> str:
     return f"; {would_decide(rooms)}" if rooms else ""
 
 
-def ordering_verdict(comparisons: Mapping[str, MedianRatio], *, parameter: str = "") -> Verdict:
+def ordering_verdict(comparisons: Mapping[str, MedianRatio]) -> Verdict:
     """Combine the comparisons of a pair: at each method's end, at equal evaluations or at both, in every cell.
 
     Returns ``holds`` if the claimed method is better in all comparisons, ``reversed`` if it is worse in all, else
-    ``inconclusive``; the reason says what each one shows.
-
-    Parameters
-    ----------
-    comparisons : mapping of str to MedianRatio
-        By name of the comparison (`AT_END`, `AT_EQUAL_EVALUATIONS`, with the cell's value where there are several);
-        the first method is the one claimed to be better.
+    ``inconclusive``; the reason says what each one shows, by its name (`AT_END` or `AT_EQUAL_EVALUATIONS`, and the
+    cell's value). The first method is the one claimed to be better.
     """
-    if not comparisons:
-        raise InputError("comparisons", "none", "at least one")
     words = {name: ratio.word for name, ratio in comparisons.items()}
     unanimous = len(set(words.values())) == 1
     return Verdict(
         next(iter(words.values())) if unanimous else OPEN,
-        "ordering",
-        ", ".join(f"{name}: {word}" for name, word in words.items()),
-        parameter=parameter,
+        reason=", ".join(f"{name}: {word}" for name, word in words.items()),
         ratio={name: float(np.exp(ratio.log_ratio)) for name, ratio in comparisons.items()},
         ratio_ci={name: (float(np.exp(r.ci_low)), float(np.exp(r.ci_high))) for name, r in comparisons.items()},
     )

@@ -124,18 +124,13 @@ def privacy_verdict(
 
     Parameters
     ----------
-    epsilon_real : array_like
-        Accountant's values, shape ``(cells,)``; NaN where no accountant covers a cell, infinite for none at all.
+    epsilon_real : array_like, accountant's values; NaN where no accountant covers a cell, infinite for none at all
     kinds : sequence of str, ``upper``, ``exact``, ``lower``, or empty with NaN
-    epsilon_claimed : array_like, claimed values, > 0, shape ``(cells,)``
-    unproven : str
-        A reason that withholds any proof whatever the accountant says (nominal constants, an unchecked formula, a
-        proof of the target law only).
-    why : str
-        The same in two words, which stand in the verdict: its bound may well be below the claim.
-    instances : sequence of str
-        For the reason of what fails: the instance of each cell that attains its value, empty where none is known to.
-    settings : sequence of str, n, d, epsilon and delta of each cell
+    unproven, why : str
+        A reason that withholds any proof whatever the accountant says (nominal constants, a proof of the target law
+        only), and the same in two words, which stand in the verdict: its bound may well be below the claim.
+    instances, settings : sequence of str
+        Of what fails: the instance of each cell that attains its value, empty where none is known to; its n, d, ...
     pair : callable, number of a cell -> what its data sets differ in; asked of the cell that fails, and of no other
     noises : sequence of Noise, of each cell: that of the one which decides is behind the verdict
     """
@@ -156,8 +151,7 @@ def privacy_verdict(
         noise = replace(noise, delta_large=any(one.delta_large for one in noises))
     return Verdict(
         words[cell],
-        "privacy",
-        unproven
+        reason=unproven
         or _reason(float(real[cell]), kinds[cell], float(claimed[cell]), noise)
         + (_where(found, *(own[cell] if own else "" for own in (instances, settings))) if failed else ""),
         epsilon_real=float(real[cell]),

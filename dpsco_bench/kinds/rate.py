@@ -35,19 +35,8 @@ class RatePart(MeasuredPart):
 
     Attributes
     ----------
-    bound : str, name of a formula in ``claims/bounds``
-    tolerance, tolerances : float, and mapping by profile: largest difference of slopes, fixed before the run
-    exponent : float or None, the paper's bare exponent in the axis
-    axis : str
-        What the exponent is about, as a formula in the notation and the symbols of the bound, such as ``ln K``: slopes
-        are fitted in it. Empty where that is the swept parameter itself.
     better : str
-        Which slopes decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter goes to 0 (a
-        gradient noise, a distance).
-    quantity : str
-        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`). ``threshold``: the
-        least signal at which what `requires` names reaches its value, replicate by replicate, interpolated on
-        logarithms.
+        Which slopes decay faster than claimed: ``smaller`` ones, or ``larger`` ones where the parameter goes to 0.
     noise_off : bool, false where the algorithm has no limit without noise to be run as a companion
     law, law_limit : str and float
         A part of kind law on the same cells, and the limit of its ratio to the formula (``inf``: unbounded); where the
@@ -138,8 +127,7 @@ class Rate(Kind):
             part.tolerance if part.exponent is not None else limited(part.tolerance, sweep),
             case.names,
             profile=case.profile,
-            parameter=case.parameter,
-            swept=case.swept_parameter,
+            parameter=case.swept_parameter,
             claimed_exponent=part.exponent,
             better=part.better,
             others=case.bound.others if case.bound.named_term else "",

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import columns_of
+from dpsco_bench.analysis.cells import columns_of, measured
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
@@ -17,15 +17,7 @@ from dpsco_bench.claims.model import RISK, MeasuredPart
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPart(MeasuredPart):
-    """Fields of a part without a criterion.
-
-    Attributes
-    ----------
-    bound : str, name of a formula in ``claims/bounds`` that the means stand beside
-    exponent : float or None, the paper's bare exponent in the axis
-    axis : str, formula that the exponent is about, in place of the swept parameter
-    quantity : str, ``risk``, the name of an extra that the runs noted, or ``threshold`` as of a rate
-    """
+    """Fields of a part without a criterion, whose means may stand beside a formula."""
 
     bound: str = ""
     exponent: float | None = None
@@ -58,18 +50,8 @@ class Shown(Kind):
         return case.with_slope(shown_verdict(*case.columns, printed or None), printed if logarithms else None)
 
 
-def shown_verdict(
-    values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None, *, parameter: str = ""
-) -> Verdict:
+def shown_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, bound: ArrayLike | None = None) -> Verdict:
     """Measured values without a verdict, beside a formula if there is one, shape ``(cells,)``."""
-    x, m, s, b = columns_of(values, mean, stderr, mean if bound is None else bound)
-    return Verdict(
-        "shown",
-        "shown",
-        "no criterion was set: measured values without a verdict",
-        parameter=parameter,
-        values=tuple(x.tolist()),
-        mean=tuple(m.tolist()),
-        stderr=tuple(s.tolist()),
-        bound=() if bound is None else tuple(b.tolist()),
-    )
+    found = measured(*columns_of(values, mean, stderr, mean if bound is None else bound))
+    given = found if bound is not None else {**found, "bound": ()}
+    return Verdict("shown", reason="no criterion was set: measured values without a verdict", **given)

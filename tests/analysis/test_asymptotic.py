@@ -17,7 +17,7 @@ def test_not_observable_names_the_sizes_at_which_the_rate_would_show():
     assert falling.reason == (
         "at these sizes the risk is 0.8 to 5.6 of the start; by the formula it takes n from 6,600 to 26,000"
     )
-    down = judged(0.8 * N / 256, named=N, starts=np.ones(5), more={"swept": "d"})  # grows: smaller ones show
+    down = judged(0.8 * N / 256, named=N, starts=np.ones(5), more={"parameter": "d"})  # grows: smaller ones show
     assert down.reason.endswith("by the formula it takes d from 40 to 160")
     for shares in (np.full(5, 0.95), 0.8 * N / 256):
         falling = judged(shares * N**-1.5, starts=N**-1.5)  # the start falls faster than the formula
@@ -34,18 +34,18 @@ def test_shares_near_their_cap_give_the_least_distance_only(shares):
     edge = 4096 * shares[-1] / 0.5
     reason = judged(np.array(shares), starts=np.ones(5)).reason
     assert reason.endswith(f"; it takes n beyond {float(f'{edge:.2g}'):,.0f} at the least, by the formula")
-    down = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"swept": "d"}).reason
+    down = judged(np.array(shares[::-1]), named=N, starts=np.ones(5), more={"parameter": "d"}).reason
     edge = 256 * 0.5 / shares[-1]
     assert down.endswith(f"; it takes d below {float(f'{edge:.2g}'):,.0f} at the least, by the formula")
 
 
 def test_no_count_below_one_is_named():
     values = np.array([1.0, 2.0, 4.0, 8.0])
-    steep = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "d"})
+    steep = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"parameter": "d"})
     assert "no d within a factor 1,000 would show it" in steep.reason
-    flat = judged(np.full(4, 0.95), values=values, named=values, starts=np.ones(4), more={"swept": "d"})
+    flat = judged(np.full(4, 0.95), values=values, named=values, starts=np.ones(4), more={"parameter": "d"})
     assert "no d is smaller" in flat.reason
-    noise = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"swept": "epsilon"})
+    noise = judged(0.8 * values, values=values, named=values, starts=np.ones(4), more={"parameter": "epsilon"})
     assert noise.reason.endswith("it takes epsilon from 0.16 to 0.62")
 
 
@@ -54,7 +54,7 @@ def test_sizes_that_were_run_tell_where_the_rate_begins_and_ends():
     assert judged(shares, starts=np.ones(5)).reason.endswith(
         "2 of 5 sizes can be fitted, 3 are needed; it takes n from 2,048 to 8,192"
     )
-    down = judged(shares[::-1], named=N, starts=np.ones(5), more={"swept": "d"})
+    down = judged(shares[::-1], named=N, starts=np.ones(5), more={"parameter": "d"})
     assert down.reason.endswith("it takes d from 128 to 512")
     between = judged(shares, starts=np.ones(5), full=np.array([1, 1, 1, 1, 3]) / N)
     assert between.reason.endswith(
@@ -73,13 +73,15 @@ def test_a_rate_that_larger_sizes_lose_is_said_to_be_lost():
     )
     near = judged(np.array([0.38, 0.7, 0.72]), values=values, starts=np.ones(3))
     assert near.reason.endswith("no n from 1,024 on would show it: the runs hardly leave the start")
-    low = judged(np.array([0.38, 0.4, 0.72]), values=values, named=values, starts=np.ones(3), more={"swept": "d"})
+    low = judged(np.array([0.38, 0.4, 0.72]), values=values, named=values, starts=np.ones(3), more={"parameter": "d"})
     assert low.reason.endswith("it takes 1 more from 256 to 1,024")
     wide = judged(np.array([0.38, 0.4]), values=[256.0, 1024.0])
     assert wide.reason.endswith("2 of 2 sizes can be fitted, 3 are needed; it takes 1 more from 256 to 1,024")
     apart = judged(np.array([0.9, 0.4, 0.3]), values=[1, 16, 256], starts=np.ones(3), full=np.array([1, 1, 3.0]) / 256)
     assert apart.reason.endswith("it takes 2 more between 1 and 256")
-    ones = judged(np.array([0.4, 0.8, 0.9]), values=[1, 2, 4], named=[1, 2, 4], starts=np.ones(3), more={"swept": "d"})
+    ones = judged(
+        np.array([0.4, 0.8, 0.9]), values=[1, 2, 4], named=[1, 2, 4], starts=np.ones(3), more={"parameter": "d"}
+    )
     assert ones.reason.endswith("no d is small enough, and from 2 on the runs hardly leave the start")
 
 

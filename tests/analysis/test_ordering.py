@@ -119,8 +119,3 @@ def test_both_comparisons_must_agree(end, equal, word):
     assert verdict.verdict == word
     assert verdict.reason == f"end: {end.word}, equal evaluations: {equal.word}"
     assert verdict.ratio_ci[AT_END] == pytest.approx((np.exp(end.ci_low), np.exp(end.ci_high)))
-
-
-def test_an_ordering_needs_a_comparison():
-    with pytest.raises(InputError):
-        ordering_verdict({})

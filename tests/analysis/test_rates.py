@@ -33,7 +33,7 @@ def judged(mean, tolerance=0.15, values=N, spread=0.02, axis=None, edges=(), sha
         noise_off=[[m] for m in off],
         **fields,
     )
-    return rate_verdict(sweep, tolerance, NAMES, parameter="n", **(more or {}))
+    return rate_verdict(sweep, tolerance, NAMES, **{"parameter": "n", **(more or {})})
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_regimes_towards_zero_turn_the_better_side():
 
 
 def fit(slope, low, high):
-    return RateFit(slope, 0.0, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
+    return RateFit(slope, low, high, values=tuple(N), mean=tuple(1 / N), stderr=(0.01,) * 5, weights=(0.2,) * 5)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_axis_is_what_the_exponent_is_about():
     mean = np.log(k) ** 1.24
     over_k = judged(mean, 0.08, values=k, named=np.log(k))
     assert over_k.verdict == "match" and over_k.slope == pytest.approx(0.286, abs=0.02)
-    over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), more={"swept": "K"})
+    over_log = judged(mean, 0.08, values=k, axis=np.log(k), named=np.log(k), more={"parameter": "K"})
     assert over_log.verdict == "fails" and over_log.slope == pytest.approx(1.24, abs=0.02)
     assert over_log.values == pytest.approx(np.log(k)) and over_log.bound_slope == pytest.approx(1)
 

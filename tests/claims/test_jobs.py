@@ -182,7 +182,7 @@ def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeyp
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "numbers_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules, *_, **keyed: seen.append(set(modules)) or "0" * 16)
     for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
         seen.clear()
         jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
@@ -205,7 +205,7 @@ def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, par
     from dpsco_bench.claims import jobs as module
 
     seen = []
-    monkeypatch.setattr(module, "numbers_digest", lambda modules, files, without: seen.append(set(modules)) or "0" * 16)
+    monkeypatch.setattr(module, "code_digest", lambda modules, *_, **keyed: seen.append(set(modules)) or "0" * 16)
     jobs(**(OBJP if "problem_options" in part else {}) | part)
     last = [{(name.split(".")[-2], name.split(".")[-1]) for name in modules} for modules in seen]
     assert [{name for folder, name in names if folder == "composition"} for names in last[::2]] == charging
@@ -223,11 +223,11 @@ def test_code_in_use_changes_the_key(monkeypatch):
 
     seen = []
 
-    def spy(modules, files, without):
+    def spy(modules, files, without, keyed):
         seen.append(set(modules))
         return "0" * 16
 
-    monkeypatch.setattr(module, "numbers_digest", spy)
+    monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
     parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}

@@ -17,9 +17,7 @@ from dpsco_bench.execution.digest import (
     code_digest,
     imported_modules,
     is_keyed,
-    keyed_closure,
     module_path,
-    numbers_digest,
     source_digest,
 )
 from dpsco_bench.registry import PLUGIN
@@ -94,9 +92,9 @@ def test_the_folder_of_a_plugin_counts_with_its_packages(tmp_path, monkeypatch, 
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
-    before = numbers_digest([f"{PLUGIN}mine"])
+    before = code_digest([f"{PLUGIN}mine"], keyed=True)
     (tmp_path / file).write_text(text)
-    assert (numbers_digest([f"{PLUGIN}mine"]) != before) == counts
+    assert (code_digest([f"{PLUGIN}mine"], keyed=True) != before) == counts
 
 
 LEAF = """
@@ -172,10 +170,10 @@ def code_of(profile):
     """Modules in the keys of a profile's jobs."""
     used = set()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "numbers_digest", lambda named, *_: used.update(named) or "0" * 16)
+        patch.setattr(jobs, "code_digest", lambda named, *_, **keyed: used.update(named) or "0" * 16)
         for id in claim_ids():
             claim_plan(id, profile)
-    return set(keyed_closure(used, DEVICE_ONLY))
+    return set(closure(used, DEVICE_ONLY, keyed=True))
 
 
 def test_no_key_holds_code_of_the_harness():
@@ -191,11 +189,11 @@ def test_every_key_holds_what_a_step_uses_of_the_mathematics(step, named):
     """The modules that are named by hand are those that the step's own code reaches."""
     reached = {name for name in closure([f"dpsco_bench.execution.{step}"], DEVICE_ONLY) if is_keyed(name)}
     compared = {"dpsco_bench.privacy.fingerprint"} - set(named)  # a run only compares plans by it
-    assert reached - compared == set(keyed_closure(named, DEVICE_ONLY))
+    assert reached - compared == set(closure(named, DEVICE_ONLY, keyed=True))
 
 
 def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
-    modules = keyed_closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl"])
+    modules = closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl"], keyed=True)
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "schatten", "__init__"):
         assert not [name for name in modules if absent in name]
 
@@ -272,5 +270,5 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
 
 def test_what_a_device_alone_needs_counts_for_runs_there_alone():
     modules = ["dpsco_bench.papers.wang2017.fused.variance_reduction", *RUN_MODULES]
-    assert set(keyed_closure(modules)) - set(keyed_closure(modules, DEVICE_ONLY)) == DEVICE_ONLY
-    assert numbers_digest(modules) != numbers_digest(modules, without=DEVICE_ONLY)
+    assert set(closure(modules, keyed=True)) - set(closure(modules, DEVICE_ONLY, keyed=True)) == DEVICE_ONLY
+    assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)

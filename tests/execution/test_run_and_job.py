@@ -109,7 +109,7 @@ def test_metadata_hold_the_job_without_places(table, tmp_path):
     read, metadata = read_table(tmp_path / "deep" / "t.parquet")
     assert read.equals(table)
     names = {"claim", "part", "kind", "profile", "data_root", "plugins", "timing", "seconds", "skipped", "present"}
-    names.add("run_key")  # its key has it
+    names |= {"run_key", "group", "decisions", "pilot"}  # its key has the first; others say how far it is run
     plain = loads(dumps_canonical(JOB))
     assert metadata["job"] == {key: value for key, value in plain.items() if key not in names}
     assert dumps_canonical(metadata["calibrations"]) == dumps_canonical(calibrations(JOB)) and metadata["schema"] == "3"

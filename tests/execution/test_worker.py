@@ -145,10 +145,10 @@ def test_an_interrupted_run_loses_a_share_and_not_the_job(tmp_path, monkeypatch)
 def test_a_failing_job_is_named_and_leaves_the_others(files, monkeypatch, capsys):
     original = calibration.calibrate_job
 
-    def broken(job):
+    def broken(job, *how):
         if job.calibration == "accounted":
             raise InputError("epsilon", 0, "> 0")
-        return original(job)
+        return original(job, *how)
 
     monkeypatch.setattr(calibration, "calibrate_job", broken)
     monkeypatch.chdir(files.base)

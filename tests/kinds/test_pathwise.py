@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.evidence import job_evidence
+from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.bounds.registry import Bound, Symbol
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import CalibratedCell
@@ -55,7 +56,7 @@ def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
     risk[:, 0] = 0.05  # the largest risk is not where the start's is
     cells = evidence(risk, {}, starts=starts)
     assert pathwise_verdict(part(statistic="max"), cells, ONE).word == word
-    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, parameter="n", printed=[1.0, 1.0])
+    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, printed=[1.0, 1.0], look=Look(), dof=np.inf)
     case.columns = ([0.0, 1.0], [0.05, 0.05], [0.01, 0.01])
     assert Explicit().judge(case).word == word
 

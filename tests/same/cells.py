@@ -10,10 +10,10 @@ import numba
 import numpy as np
 
 from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.digest import RUN_FORMAT
 from dpsco_bench.execution.evaluations import executed
 from dpsco_bench.execution.results import join_parts, table_bytes, without_names
-from dpsco_bench.execution.worker import calibrate
 
 RECORD = Path(__file__).with_name("cells.json")
 REPLICATES = 16
@@ -51,7 +51,7 @@ def machine():
 
 def digested(job, blocks=None):
     """Run a job, or some of its blocks, without the store, and digest its table."""
-    calibrated = calibrate(job).cells
+    calibrated = calibrate_job(job)
     tables = [executed(job, calibrated, block=block) for block in (blocks or [None])]
     return of_table(join_parts([*map(without_names, tables)]))
 

@@ -59,13 +59,7 @@ _DEFINITION = re.compile(r"\s*([A-Za-z]\w*'?) = (.+)")
 
 @dataclass(frozen=True)
 class Text:
-    """A text that has been read.
-
-    Attributes
-    ----------
-    cases : tuple of triples, label (empty for the formula itself), condition and value, in order
-    names : frozenset of str, further symbols, in alternatives too
-    """
+    """A text that has been read: cases (label, empty for the formula itself; condition; value), and further symbols."""
 
     cases: tuple[tuple[str, Node | None, Node], ...]
     definitions: dict[str, Node]

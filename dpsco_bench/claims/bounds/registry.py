@@ -27,15 +27,10 @@ if TYPE_CHECKING:  # the catalogue reads claims, and claims may name axes in the
 class BoundContext:
     """One cell as bounds see it.
 
-    Attributes
-    ----------
-    n, d : int, records, and the problem's effective dimension
-    calibration : str
-        Under ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes, which it
-        bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
-    extras : mapping
-        What the runs noted, by name: means over the replicates, or one replicate's values where replicates are judged
-        one by one. For bounds that contain something measured; `Bound.extras` names them.
+    Under the calibration ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes,
+    which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
+    Extras are what the runs noted: means over the replicates, or one replicate's values where these are judged one by
+    one.
     """
 
     n: int
@@ -61,9 +56,8 @@ class BoundContext:
     def extra(self, name: str) -> float:
         """Return a measured quantity. Raises InputError for one that the runs did not note."""
         if name not in self.extras:
-            raise InputError(
-                "extra", name, "one of " + (", ".join(sorted(self.extras)) or "none: the runs noted nothing")
-            )
+            known = ", ".join(sorted(self.extras)) or "none: the runs noted nothing"
+            raise InputError("extra", name, f"one of {known}")
         return float(self.extras[name])
 
 
@@ -77,13 +71,9 @@ Of several entries (``scales.inner or scales.gradient``) the first is taken that
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol in texts of bounds.
+    """A symbol in texts of bounds: words for readers, or without a source a text in the notation, which defines it.
 
-    Attributes
-    ----------
-    words : str, for readers; without a source, a text in the notation, which defines it
-    source : str or callable
-    printed : str, its letter in the paper, and in quotations of it, where that is another one
+    ``printed`` is its letter in the paper, and in quotations of it, where that is another one.
     """
 
     words: str
@@ -201,16 +191,14 @@ def bound(
 
     Parameters
     ----------
-    text : str
-        The formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``.
+    text : str, the formula in the notation of `claims.bounds.notation`: ``"d G^2 l/(n eps)^2"``
     symbols : mapping of str to Symbol or str
         What its letters mean, beside the common ones (n, d, eps, delta, l, p, e) and those of the paper: a `Symbol`,
         or the place of its value in a `BoundContext`, ``{"G": "constants.lipschitz"}``. Other bounds of the same
         prefix may use them.
     source : str or callable
         Only for a text in words, which the notation cannot say: where its value is, as in `Symbol`.
-    **options
-        Further attributes of `Bound`: may_vanish, others, rounding.
+    **options : further attributes of `Bound`: may_vanish, others, rounding
     """
     module = sys._getframe(1).f_globals["__name__"]
     if not isinstance(name, str) or name.count(".") != 1:
@@ -306,18 +294,13 @@ def evaluate(bound: str, text: str, context: BoundContext, label: str = "") -> f
 
 
 def compiled(bound: str, text: str, label: str = "", own: Glossary = MappingProxyType({})) -> Formula:
-    """Make a function of a cell of a text.
+    """Make a function of a cell of a text, in the symbols of a bound and further ones.
+
+    A label names an alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if
+    there is one, in definitions too.
 
     Raises InputError for a text that is not in the notation, or an unknown symbol. The function raises InputError where
     no case applies, and for a source that is not there.
-
-    Parameters
-    ----------
-    bound : str, its name, which decides the glossary
-    label : str
-        An alternative of the text. Under the calibration ``accounted`` the formula of that label is taken if there is
-        one, in definitions too.
-    own : mapping of str to Symbol, further symbols
     """
     known = {**glossary_of(bound), **own}
     values: dict[str, Formula] = {}
