@@ -181,7 +181,7 @@ def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
         return float(f"{value:.{MOST_DIGITS}g}")
     if kind not in ("lower", "upper") or not isinstance(value, float) or not math.isfinite(value):
         return _rounded(value)
-    digits = max(DIGITS, digits_beside(value, kind, claimed)) if isinstance(claimed, float) else DIGITS
+    digits = max(DIGITS, digits_beside(value, kind, claimed, MOST_DIGITS)) if isinstance(claimed, float) else DIGITS
     return float(f"{outward(value, kind, digits):.{digits}g}")
 
 

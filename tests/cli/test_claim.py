@@ -8,7 +8,7 @@ from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.compose import claim_plan
 from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution import worker
+from dpsco_bench.execution import calibration, worker
 from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
@@ -38,7 +38,7 @@ def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
         raise AssertionError("a finished job was run again")
 
     monkeypatch.setattr(worker, "executed", never)
-    monkeypatch.setattr(worker, "calibrate", never)
+    monkeypatch.setattr(calibration, "calibrate_job", never)
     again = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
     assert again.out == first.out and again.err == ""
 

@@ -67,11 +67,11 @@ def test_runs_through_hydra(dpsco):
 @pytest.mark.slow
 def test_reported(dpsco, monkeypatch):
     """The workflow's jobs, one by one, on a plan that holds this claim alone."""
-    from dpsco_bench.claims import compose
+    from dpsco_bench.claims import catalogue
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.leaderboard import board
 
-    monkeypatch.setattr(compose, "claim_ids", list)
+    monkeypatch.setattr(catalogue, "claim_ids", list)
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
     monkeypatch.setattr(board, "board_ids", list)
     done(dpsco("plan", "--profile", "smoke", f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"))
