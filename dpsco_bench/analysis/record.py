@@ -14,6 +14,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import KINDS, ROW_FIELDS, SHARED_FIELDS, SKIPPED
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
+from dpsco_bench.privacy.ledger import ROUNDING
 
 SAME = "same"
 DIGITS, SHOWN = 4, 3
@@ -181,8 +182,11 @@ def _bound_rounded(key: str, value: Any, beside: Mapping[str, Any]) -> Any:
         return float(f"{value:.{MOST_DIGITS}g}")
     if kind not in ("lower", "upper") or not isinstance(value, float) or not math.isfinite(value):
         return _rounded(value)
-    digits = max(DIGITS, digits_beside(value, kind, claimed, MOST_DIGITS)) if isinstance(claimed, float) else DIGITS
-    return float(f"{outward(value, kind, digits):.{digits}g}")
+    digits = max(DIGITS, digits_beside(value, kind, claimed)) if isinstance(claimed, float) else DIGITS
+    bound = float(f"{outward(value, kind, digits):.{digits}g}")
+    if kind == "upper" and isinstance(claimed, float) and value <= claimed * (1.0 + ROUNDING):
+        return min(bound, float(f"{claimed:.{MOST_DIGITS}g}"))  # a bound at the claim does not exceed it
+    return bound
 
 
 def read_record(path: str | os.PathLike[str], paper: str = "") -> list[Verdict]:

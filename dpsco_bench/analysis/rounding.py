@@ -22,13 +22,10 @@ def outward(value: float, kind: str, digits: int = 3) -> float:
     return (math.floor(value / unit + slack) if kind == "lower" else math.ceil(value / unit - slack)) * unit
 
 
-def digits_beside(value: float, kind: str, claimed: float, of_claim: int | None = None) -> int:
-    """Count the digits, from three to six, with which a bound and its claim compare as they do without rounding.
-
-    The claim has as many, or ``of_claim``.
-    """
+def digits_beside(value: float, kind: str, claimed: float) -> int:
+    """Count the digits, from three to six, with which a bound and its claim compare as they do without rounding."""
     for digits in range(3, MOST_DIGITS):
-        shown, beside = outward(value, kind, digits), float(f"{claimed:.{of_claim or digits}g}")
+        shown, beside = outward(value, kind, digits), float(f"{claimed:.{digits}g}")
         if (shown <= beside * (1.0 + ROUNDING)) == (value <= claimed * (1.0 + ROUNDING)):
             return digits
     return MOST_DIGITS

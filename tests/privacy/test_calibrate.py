@@ -118,7 +118,7 @@ def test_unknown_calibrations_and_missing_shares():
     with pytest.raises(InputError, match="^calibration = 'exact': must be one of paper, accounted, none$"):
         calibrate(FULL, PRIVACY, "exact")
     unshared = plan_of(GaussianQuery("a", 1.0, 1), GaussianQuery("b", 1.0, 1))
-    with pytest.raises(InputError, match="^share of .* and .* = .missing"):
+    with pytest.raises(InputError, match="^share of .* and .* is missing"):
         calibrate(unshared, PRIVACY, "accounted")
     two = plan_of(GaussianQuery("a", 1.0, 1, Poisson(0.5)), GaussianQuery("b", 1.0, 1, SingleIndex(9)))
     with pytest.raises(Refusal, match="several sampled queries, but on Poisson batches"):

@@ -58,7 +58,7 @@ def test_queries_on_all_records_come_on_top():
     value = charge(plan, {"all": 1.0, "block": 0.5}, 1e-6)
     assert value.epsilon == gdp_epsilon(math.sqrt(4 + 4), 1e-6)
     unshared = plan_of(GaussianQuery("all", 1.0, 4), GaussianQuery("block", 1.0, 9, Disjoint(3)))
-    with pytest.raises(InputError, match="^share of .* and .* = .missing"):
+    with pytest.raises(InputError, match="^share of .* and .* is missing"):
         calibrate(unshared, PRIVACY, "accounted")
 
 
