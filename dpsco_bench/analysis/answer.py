@@ -192,7 +192,7 @@ def _slopes(place: str, said: Sequence[RowWord]) -> str:
     if any(row.word == "match" for row in rows) or rows[0].law_limit is not None:  # or a computed law decides
         return place
     worst = max(rows, key=lambda row: abs(row.slope - row.bound_slope))
-    return f"{place} (slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
+    return f"{place} (its slope {worst.slope:.2f}, bound {worst.bound_slope:.2f})"
 
 
 def _order(said: RowWord) -> tuple[int, str]:

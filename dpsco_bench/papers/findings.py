@@ -50,23 +50,27 @@ REST = (
 
 @finding(profiles=REDUCED, papers=PAPERS, pages=["privacy", "errata/index"])
 def privacy_as_printed(results: Results) -> Said:
-    """Count the theorems on private noise by what is known: of the output, as charged, for an open constant."""
-    found = results.noise_answers
+    """Count the theorems that print their noise by what is known: of the output, as charged, for an open constant."""
+    every = results.noise_answers
+    found = {id: cell for id, cell in every.items() if "r" not in cell.marks}
+    recalled = Counter(cell.word for id, cell in every.items() if id not in found)
     stated, words = len(found), Counter(cell.word for cell in found.values())
     larger = sum(map(larger_constant, found.values()))
     sequence = sum("q" in cell.marks for cell in found.values())
     proven, refuted, rest = words[YES] - larger, words[NO], words[OPEN] + words[UNTESTED] - sequence
     unused = results.row("wang2017.thm5.3", "literal-epsilon").epsilon_real
     need(proven + larger + refuted + sequence + rest == stated, proven > refuted > 0, unused == math.inf)
+    of_open = f"for {sequence} of these the query sequence exceeds the claim" if sequence else "none refuted"
     return Said(
-        title=f"Of {stated} theorems and table rows that state private noise, {proven} are private as printed and "
+        title=f"Of {stated} theorems and table rows that print their own noise, {proven} are private as printed and "
         f"{refuted} are not",
-        sentence=f"Of the other {larger + sequence + rest}, {larger} are private with a larger constant than the "
-        f"printed text fixes, and {sequence + rest} are open. For {sequence} of these the query sequence exceeds "
-        "the claim. Algorithm 3 of wang2017 draws noise and never uses it: its eps is infinite.",
+        sentence=f"Another {larger} are private for a larger value of a constant that the text leaves open, and "
+        f"{sequence + rest} are open ({of_open}). In {recalled.total()} more, noise is recalled from a cited paper: "
+        f"{recalled[YES]} of these are private and {recalled[OPEN] + recalled[UNTESTED]} are open. Algorithm 3 of "
+        "wang2017 draws noise and never uses it: its eps is infinite.",
         means="Do not take a theorem's noise on trust. The privacy ledger has the real eps of every mechanism, and "
         "`dpsco account` computes it for your own point.",
-        label="theorems and rows that state private noise",
+        label="theorems and rows that print their own noise",
         points=[
             Point("proven private as printed", proven, "private"),
             Point("private for a larger constant", larger, "plain"),
