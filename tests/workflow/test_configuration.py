@@ -15,7 +15,7 @@ CASES = [
     ("colour=red", "--config = 'colour': must be one of profile, data_root, backend, overrides"),
     ("backend=jax", "backend = 'jax': must be one of numpy, cupy (--config)"),
     ("data_root=absent/folder", "data_root = 'absent/folder': must be an existing folder (--config)"),
-    ("data_root=5", "data_root = 5: must be a folder (the one that contains covertype/) (--config)"),
+    ("data_root=5", "data_root = 5: must be an existing folder (the one that contains covertype/) (--config)"),
     ("plugins=absent.py", "plugins = 'absent.py': must be a list of existing Python files"),
     ("claims=absent.yaml", "claims = 'absent.yaml': must be a list of existing YAML files"),
     ("overrides=seed=abc", "seed = 'abc': must be an integer >= 0"),
@@ -42,7 +42,6 @@ def test_unknown_claim_is_one_line(pristine):
     assert result.returncode == 2
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("dpsco: claim = 'wang2017.delta': must be one of wang2017.alpha, ")
-    assert last.endswith("(profile smoke)")
 
 
 @pytest.mark.parametrize("name", ["default", "slurm", "gpu"])
