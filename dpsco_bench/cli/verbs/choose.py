@@ -34,7 +34,7 @@ from dpsco_bench.problems.registry import get_problem, problem_class
 SUMMARY = "which method for one problem, or for one's own data: all that accept it, ranked"
 EPILOG = """keys: problem n d epsilon=1 delta=1e-5 replicates=16 data_sets=1, options and constants of the problem, and
 settings seed=2017 backend=numpy backend.dtype=float64 backend.fused=true data.root=data plugins=[FILE,...]
-  dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6
+  dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1
   dpsco choose problem=data_file path=my.csv label=LABEL clip=1 domain=l2_ball epsilon=1
 Every method has the parameters of its theorem, and the noise that its accountant asks for at the same (epsilon, delta).
 Finished methods are kept in results/store: a second call, with another --limit too, runs only what is missing."""

@@ -10,9 +10,9 @@ from dpsco_bench.errors import InputError
 
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"
 EPILOG = """keys are those of conf/run.yaml; options of the algorithm and the problem may be given by plain name:
-  dpsco run algorithm={group} problem={problem} n=4096 d=10 epsilon=1
+  dpsco run algorithm={group} problem={problem} n=16384 d=10 epsilon=1
   dpsco run -m algorithm={group} problem={problem} n=1024,2048,4096 calibration=paper,accounted
-  dpsco run -m 'algorithm=glob({paper}/*)' problem={problem} n=4096 d=10
+  dpsco run -m 'algorithm=glob({paper}/*)' problem={problem} n=16384 d=10
 Rows go to results/runs; out=FILE, hydra.run.dir=FOLDER or, of a sweep, hydra.sweep.dir=FOLDER puts them elsewhere.
 With the extra `cluster`: -m hydra/launcher=joblib, or submitit_slurm (docs/cluster.md)"""
 CFG = "job"

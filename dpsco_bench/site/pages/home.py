@@ -96,7 +96,7 @@ OWN = "For a point of your own, or your own data, `choose` runs every method tha
 def which_pages(content: SiteContent) -> Pages:
     boards = content.inputs.boards
     first = [heading("Which method", target="which"), text(INTRO) + "\n", OWN + "\n"]
-    command = "dpsco choose problem=logistic_glm domain=l2_ball n=20000 d=50 epsilon=1 delta=1e-6"
+    command = "dpsco choose problem=logistic_glm domain=l2_ball n=16384 d=10 epsilon=1"
     first.append(fenced(command, "console"))
     return {"which": "\n".join([*first, *(_board(content, board) for board in boards)])}
 

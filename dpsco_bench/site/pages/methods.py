@@ -25,8 +25,8 @@ from dpsco_bench.site.content import Pages, SiteContent
 from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
-STANDARD = "n=4096 epsilon=1 delta=1e-6"  # the point of the page's command where no claim has charged the method
-STANDARD_N = 4096  # shown point of a profile: the nearest to this n, and to epsilon 1
+STANDARD = "n=16384 epsilon=1"  # the point of the page's command where no claim has charged the method
+STANDARD_N = 16384  # shown point of a profile: the nearest to this n, and to epsilon 1
 SCHEMES = {
     "Full": "all records",
     "Poisson": "a Poisson sample",
