@@ -266,7 +266,7 @@ def line(summary: Summary, label: str, nominal: bool = False) -> str:
 
 
 class Failure(NamedTuple):
-    """What ended a run of a sweep: why, and whether the pair is refused."""
+    """Hold what ended a run of a sweep: why, and whether the pair is refused."""
 
     reason: str
     refused: bool
@@ -429,7 +429,7 @@ class SweepRow:
             "ci": number(found.half_interval, 2),
             "kind": found.risk_kind,
             "epsilon": bounded(found.epsilon_real, found.epsilon_real_kind, 3),
-            "privacy": found.privacy_status,
+            "privacy": STATUS_WORDS[found.privacy_status],
             "gradients": number(found.gradient_evaluations, 3),
         }
 

@@ -183,7 +183,13 @@ def format_of(path: Path, form: str | None = None) -> str:
         return form
     suffixes = [suffix for suffix in _suffixes(path) if suffix not in COMPRESSED] or [""]
     if suffixes[-1] not in FORMATS:
-        raise InputError("path", str(path), "a file ending in " + ", ".join(FORMATS) + ", or have format= given")
+        raise InputError(
+            "path",
+            str(path),
+            "a file ending in "
+            + ", ".join(FORMATS)
+            + ", or have format= given: csv, parquet or libsvm (with tabs: .tsv)",
+        )
     return FORMATS[suffixes[-1]]
 
 
@@ -219,7 +225,7 @@ def _csv(path: Path, header: bool | None, label: str | int | None, spared: int |
     following = len(next(csv.reader(lines[1:2], delimiter=delimiter), fields))
     if len(fields) == 1 and (other := next((sign for sign in _OTHERS if sign in first.strip()), "")):
         allowed = f"a CSV with commas between the fields; this one has {_OTHERS[other]}"
-        raise InputError("path", str(path), allowed + ", give it as .tsv" * (other == "\t"))
+        raise InputError("path", str(path), allowed + ", call it .tsv" * (other == "\t"))
     if following != len(fields):
         told = f"a header or a record: it has {len(fields)} fields, and the next line {following}"
         raise InputError(f"first line of {path.name}", shown_entry(first.strip()), told)

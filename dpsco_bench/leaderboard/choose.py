@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -424,6 +425,18 @@ def cures_of(point: Contest, warnings: Sequence[str]) -> list[str]:
     return found
 
 
+@contextmanager
+def _speaking_of(arrays: Any) -> Iterator[None]:
+    """Name the user's arrays, not the file that they are written to, in what is refused."""
+    try:
+        yield
+    except InputError as slip:
+        key, allowed = (text.replace("X.parquet", "X") for text in (slip.key, slip.allowed))
+        if not hasattr(arrays, "columns"):
+            key, allowed = (re.sub(r"\b(column |drop=)f(\d+)\b", r"\1\2", text) for text in (key, allowed))
+        raise InputError(key, slip.value, allowed, slip.source) from None
+
+
 def choose(
     problem: Any,
     n: Any = None,
@@ -472,6 +485,7 @@ def choose(
     load_plugins(plugins)
     with ExitStack() as stack:
         if not isinstance(problem, str):
+            stack.enter_context(_speaking_of(problem))
             folder = Path(stack.enter_context(TemporaryDirectory()))
             options = {"path": str(write_records(problem, n, folder)), "label": LABEL, **options}
             problem, n = OWN_RECORDS, None

@@ -215,7 +215,12 @@ class FileRecords(Problem):
                 row = int(np.sort(first)[2]) if len(values) > 2 else -1
                 odd = shown_entry(table.labels[row])
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
-                raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
+                raise InputError(
+                    "positive",
+                    "missing",
+                    f"given, one of the label's values {shown}{third}"
+                    f"{'; or loss=least_squares label_clip=VALUE' * (not text and len(values) > 8)}",
+                )
             return values[-1]
         wanted = str(self.positive) if text else _as_number(self.positive)
         if wanted is None or wanted not in values:

@@ -6,7 +6,7 @@ import argparse
 
 from dpsco_bench.cli.options import add_algorithm, add_shared, algorithm_keys
 from dpsco_bench.cli.output import answer
-from dpsco_bench.errors import InputError, integral
+from dpsco_bench.errors import InputError, Refusal, integral
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"
 EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), variant, seed (2017),
@@ -22,12 +22,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     from dpsco_bench.cli.accounting import account, screen
     from dpsco_bench.execution.request import check_run, make_cell
+    from dpsco_bench.problems.registry import problem_class
 
     algorithm, keys = algorithm_keys(args.algorithm, args.keys)
     if "problem" not in keys:
         raise InputError("problem", "missing", "given: `dpsco list problems` lists them")
-    seed = integral(keys.pop("seed", 2017))
-    cell = make_cell(algorithm, str(keys.pop("problem")), keys)
-    check_run("none", 1, seed)
-    report = account(cell, seed)
+    seed, problem = integral(keys.pop("seed", 2017)), str(keys.pop("problem"))
+    try:
+        cell = make_cell(algorithm, problem, keys)
+        check_run("none", 1, seed)
+        report = account(cell, seed)
+    except Refusal as refused:
+        ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
+        if not ball or "radius" not in problem_class(problem).options:
+            raise
+        raise Refusal(refused.what, f"{refused.reason}; give domain=l2_ball radius=1", refused.source) from None
     return answer(args.json, report, screen(report))

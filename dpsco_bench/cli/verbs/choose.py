@@ -45,7 +45,7 @@ SPACING = 5.0
 MUCH = 0.5
 """Where more of the rows are clipped, little but their directions is left of them."""
 STATUSES = {
-    "too_long": "too long here: ",
+    "too_long": "no time left: needs ",
     "stopped": "",
     "failed": "failed: ",
     "refused": "",
