@@ -90,6 +90,9 @@ def parse_override(argument: str) -> Override:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
+    key, _, text = argument.partition("=")
+    if not text.isascii() and not set(text) & set("'\"[{,"):
+        argument = f"{key}={quoted(text)}"  # Hydra's grammar has no letters beyond ASCII
     try:
         override = OverridesParser.create().parse_override(argument)
         sweep = override.is_sweep_override()

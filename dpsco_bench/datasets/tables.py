@@ -195,13 +195,15 @@ def _text(path: Path) -> Any:
     """Open the file's text as a stream of bytes, whatever case its ending is in."""
     if path.suffix.lower() == ".xz":
         return lzma.open(path)
-    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
+    file = path.open("rb")  # opened here: pyarrow takes no name that the locale cannot write
+    return pa.input_stream(file, compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def _parquet(path: Path, spared: int | None) -> pa.Table:
-    file = pyarrow.parquet.ParquetFile(path)
-    _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
-    return file.read(use_threads=False)
+    with path.open("rb") as source:
+        file = pyarrow.parquet.ParquetFile(source)
+        _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
+        return file.read(use_threads=False)
 
 
 def _check_size(records: float, columns: int, path: Path, spared: int | None) -> None:
