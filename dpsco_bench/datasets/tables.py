@@ -20,6 +20,7 @@ import pyarrow.parquet
 
 from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
+    InRecord,
     check_columns,
     dropped,
     labels_of,
@@ -296,10 +297,10 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     least = int(lines.indices.min())
     if least < 1:
         shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
-        where = f"in record {int(lines.rows[lines.indices.argmin()]) + 1}"
-        raise InputError(f"index in {path.name}", f"{shown} {where}", "an integer from 1 to 2^63 - 1")
+        record = int(lines.rows[lines.indices.argmin()]) + 1
+        raise InputError(f"index in {path.name}", InRecord(shown, record), "an integer from 1 to 2^63 - 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
-    check_reading(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
+    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[int(lines.indices.argmax())])))
     places = np.unique(lines.rows * columns + lines.indices)
     if len(places) < len(lines.indices):
         order = np.sort(lines.rows * columns + lines.indices)
