@@ -113,6 +113,8 @@ def test_a_file_with_accents_is_read_in_a_locale_without_them(tmp_path):
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
     assert done.returncode == 0 and b'"n": 40' in done.stdout, done.stderr
+    done = subprocess.run([*command[:3], "show", "bassily2021"], env=environment, capture_output=True)
+    assert done.returncode == 0 and "Guzmán" in done.stdout.decode()
 
 
 def test_public_names_are_lazy_and_complete():
