@@ -75,6 +75,12 @@ def test_verbs_that_are_packages_tell_what_they_take_and_pickle():
             call("wang2017.rates", random_state=1)
 
 
+def test_a_data_frame_without_pandas_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("dpsco_bench.plain.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="pip install pandas"):
+        run(METHOD, PROBLEM, 100, 5, **SMALL).to_pandas()
+
+
 class Frame:
     """What is asked of a data frame."""
 
