@@ -120,11 +120,23 @@ def __getattr__(name: str) -> Any:
 
 
 class Verb(ModuleType):
-    """A package that has the name of a verb, and is called as this verb's function."""
+    # A package that has the name of a verb, and is called as this verb's function.
+    __doc__ = property(lambda self: self._function.__doc__)
+
+    @property
+    def _function(self) -> Any:
+        name = self.__name__.rpartition(".")[2]
+        return getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        name = self.__name__.rpartition(".")[2]
-        return getattr(importlib.import_module(f"dpsco_bench.{_HOMES[name]}"), name)(*arguments, **options)
+        return self._function(*arguments, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
+    @property
+    def __signature__(self) -> Any:
+        return importlib.import_module("inspect").signature(self._function)
 
 
 def __dir__() -> list[str]:

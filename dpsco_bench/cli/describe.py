@@ -30,6 +30,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.cli.options import full_id
 from dpsco_bench.cli.output import Heading, constants_text, labelled, number, numbers, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
@@ -56,8 +57,7 @@ def describe(id: str) -> Plain:
     for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
         if (found := find(id)) is not None:
             return found
-    alone = [name for name in list_algorithms() if name.partition(".")[2] == id]
-    if len(alone) == 1 and (found := _algorithm(alone[0])):
+    if (found := _algorithm(full_id(id))) is not None:
         return found
     known = [*list_algorithms(), *list_problems(), *claim_ids(), *(t.id for t in table_texts()), *errata_papers()]
     known += [f"{paper}.{entry.id}" for paper in errata_papers() for entry in load_errata(paper)]
@@ -255,7 +255,7 @@ def shown_entry(page: Plain) -> Iterator[str]:
         yield labelled("option", f"{option['name']} = {default}   ({kind}){meaning}")
     for text in paragraphs(page["doc"]):
         if " ".join(text.split()) != page["summary"]:
-            yield "\n" + text
+            yield "\n" + text.replace("``", "")
     for names, text in on_others(page["doc"], [option["name"] for option in page["options"]]):
         yield "\n" + labelled("", f"{names.capitalize()}: {text}", 0)
     users = "measured by" if page["kind"] == "algorithm" else "used by"
@@ -309,10 +309,13 @@ def shown_table(page: Plain) -> Iterator[str]:
     for row in page.get("rows", ()):
         yield ""
         for key, value in row.to_json().items():
-            yield labelled(key, ", ".join(value) if isinstance(value, list) else str(value))
+            told = [f"{name}: {text}" for name, text in value.items()] if isinstance(value, dict) else value
+            yield labelled(key, ", ".join(told) if isinstance(told, list) else str(told))
 
 
 def shown_errata(page: Plain) -> Iterator[str]:
+    if page["id"] == page["paper"]:
+        yield from _citation_lines(page["paper"])
     if len(page["errata"]) > 1:
         yield from _errata_titles(page["errata"])
         yield "\n" + counted_changes(page["errata"])
@@ -326,6 +329,18 @@ def shown_errata(page: Plain) -> Iterator[str]:
         if page["letters"]:
             yield labelled("letters", page["letters"]) + "\n"
         yield labelled("check", erratum.check)
+
+
+def _citation_lines(paper: str) -> Iterator[str]:
+    from dpsco_bench.report.citations import find_citation
+
+    if found := find_citation(paper):
+        yield labelled(paper, found.title)
+        links = [f"https://arxiv.org/abs/{found.arxiv}"] * bool(found.arxiv)
+        links += [f"https://doi.org/{found.doi}"] * bool(found.doi) + [found.address] * bool(found.address)
+        told = {"authors": ", ".join(found.authors), "published": found.published, "link": " ".join(links)}
+        yield from (labelled(label, text) for label, text in told.items() if text)
+        yield ""
 
 
 def _head(page: Plain) -> Iterator[str]:

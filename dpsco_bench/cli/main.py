@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -58,6 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed), 2 (bad input, one line on stderr) or 130 (interrupted).
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if (
+        isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding == "ascii"
+    ):  # the locale C; authors have accents
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

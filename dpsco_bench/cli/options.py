@@ -33,6 +33,14 @@ def add_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
     parser.add_argument("keys", nargs="*", metavar="key=value", help=keys)
 
 
+def full_id(name: str) -> str:
+    """Id of the one algorithm whose name this is, as rankings show it; any other text as it is."""
+    from dpsco_bench.algorithms.registry import list_algorithms
+
+    alone = [] if set(name) & {".", "/"} else [id for id in list_algorithms() if id.partition(".")[2] == name]
+    return alone[0] if len(alone) == 1 else name
+
+
 def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, Any]]:
     """Id of the algorithm, which stands first or is the value of ``algorithm=``, and the other keys.
 
@@ -43,7 +51,7 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
     keys = parse_keys([first if "=" in first else f"algorithm={first}", *others])
     if "algorithm" not in keys:
         raise InputError("algorithm", "missing", "given: `dpsco list algorithms` shows all")
-    return get_algorithm(str(keys.pop("algorithm"))).id, keys
+    return get_algorithm(full_id(str(keys.pop("algorithm")))).id, keys
 
 
 def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
@@ -90,6 +98,9 @@ def parse_override(argument: str) -> Override:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
+    key, _, text = argument.partition("=")
+    if not text.isascii() and not set(text) & set("'\"[{,"):
+        argument = f"{key}={quoted(text)}"  # Hydra's grammar has no letters beyond ASCII
     try:
         override = OverridesParser.create().parse_override(argument)
         sweep = override.is_sweep_override()

@@ -133,9 +133,9 @@ def table(columns: Sequence[Heading], rows: Iterable[Row], width: int | None = N
 
 
 def labelled(label: str, text: str, room: int = 14) -> str:
-    """Write a label and its text, continued under the text."""
+    """Write a label and its text without double backticks, continued under the text."""
     return textwrap.fill(
-        " ".join(text.split()),
+        " ".join(text.replace("``", "").split()),
         line_width(),
         initial_indent=f"{label:<{room}}",
         subsequent_indent=" " * room,

@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.options import Override, parse_override, quoted
+from dpsco_bench.cli.options import Override, full_id, parse_override, quoted
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.own import OPTION_TYPES
 from dpsco_bench.execution.plugins import load_plugins
@@ -144,11 +144,11 @@ def _names(group: str) -> list[str]:
 
 
 def _group_override(override: Override) -> Override:
-    """Check the options of a group; ids may be written ``paper.name``."""
+    """Check the options of a group; ids may be written ``paper.name``, or ``name``."""
     group, given = override.key, [value.strip().strip("'\"") for value in override.values]
     known = _names(group)
     if group == "algorithm":
-        names = tuple(get_algorithm(value).id.replace(".", "/", 1) for value in given)
+        names = tuple(get_algorithm(full_id(value)).id.replace(".", "/", 1) for value in given)
     elif group == "problem":
         names = tuple(problem_class(value).name for value in given)
     elif unknown := [value for value in given if value not in known]:

@@ -54,10 +54,22 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 def shown_entry(value: Any) -> str:
     """Show an entry as a message does, on one line, in quotes where blanks would not be seen."""
-    text = str(value)
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    plain = "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
+    plain = _printable(str(value))
     return f"'{plain}'" if plain != plain.strip() or not plain else plain
+
+
+def _printable(text: str) -> str:
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return "".join(one if one.isprintable() else " " if one in "\r\n\t" else ascii(one)[1:-1] for one in short)
+
+
+class InRecord(str):
+    """An entry and its record, counted from 1, which a message shows as they are."""
+
+    def __new__(cls, value: Any, record: int) -> InRecord:
+        return super().__new__(cls, f"'{_printable(str(value))}' (record {record})")
+
+    __repr__ = str.__str__
 
 
 def is_plain(text: str) -> bool:
@@ -217,7 +229,7 @@ def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
 
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
     """Raise the InputError of an entry."""
-    raise InputError(f"column {name} of {path.name}", f"{shown_entry(shown)} in record {record + 1}", allowed)
+    raise InputError(f"column {name} of {path.name}", InRecord(shown, record + 1), allowed)
 
 
 def told_together(slips: Sequence[InputError]) -> InputError:

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from dpsco_bench.datasets import libsvm
-from dpsco_bench.datasets.columns import shown_entry
+from dpsco_bench.datasets.columns import InRecord
 from dpsco_bench.errors import InputError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:inf|infinity|nan)"
@@ -34,7 +34,7 @@ def parse(text: bytes, path: Path) -> libsvm.Lines:
 
     def hold(form: re.Pattern[str], text: str, key: str, shown: str, allowed: str) -> None:
         if not form.fullmatch(text):
-            raise InputError(f"{key} {path.name}", f"{shown_entry(shown)} in record {record}", allowed)
+            raise InputError(f"{key} {path.name}", InRecord(shown, record), allowed)
 
     hold(_VALUE, label, "column label of", label, "a number, the label first in every line")
     for field in fields:

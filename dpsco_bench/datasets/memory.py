@@ -72,14 +72,14 @@ def gigabytes(size: float) -> str:
     return f"{size / 1e9:.3g} GB"
 
 
-def check_reading(records: float, columns: int, path: Path, where: str = "") -> None:
+def check_reading(records: float, columns: int, path: Path, shown: str = "") -> None:
     """Refuse a table that is too large to be read, before it is. Raises InputError naming how many columns fit.
 
     Parameters
     ----------
     records : float
         How many there are, by what the file's size and its first lines say.
-    where : str, optional, where a file says that it has so many columns
+    shown : str, optional, the columns with the place where a file says that it has so many
     """
     free, about = available_memory(), max(1, round(records))
     each = COLUMN_BYTES + (8.0 * COPIES + CHUNK_BYTES) * about
@@ -88,7 +88,7 @@ def check_reading(records: float, columns: int, path: Path, where: str = "") -> 
             f"at most {int(free / each)} with about {about} records: reading takes about "
             f"{gigabytes(columns * each)}, and {gigabytes(free)} of memory are free"
         )
-        raise InputError(f"columns of {path.name}", f"{columns}{where}" if where else columns, allowed)
+        raise InputError(f"columns of {path.name}", shown or columns, allowed)
 
 
 def check_square(columns: int, file: str) -> None:

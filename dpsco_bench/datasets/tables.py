@@ -20,6 +20,7 @@ import pyarrow.parquet
 
 from dpsco_bench.datasets import libsvm, libsvm_lines
 from dpsco_bench.datasets.columns import (
+    InRecord,
     check_columns,
     dropped,
     labels_of,
@@ -201,13 +202,15 @@ def _text(path: Path) -> Any:
     """Open the file's text as a stream of bytes, whatever case its ending is in."""
     if path.suffix.lower() == ".xz":
         return lzma.open(path)
-    return pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower()))
+    file = path.open("rb")  # opened here: pyarrow takes no name that the locale cannot write
+    return pa.input_stream(file, compression=COMPRESSED.get(path.suffix.lower()))
 
 
 def _parquet(path: Path, spared: int | None) -> pa.Table:
-    file = pyarrow.parquet.ParquetFile(path)
-    _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
-    return file.read(use_threads=False)
+    with path.open("rb") as source:
+        file = pyarrow.parquet.ParquetFile(source)
+        _check_size(file.metadata.num_rows, file.metadata.num_columns, path, spared)
+        return file.read(use_threads=False)
 
 
 def _check_size(records: float, columns: int, path: Path, spared: int | None) -> None:
@@ -300,10 +303,10 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
     least = int(lines.indices.min())
     if least < 1:
         shown = "beyond 2^63" if least == np.iinfo(np.int64).min else least
-        where = f"in record {int(lines.rows[lines.indices.argmin()]) + 1}"
-        raise InputError(f"index in {path.name}", f"{shown} {where}", "an integer from 1 to 2^63 - 1")
+        record = int(lines.rows[lines.indices.argmin()]) + 1
+        raise InputError(f"index in {path.name}", InRecord(shown, record), "an integer from 1 to 2^63 - 1")
     columns, records = int(lines.indices.max()), len(lines.labels)
-    check_reading(records, columns, path, f" in record {1 + int(lines.rows[int(lines.indices.argmax())])}")
+    check_reading(records, columns, path, InRecord(columns, 1 + int(lines.rows[int(lines.indices.argmax())])))
     places = np.unique(lines.rows * columns + lines.indices)
     if len(places) < len(lines.indices):
         order = np.sort(lines.rows * columns + lines.indices)

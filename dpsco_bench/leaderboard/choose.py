@@ -310,10 +310,11 @@ class Choice(Tabled, Record):
     without_privacy : Reference
         Mean risk without noise and its interval: 0 where the risk is the sample's own.
     held_out : mapping, of ``trivial``, the starting point, and ``without_privacy``, the minimiser; empty without any
-    tied : tuple of str, methods that cannot be told apart from the best, the best first; the starting point's name is
-        ``trivial solution``
-    margin, margin_ci : float, pair of float
+    tied : tuple of str
+        Methods that cannot be told apart from the best, the best first; the starting point is ``trivial solution``.
+    margin : float
         How much lower the least risk is than the next, as a share of it.
+    margin_ci : pair of float, its interval
     warnings : tuple of str, what every run here says: what was computed from the data, or is declared only
     rows : pyarrow.Table, one row per (method, replicate)
     """

@@ -21,6 +21,7 @@ class Citation:
     known_from: str = ""  # what says so, where the paper's own text does not
     arxiv: str = ""  # empty where it is not known, as the DOI
     doi: str = ""
+    address: str = ""  # of its page with the publisher, where it has no DOI
     by_hand: bool = False  # whether the identifiers were added by hand, as the texts used here give none
     abstract: str = ""  # what of it was tested
     sources: Mapping[str, str] = field(default_factory=dict)  # publications that it cites -> arXiv number

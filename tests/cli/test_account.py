@@ -125,3 +125,9 @@ def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source
         report["accounted"]["refused"] == ""
         and "noise scale of" in dpsco("account", algorithm, f"problem={problem}", *keys).out
     )
+
+
+def test_a_name_alone_finds_its_algorithm(dpsco):
+    assert dpsco("account", "dp_svrg", *SVRG[2:]) == dpsco(*SVRG)
+    run = ["run", "problem=ridge_logistic", "--cfg"]
+    assert dpsco(*run, "algorithm=dp_svrg") == dpsco(*run, "algorithm=wang2017/dp_svrg")

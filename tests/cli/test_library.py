@@ -1,5 +1,6 @@
 """The functions of the package: results travel between processes, and numbers of NumPy are numbers."""
 
+import inspect
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 
@@ -10,6 +11,7 @@ import dpsco_bench
 import dpsco_bench.audit.auditor
 import dpsco_bench.leaderboard.board  # noqa: F401 - packages of these names are imported, and are called all the same
 from dpsco_bench import account, audit, choose, claim, get_algorithm, get_problem, leaderboard, run
+from dpsco_bench.cli import library
 from dpsco_bench.datasets.tables import write_records
 from dpsco_bench.errors import InputError
 
@@ -64,6 +66,21 @@ def test_names_of_other_libraries_lead_to_those_here(key, here):
             call()
 
 
+def test_verbs_that_are_packages_tell_what_they_take_and_pickle():
+    for verb, others in ((dpsco_bench.audit, library.audit), (dpsco_bench.leaderboard, library.leaderboard)):
+        assert inspect.signature(verb) == inspect.signature(others) and verb.__doc__ == others.__doc__
+        assert pickle.loads(pickle.dumps(verb)) is verb
+    for call in (dpsco_bench.claim, dpsco_bench.leaderboard):
+        with pytest.raises(InputError, match="^random_state = 1: must be written seed"):
+            call("wang2017.rates", random_state=1)
+
+
+def test_a_data_frame_without_pandas_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("dpsco_bench.plain.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="pip install pandas"):
+        run(METHOD, PROBLEM, 100, 5, **SMALL).to_pandas()
+
+
 class Frame:
     """What is asked of a data frame."""
 
@@ -87,7 +104,11 @@ def test_arrays_and_frames_are_chosen_for_as_files_are(tmp_path):
         choose(Frame(np.where(np.arange(600).reshape(200, 3) == 4, np.nan, 0.5)), labels, **keys)
     mixed = features.astype(object)
     mixed[7, 2] = "a"
+<<<<<<< HEAD
     with pytest.raises(InputError, match="column 2 of X = 'a in record 8'.*, or drop=2"):
+=======
+    with pytest.raises(InputError, match="column f2 of X.parquet = 'a' \\(record 8\\)"):
+>>>>>>> m2
         choose(mixed, labels, **keys)
     with pytest.raises(InputError, match="^shapes of X and y"):
         choose(features, labels[:5], **keys)

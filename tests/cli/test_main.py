@@ -106,6 +106,17 @@ def test_a_closed_pipe_is_no_error():
     assert done.returncode == 0 and done.stderr == ""
 
 
+def test_a_file_with_accents_is_read_in_a_locale_without_them(tmp_path):
+    (tmp_path / "größe.csv").write_text("a,b,y\n" + "1,0,0\n0,1,1\n" * 20)
+    keys = ["problem=data_file", "path=größe.csv", "label=y", "clip=2", "domain=l2_ball"]
+    command = [sys.executable, "-m", "dpsco_bench", "account", "bassily2021.noisy_sgd", *keys, "--json"]
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+    assert done.returncode == 0 and b'"n": 40' in done.stdout, done.stderr
+    done = subprocess.run([*command[:3], "show", "bassily2021"], env=environment, capture_output=True)
+    assert done.returncode == 0 and "Guzmán" in done.stdout.decode()
+
+
 def test_public_names_are_lazy_and_complete():
     code = "import sys, dpsco_bench; print('numpy' in sys.modules); dpsco_bench.run; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

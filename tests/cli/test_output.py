@@ -79,6 +79,7 @@ def test_values_are_read_as_written(text, value):
         ("none", "none"),
         ("'a=b.csv'", "a=b.csv"),
         ('"données 1.csv"', "données 1.csv"),
+        ("données.csv", "données.csv"),
         ("[1,x]", [1, "x"]),
     ],
 )
@@ -86,7 +87,7 @@ def test_keys_are_read_by_hydras_grammar(text, value):
     assert parse_keys([f"key={text}"]) == {"key": value}
 
 
-@pytest.mark.parametrize("value", ["a=b.csv", "données.csv", "a#1.csv", "~/a.csv", "a(1).csv"])
+@pytest.mark.parametrize("value", ["a=b.csv", "a#1.csv", "~/a.csv", "a(1).csv"])
 def test_a_text_that_needs_quotes_is_shown_with_them(value):
     with pytest.raises(InputError) as caught:
         parse_keys([f"path={value}"])

@@ -135,7 +135,7 @@ def test_lines_end_in_several_ways_and_may_be_long(tmp_path):
 
 def test_a_column_of_lists_is_no_number(tmp_path):
     pq.write_table(pa.table({"a": [[1, 2], [3]], "y": [0, 1]}), tmp_path / "t.parquet")
-    with pytest.raises(InputError, match="column a of t.parquet = '\\[1, 2\\] in record 1': must be a number"):
+    with pytest.raises(InputError, match="column a of t.parquet = '\\[1, 2\\]' \\(record 1\\): must be a number"):
         tables.read(tmp_path / "t.parquet", "y")
 
 
@@ -179,22 +179,38 @@ BAD = [
     ("t.csv", "a,b\n1,2\n", {"label": 2}, "label = 2: must be one of"),
     ("t.csv", "a,b\n1,2\n", {"label": True}, "label = True: must be one of"),
     ("t.csv", "a,a,b\n1,2,3\n", {"label": "a"}, "column a of t.csv = 'columns 1 and 2': must be one column"),
-    ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number in record 2': must be given"),
-    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number in record 2'"),
-    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf in record 2': must be given"),
-    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf in record 2': .* too large for a double, such as 1e400"),
-    ("t.csv", "a,b\n1,2\nx,3\n", {"label": "b"}, "column a of t.csv = 'x in record 2': must be a number in every rec"),
-    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'no number in record 1'"),
-    ("t.csv", "a,y\n1,yes\n2,\n", {"label": "y"}, "column y of t.csv = 'no label in record 2': must be given in every"),
+    ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "column b of t.csv = 'no number' \\(record 2\\): must be given"),
+    ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'no number' \\(record 2\\)"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' \\(record 2\\): must be given"),
+    ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' \\(record 2\\): .* too large for a double, such as 1e400"),
+    (
+        "t.csv",
+        "a,b\n1,2\nx,3\n",
+        {"label": "b"},
+        "column a of t.csv = 'x' \\(record 2\\): must be a number in every rec",
+    ),
+    ("t.csv", "a,b\n1,2\n6\u00a01,3\n", {"label": "b"}, "a of t.csv = '6\\\\xa01' \\(record 2\\): must be a number"),
+    ("t.csv", "a,b,c\n1,,2\n", {"label": "c"}, "column b of t.csv = 'no number' \\(record 1\\)"),
+    (
+        "t.csv",
+        "a,y\n1,yes\n2,\n",
+        {"label": "y"},
+        "column y of t.csv = 'no label' \\(record 2\\): must be given in every",
+    ),
     ("t.csv", "a,y\n1,yes\n2,no\n3,\n", {"label": "y"}, "must be given in every record: the others are 'no' and 'yes'"),
-    ("t.csv", "a,b\n1,2\n2,3\n1_000,4\n", {"label": "b"}, "column a of t.csv = '1_000 in record 3': must be a number"),
+    (
+        "t.csv",
+        "a,b\n1,2\n2,3\n1_000,4\n",
+        {"label": "b"},
+        "column a of t.csv = '1_000' \\(record 3\\): must be a number",
+    ),
     (
         "t.csv",
         "a,b\n1,2\n2,3\n\u0663,4\n",
         {"label": "b"},
-        "column a of t.csv = '\u0663 in record 3': must be a number",
+        "column a of t.csv = '\u0663' \\(record 3\\): must be a number",
     ),
-    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01 in record 1': must be a"),
+    ("t.csv", "a,day\n1,2020-01-01\n", {"label": "a"}, "column day of t.csv = '2020-01-01' \\(record 1\\): must be a"),
     ("t.csv", "a,b\n", {"label": "b"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "a\n1\n", {"label": "a"}, "path = .*t.csv': must be a table with records"),
     ("t.csv", "", {"label": 0}, "path = .*t.csv': must be a readable csv file"),
@@ -212,19 +228,19 @@ BAD = [
     ("t.txt", "a,b\n", {"label": 0}, "path = .*t.txt': must be a file ending in .csv, .tsv, .parquet"),
     ("t.csv", "a,b\n", {"label": 0, "form": "excel"}, "format = 'excel': must be one of csv, parquet, libsvm"),
     ("t.svm", "1 1:2\n", {"label": 0}, "label = 0: must be left out for LIBSVM"),
-    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x in record 2': must be a number, the label first"),
-    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc in record 2': must be a number"),
-    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3 in record 1': must be index:value, with one colon"),
-    ("t.svm", "1 5\n", {}, "entry of t.svm = '5 in record 1': must be index:value"),
-    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2 in record 2': must be a number, the label first"),
-    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3: in record 1'"),
-    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2 in record 1'"),
-    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3 in record 1'"),
-    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3 in record 2': must be index:value; no loss uses"),
-    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2 in record 1': must be an integer >= 1"),
-    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0 in record 1': must be a number"),
-    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0 in record 2': must be an integer from 1"),
-    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2\\^63 in record 2': must be an integer from 1"),
+    ("t.svm", "1 1:2\n\nx 1:3\n", {}, "column label of t.svm = 'x' \\(record 2\\): must be a number, the label first"),
+    ("t.svm", "1 1:2\n1 2:abc\n", {}, "column 2 of t.svm = 'abc' \\(record 2\\): must be a number"),
+    ("t.svm", "1 1:2 3\n", {}, "entry of t.svm = '3' \\(record 1\\): must be index:value, with one colon"),
+    ("t.svm", "1 5\n", {}, "entry of t.svm = '5' \\(record 1\\): must be index:value"),
+    ("t.svm", "0 1:1\n1:2 1\n", {}, "column label of t.svm = '1:2' \\(record 2\\): must be a number, the label first"),
+    ("t.svm", "1 1:2 3:\n4 :5\n", {}, "entry of t.svm = '3:' \\(record 1\\)"),
+    ("t.svm", "1 2\n3:4 5:6\n", {}, "entry of t.svm = '2' \\(record 1\\)"),
+    ("t.svm", "1 1:2:3\n", {}, "entry of t.svm = '1:2:3' \\(record 1\\)"),
+    ("t.svm", "1 1:1\n1 qid:3 1:2\n", {}, "entry of t.svm = 'qid:3' \\(record 2\\): must be index:value; no loss uses"),
+    ("t.svm", "1 1.5:2\n", {}, "index in t.svm = '1.5:2' \\(record 1\\): must be an integer >= 1"),
+    ("t.svm", "1 1:1_0\n", {}, "column 1 of t.svm = '1_0' \\(record 1\\): must be a number"),
+    ("t.svm", "1 1:2\n1 0:2\n", {}, "index in t.svm = '0' \\(record 2\\): must be an integer from 1"),
+    ("t.svm", "1 1:2\n1 1e30:2\n", {}, "index in t.svm = 'beyond 2\\^63' \\(record 2\\): must be an integer from 1"),
     (
         "t.csv",
         "a,b,2024,y\n1,2,3,4\n",
@@ -238,9 +254,9 @@ BAD = [
         {"label": "b", "drop": ("-1",)},
         "drop = '-1': must be columns of t.csv other than its label",
     ),
-    ("t.svm", "1 1:nan\n", {}, "column 1 of t.svm = 'no number in record 1': must be given in every record"),
-    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf in record 2'"),
-    ("t.svm", "1 1:1\nnan 1:3\n", {}, "column label of t.svm = 'no number in record 2'"),
+    ("t.svm", "1 1:nan\n", {}, "column 1 of t.svm = 'no number' \\(record 1\\): must be given in every record"),
+    ("t.svm", "1 1:1 2:3\n-1 2:-inf\n", {}, "column 2 of t.svm = '-inf' \\(record 2\\)"),
+    ("t.svm", "1 1:1\nnan 1:3\n", {}, "column label of t.svm = 'no number' \\(record 2\\)"),
     ("t.csv", "b,a,a\n1,2,3\n", {"label": "b"}, "column a of t.csv = 'columns 2 and 3': must be one column"),
     (
         "t.csv",
@@ -260,7 +276,7 @@ BAD = [
         "t.csv",
         "a,b\n1,2\n3,4\nx,5\n",
         {"label": "b"},
-        "'x in record 3': must be a number .*nearly all .*: mend it.*, or drop=a$",
+        "'x' \\(record 3\\): must be a number .*nearly all .*: mend it.*, or drop=a$",
     ),
     ("t.csv", "a,b\n1,2\n3,4,5\n", {"label": "b"}, "t.csv': must be a readable csv file .*Row #3: Expected 2 columns"),
     ("t.svm", "\n", {}, "must be a file with records"),
@@ -342,7 +358,7 @@ def test_labels_of_text_in_every_type(tmp_path):
         assert tables.read(path, "y").labels.tolist() == texts
     for column, message in (
         (pa.array([b"a", b"\xff"]), "column y of t.parquet = .*: must be a number or text, but it is of type binary"),
-        (pa.array([[1], [2]]), "column y of t.parquet = '\\[1\\] in record 1': must be a number or text, but"),
+        (pa.array([[1], [2]]), "column y of t.parquet = '\\[1\\]' \\(record 1\\): must be a number or text, but"),
     ):
         pq.write_table(pa.table({"a": [1.0, 2.0], "y": column}), path)
         tables._read.cache_clear()
@@ -369,7 +385,7 @@ HINTS = [
 def test_a_hint_fits_the_entry(tmp_path, entry, hint):
     (tmp_path / "t.csv").write_text(f'a,b,y\n"{entry}",1,2\n"{entry}",3,4\n')
     with pytest.raises(
-        InputError, match=rf"column a of t.csv = .* in record 1.?': must be a number .*\({hint}.*, or drop=a$"
+        InputError, match=rf"column a of t.csv = '.*' \(record 1\): must be a number .*\({hint}.*, or drop=a$"
     ):
         tables.read(tmp_path / "t.csv", "y")
 

@@ -1,4 +1,4 @@
-"""``dpsco list algorithms|audits|claims|errata|kinds|problems|tables [WORD ...]``; ``list algorithms --for ...``."""
+"""``dpsco list WHAT [WORD ...]``, of algorithms, audits, claims and so on; ``list algorithms --for ...``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
-SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, problems or tables, one line each"
+SUMMARY = "what exists: algorithms, audits, claims, errata, kinds of parts, papers, problems or tables, one line each"
 
 _COLUMNS = (Heading("id", "id"), Heading("summary", "summary", shrink=30), Heading("source", "source", shrink=22))
 SCREEN = 24
@@ -32,7 +32,7 @@ _CITATION = re.compile(r"^[^0-9]*\d{4}, (?=\S)")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    known = "algorithms, audits, claims, errata, kinds, problems or tables"
+    known = "algorithms, audits, claims, errata, kinds, papers, problems or tables"
     parser.add_argument("what", nargs="?", default="", help=known)
     parser.add_argument("words", nargs="*", metavar="WORD", help="only what has all of these in its entry")
     point = "of algorithms: which accept a problem, problem=NAME with its options (n=4096 epsilon=1 delta=1e-6)"
@@ -171,6 +171,14 @@ def kinds() -> list[Plain]:
     ]
 
 
+def papers() -> list[Plain]:
+    from dpsco_bench import registry
+    from dpsco_bench.report.citations import find_citation
+
+    found = [(name, find_citation(name)) for name in registry.papers()]
+    return [_listed(name, one.published, one.title, authors=one.authors) for name, one in found if one]
+
+
 def problems() -> list[Plain]:
     from dpsco_bench.problems.registry import list_problems, problem_class
 
@@ -238,5 +246,5 @@ def _canary(trial: Any) -> str:
 
 
 _LISTS: dict[str, Callable[[], Sequence[Any]]] = {
-    made.__name__: made for made in (algorithms, audits, claims, errata, kinds, problems, tables)
+    made.__name__: made for made in (algorithms, audits, claims, errata, kinds, papers, problems, tables)
 }

@@ -93,8 +93,8 @@ def api_page() -> str:
     names = []
     for name in sorted(dpsco_bench.__all__, key=lambda name: (name not in VERBS, name)):
         found = getattr(dpsco_bench, name)
-        is_class, home = inspect.isclass(found), "cli.library." * inspect.ismodule(found)
-        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{home}{name}{MEMBERS * is_class}")
+        is_class = inspect.isclass(found)
+        names.append(f".. auto{'class' if is_class else 'function'}:: dpsco_bench.{name}{MEMBERS * is_class}")
     intro = (
         "The verbs as functions, then what a plug-in needs. `Result` and `Choice` pickle, and have `table` (pyarrow), "
         "`to_pandas()` and `plot()`. Everything else may change without notice.\n"

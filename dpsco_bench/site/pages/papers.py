@@ -173,6 +173,7 @@ def cited(found: Citation) -> str:
     """Cite a paper, with links where there are identifiers; else say that the texts have none."""
     links = [arxiv_link(found.arxiv)] if found.arxiv else []
     links += [f"[doi:{text(found.doi)}](https://doi.org/{found.doi})"] if found.doi else []
+    links += [f"[publisher]({found.address})"] if found.address else []
     where = f" {text(found.published)}" + (f" (from {text(found.known_from)})" if found.known_from else "") + "."
     missing = "The text used here gives neither arXiv number nor DOI of its own"
     missing += "" if found.published else ", nor a venue"

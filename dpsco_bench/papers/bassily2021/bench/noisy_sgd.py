@@ -32,7 +32,7 @@ SOURCE = Path(__file__).with_name("noisy_sgd.c")
 
 @dataclass(frozen=True)
 class SampledSgdTask:
-    """What all of them run.
+    """Hold what all of them run.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class SampledSgdTask:
 
     @cached_property
     def radius(self) -> float:
-        """Of the ball."""
+        """Give the radius of the ball."""
         return float(self.cell.problem_entry.feasible_set.radius)
 
     @cached_property
