@@ -318,7 +318,8 @@ sweeps (5 % are allowed). One that is two tolerances away is called `match` in a
 
 Sweeps of {STAGED_FROM} replicates and more are judged as they are run, at several looks. The first to decide
 is the last. Of a grid, they have the signals that go on after a pilot of {PILOT}. At the tolerance's edge
-{np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run (means over {len(staged)} designs, both sides). Two
+{np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run
+(means over {len(staged)} designs, both sides). Two
 tolerances away `match` is given in at most {max(far):.1%}. These rows have {STAGED} sweeps each, which tell a share of
 5 % to {2 * (0.05 * 0.95 / STAGED) ** 0.5:.1%}: a row may be beyond its limit by that much.
 

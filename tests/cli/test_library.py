@@ -104,11 +104,7 @@ def test_arrays_and_frames_are_chosen_for_as_files_are(tmp_path):
         choose(Frame(np.where(np.arange(600).reshape(200, 3) == 4, np.nan, 0.5)), labels, **keys)
     mixed = features.astype(object)
     mixed[7, 2] = "a"
-<<<<<<< HEAD
-    with pytest.raises(InputError, match="column 2 of X = 'a in record 8'.*, or drop=2"):
-=======
-    with pytest.raises(InputError, match="column f2 of X.parquet = 'a' \\(record 8\\)"):
->>>>>>> m2
+    with pytest.raises(InputError, match="column 2 of X = 'a' \\(record 8\\).*, or drop=2"):
         choose(mixed, labels, **keys)
     with pytest.raises(InputError, match="^shapes of X and y"):
         choose(features, labels[:5], **keys)
