@@ -21,7 +21,7 @@ def test_the_description_is_the_same_wherever_it_stands():
     abstract = " ".join(re.search(r"abstract: >-\n((?:  .*\n)+)", CITATION)[1].split())
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert abstract == f"{project['description']}."
-    assert f"*dpsco_bench*, version {dpsco_bench.__version__}. {abstract}" in readme
+    assert f"*dpsco_bench*, version {dpsco_bench.__version__}." in readme
 
 
 def test_everything_that_a_build_takes_is_there():
