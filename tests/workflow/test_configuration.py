@@ -14,7 +14,10 @@ CASES = [
     ("profile=tiny", "profile = 'tiny': must be one of smoke, ci, full (--config)"),
     ("colour=red", "--config = 'colour': must be one of profile, data_root, backend, overrides"),
     ("backend=jax", "backend = 'jax': must be one of numpy, cupy (--config)"),
-    ("data_root=absent/folder", "data_root = 'absent/folder': must be an existing folder (--config)"),
+    (
+        "data_root=absent/folder",
+        "data_root = 'absent/folder': must be an existing folder (the one that contains covertype/) (--config)",
+    ),
     ("data_root=5", "data_root = 5: must be an existing folder (the one that contains covertype/) (--config)"),
     ("plugins=absent.py", "plugins = 'absent.py': must be a list of existing Python files"),
     ("claims=absent.yaml", "claims = 'absent.yaml': must be a list of existing YAML files"),
