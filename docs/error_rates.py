@@ -34,7 +34,7 @@ ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
 SHOWN = ("match", "faster", "fails", "inconclusive", "inconclusive (bent)")
 LIMITS = {0.0: 0.05, 1.0: 0.05, 2.0: 0.01}
 Words = tuple[Counter[str], Counter[str]]
-"""Those that a run in stages gives, and those where all is run."""
+"""Counted words of runs in stages, and of the same sweeps where all is run."""
 Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 

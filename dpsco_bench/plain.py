@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -50,13 +51,13 @@ class Record:
         return made
 
 
-class Tabled:
-    """Base of what has a table of rows: a data frame where pandas is, and HTML in a notebook."""
+class Tabled(ABC):
+    """Base of results with a table of rows: a data frame where pandas is, and HTML in a notebook."""
 
     @property
+    @abstractmethod
     def table(self) -> Any:
         """Its rows, a pyarrow.Table."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """Make a data frame of `table`; pandas has to be installed."""

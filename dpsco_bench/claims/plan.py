@@ -128,7 +128,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: Any) -> Settings:
-        """Those of a composed configuration."""
+        """Read them from a composed configuration."""
         backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
         how = (backend["name"], backend["dtype"], backend.get("fused", True))
         return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)

@@ -59,9 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     failed), 2 (bad input, one line on stderr) or 130 (interrupted).
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if (
-        isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding == "ascii"
-    ):  # the locale C; authors have accents
+    # In the locale C standard output is ASCII, and authors have accents.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding == "ascii":
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = _dispatch(arguments)

@@ -38,7 +38,7 @@ from dpsco_bench.report.own_figures import figure_names
 DRAWN_IN = ("figures", "tables")
 """Modules or folders of a paper that say how its claims are shown."""
 SHOWN_IN = (*DRAWN_IN, "findings", "algorithms", "bounds")
-"""Those that pages show besides: findings, listings, formulas, and the words of letters."""
+"""Modules that pages show besides: findings, listings, formulas, and the words of letters."""
 PANELS, OF_A_PAPER = "claim with further panels", ("style of method", "label")
 OF_THE_SITE = ("figure", "computed table", "finding")
 """Kinds of entries that are of one claim, of the claims of a paper, and of the site."""

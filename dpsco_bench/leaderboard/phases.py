@@ -236,7 +236,9 @@ def _tile(axes: Axes, row: Standing, x: int, y: int) -> None:
 def _name(axes: Axes, row: Standing, x: float, y: float) -> None:
     box = {"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
     where: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
-    axes.text(x, y + 0.08, name_text(row), size=6, color=INK, linespacing=1.05, bbox=box, **where)
+    name = name_text(row)
+    size = 6 if name.count("\n") < 3 else 5  # the time below has room too
+    axes.text(x, y + 0.08, name, size=size, color=INK, linespacing=1.05, bbox=box, **where)
 
 
 def tile_colour(row: Standing) -> tuple[float, float, float]:

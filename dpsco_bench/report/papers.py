@@ -145,14 +145,14 @@ ORDERINGS: Columns = {
     "Medians of": Column("pair"),
     "Where": Column("comparison", symbols),
     "Ratio": Column("ratio", number, numeric=True),
-    "95 % interval": Column(
+    "Interval": Column(
         "ci", lambda ci: f"[{number(ci[0])}, {number(ci[1])}]", {"ci_low": "ci.0", "ci_high": "ci.1"}, numeric=True
     ),
     "Risk": RISK_KIND,
     "Says": Column("says"),
 }
 ORDERING_NOTE = (
-    "Ratio of median excess risks, the first method over the second, with its 95 % interval; below 1 the claim holds."
+    "Ratio of median excess risks, the first method over the second, with its interval; below 1 the claim holds."
 )
 
 

@@ -233,7 +233,7 @@ QUERIES: Columns = {  # value queries of the row at the common point: the printe
 _NOTE = (
     "Risks with their standard errors and gradient evaluations stand at the size nearest to the common one of the "
     "table, or of the row. Evaluations beside a risk are those that its runs counted; rows of the entry “gradients” "
-    "have the planned ones. Slopes with 95 % intervals are in the named parameter over the whole sweep. The privacy "
+    "have the planned ones. Slopes with their intervals are in the named parameter over the whole sweep. The privacy "
     "of the paper's noise is the worst of the row's own sweep; rows without such a noise have none. The worst risk "
     "over a bound is the largest mean over a bound that the claim itself states, with its constants, of the row's own "
     "cells. Not certified: "

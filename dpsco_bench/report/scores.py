@@ -180,12 +180,12 @@ def claim_scores(claim: ClaimResults) -> list[Score]:
 
 
 def chance_text(rows: Iterable[Score]) -> str:
-    """Count the 95 % intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
+    """Count the intervals of slopes and comparisons, and how many deviations chance alone is expected to cause."""
     count = sum((row.kind.has_interval and bool(interval(row.row.ci))) + len(row.row.ratio_ci or {}) for row in rows)
     expected = expected_chance_deviations(count)
     return (
-        f"These verdicts rest on {count} intervals of 95 %; if every one of them were exact, about "
-        f"{expected:.1f} would miss the true value by chance alone."
+        f"These verdicts rest on {count} intervals that err as often as intervals of 95 %; if every one of them were "
+        f"exact, about {expected:.1f} would miss the true value by chance alone."
     )
 
 
@@ -219,7 +219,7 @@ COLUMNS: Columns = {  # every column of a table of verdicts but those that only 
         kind="verdict",
         tone="mark",
     ),
-    "Measured [95 %]": Column(
+    "Measured [interval]": Column(
         "measured",
         raw={"slope": "row.slope", "ci_low": "row.ci.0", "ci_high": "row.ci.1", "worst_ratio": "row.worst_ratio"},
         numeric=True,
@@ -250,7 +250,7 @@ COLUMNS: Columns = {  # every column of a table of verdicts but those that only 
         },
     ),
 }
-MEASURED = ("Verdict", "Measured [95 %]", "Bound", "Paper's exponent", "Noise off")
+MEASURED = ("Verdict", "Measured [interval]", "Bound", "Paper's exponent", "Noise off")
 
 
 def own_columns(rows: Iterable[Score]) -> Columns:

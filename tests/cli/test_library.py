@@ -82,7 +82,7 @@ def test_a_data_frame_without_pandas_says_what_to_install(monkeypatch):
 
 
 class Frame:
-    """What is asked of a data frame."""
+    """The least that `choose` asks of a data frame."""
 
     def __init__(self, values):
         self.values, self.columns = values, ["age", "income", "height"]

@@ -85,7 +85,7 @@ def entry():
 
 @pytest.fixture(scope="module")
 def whole(entry, tmp_path_factory):
-    """What a run that nobody kills gives."""
+    """Run without a kill."""
     return made(entry, Measured(Store(tmp_path_factory.mktemp("whole"))))
 
 

@@ -84,7 +84,7 @@ def test_a_job_has_one_row_with_the_bound(keys, calibration, refuted):
     [("wang2017.dp_accmd", "paper", 20_000, {"variant": "literal"}), ("wang2017.dp_accmd", "accounted", 20_000, {})],
 )
 def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(algorithm, calibration, runs, keys):
-    """Of noise that is not proven the bound is kept too: it is the finding."""
+    """Where noise is not proven, the bound is kept too: it is the finding."""
     job = job_of(algorithm, calibration, runs, **keys)
     cell, (calibrated,) = job.cells[0], calibrate_job(job)
     found = [audit_calibrated(cell, calibrated, runs, CONFIDENCE, seed=3, sparing=sparing) for sparing in (True, False)]

@@ -248,7 +248,7 @@ def test_batches_with_one_gaussian_parameter_are_charged_alike():
 
 @pytest.mark.parametrize(("n", "d", "generic", "factor"), [(1000, 10, 2.30, 26), (4000, 32, 2.09, 5.2)])
 def test_the_generic_bound_of_batches_takes_far_more_noise(n, d, generic, factor):
-    """That for zCDP without replacement (Wang, Balle and Kasiviswanathan 2019), on noisy_smd as corrected."""
+    """The same for zCDP without replacement (Wang, Balle and Kasiviswanathan 2019), on noisy_smd as corrected."""
     smooth = SmoothNorm(1.5, d, "q")
     steps = math.floor(n**2 / (16 * d * smooth.kappa * math.log(1e6)))
     batch = round(n * math.sqrt(1 / (4 * steps)))

@@ -189,7 +189,7 @@ def verdict_table(rows: Sequence[Verdict], privacy: bool = False) -> str:
     counts = "; ".join(f"{count} {word}" for word, count in words.most_common())
     columns = (*COLUMNS, PRIVACY) if privacy and any(map(_real_epsilon, rows)) else COLUMNS
     shown = table(columns, _cells(rows))
-    said = ["+- is half of a slope's 95 % interval"] if PLUS_MINUS in shown else []
+    said = ["+- is half of a slope's interval"] if PLUS_MINUS in shown else []
     lines = [shown, "", f"{len(rows)} verdicts: {counts or 'none'}", *said]
     remedies = (row.reason for row in rows if row.skipped and ":" in row.reason)
     return "\n".join([*lines, *dict.fromkeys(remedies)])

@@ -1,4 +1,4 @@
-"""What holds of every accountant: ranges of arguments, order in delta and in the shift, extreme values of delta."""
+"""Every accountant: ranges of arguments, order in delta and in the shift, extreme values of delta."""
 
 import math
 
