@@ -24,10 +24,12 @@ from scipy.special import stdtrit
 from dpsco_bench.analysis.evidence import job_cells
 from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
+from dpsco_bench.analysis.stages import near
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.execution.jobs import STAGED_FROM, Job
+from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import without_names
+from dpsco_bench.execution.stages import PILOT, stage_end
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, loads
 
@@ -92,14 +94,23 @@ def whole(files):
             if row.verdict != staged.verdict:
                 yield f"{row.id} {row.part} [{row.calibration}]: {staged.verdict}, {row.verdict} where all is run"
         for job, own in zip(full.jobs, entry.jobs, strict=True):
-            if own.decisions and any(has_rare(cell.risks.ravel()) for cell in job_cells(job, *measured.load(job))):
+            part = entry.claim.part(job.part)
+            if own.decisions and part.rules.asks(part) and has_rare_cells(own, job_cells(job, *measured.load(job))):
                 yield f"{job.title}: few replicates have the values that move a mean; its file needs `stages: none`"
 
 
-def has_rare(values, samples=400, size=8):
+def has_rare_cells(job, cells):
+    """Tell whether a first look, of the pilot or the first stage, misleads at a signal that can be the worst one."""
+    grids = {}
+    for cell in cells:
+        grids.setdefault((cell.entry.method, cell.entry.value), []).append(cell.risks)
+    size = PILOT if job.pilot else stage_end(job, 1)
+    kept = [risks for grid in grids.values() for risks, goes_on in zip(grid, near(grid), strict=True) if goes_on]
+    return any(has_rare(risks.ravel(), size) for risks in kept)
+
+
+def has_rare(values, size, samples=400):
     """Tell whether over 5 % of samples have means more than 5 %, and three normal errors by their own, from all."""
-    if len(values) < STAGED_FROM:
-        return False
     numbers = np.tile(np.arange(len(values)), (samples, 1))
     own = values[np.random.default_rng(0).permuted(numbers, axis=1)[:, :size]]
     off, errors = np.abs(own.mean(axis=1) - values.mean()), own.std(axis=1, ddof=1) / size**0.5
