@@ -3,7 +3,6 @@
 import csv
 import io
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +14,7 @@ from dpsco_bench.cli.verbs.leaderboard import _print
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
-from dpsco_bench.leaderboard.board import Board, Instance, load_board
+from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import (
     board_figure,
     collapse_figure,
@@ -46,7 +45,6 @@ from dpsco_bench.leaderboard.tables import (
     wins_table,
 )
 from dpsco_bench.report.drawing import style, svg_text
-from dpsco_bench.report.numbers import plain
 from dpsco_bench.report.tables import to_csv, to_latex, to_markdown
 from dpsco_bench.site.pages.home import START, explained
 from dpsco_bench.site.pages.methods import places
@@ -274,16 +272,6 @@ def test_what_ran_nowhere_is_named_with_its_diagram(board):
     assert uncompared_text(rows) == "not compared, too long everywhere: late, slow"
     rows[1] = replace(rows[1], left_out=tuple(Unrun(name, name, "too_long", "") for name in ("slow", "last")))
     assert uncompared_text(rows).endswith("late, slow; too long at some points: 1 method")
-
-
-def test_the_gallery_shows_the_grid_of_the_board_that_ships():
-    """Texts of figures are outlines; each stands in a comment."""
-    figure = Path("figures/gallery/leaderboard.common.svg").read_text(encoding="utf-8")
-    board = load_board("leaderboard.common")
-    values = {point.n for instance in board.instances for point in board.points(instance, "full")}
-    assert all(f"<!-- {plain(n)} -->" in figure for n in values)
-    shown = [instance for instance in board.instances if board.points(instance, "full")]
-    assert all(f"<!-- {instance.title.partition(',')[0]}" in figure for instance in shown)
 
 
 def test_an_undecided_tile_says_how_many_are_left_out_and_what_deciding_it_would_take():
