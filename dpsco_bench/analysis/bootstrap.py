@@ -189,13 +189,13 @@ def resampled_indices(
             yield (outer[part, :, None] * replicates + inner[part]).reshape(-1, count * replicates)
 
 
-def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: float = CONFIDENCE) -> FloatArray:
+def simultaneous_quantile(cells: int, dof: ArrayLike = np.inf, confidence: ArrayLike = CONFIDENCE) -> FloatArray:
     """Half-widths, in standard errors, of two-sided intervals that hold for several cells together (Bonferroni).
 
     The normal quantile at ``1 - (1 - confidence)/(2 cells)``, and Student's where few replicates stand behind an error:
     of 5 cells with 4 replicates each the normal one would miss some in up to 41 % of cases.
     """
-    level = 1 - (1 - confidence) / (2 * cells)
+    level = 1 - (1 - np.asarray(confidence, dtype=np.float64)) / (2 * cells)
     df = np.asarray(dof, dtype=np.float64)
     student = stdtrit(np.where((df > 0) & ~np.isinf(df), df, 1.0), level)
     return np.asarray(np.where(np.isinf(df), ndtri(level), student))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -86,26 +86,33 @@ class ClaimJudge:
             self._cells[job.name, look] = job_cells(job, *(self._load(job, look) if look else self._load(job)))
         return self._cells[job.name, look]
 
-    def _look(self, case: Case) -> Look:
-        """Return the look that decided a word, or else the last one."""
-        jobs = [job for job in (self.jobs[key] for key in case.sources) if job.decisions]
-        found = self._decided[jobs[0].decisions] if jobs and case.part.rules.asks(case.part) else None
-        return Look.at(jobs, found.looks[case.word]) if found else FIXED
+    def _looks(self, case: Case) -> dict[tuple[str, str], Look]:
+        """Return the looks that decided a word at its sources; the last one where none did."""
+        groups: dict[str, list[Job]] = {}
+        for key in case.sources:
+            groups.setdefault(self.jobs[key].decisions, []).append(self.jobs[key])
+        asks = case.part.rules.asks(case.part)
+        decided = {own: self._decided.get(own) if asks else None for own in groups}
+        looks = {own: Look.at(groups[own], found.looks[case.word]) for own, found in decided.items() if found}
+        return {key: looks.get(self.jobs[key].decisions, FIXED) for key in case.sources}
 
-    def _staged(self, case: Case, job: Job) -> Plain:
-        """How many replicates a row rests on, and of the stages of its runs which one decided it."""
+    def _staged(self, case: Case) -> Plain:
+        """How many replicates a row rests on, and of the stages of its longest runs which one decided it."""
+        looks = {key: case.look_at(key) for key in case.sources}
+        key = max(looks, key=lambda own: (looks[own].number > 0, looks[own].share))
+        job, look = self.jobs[key], looks[key]
         found = self._decided.get(job.decisions)
-        end = found.up_to(job, case.look.number)[-1].end if found else job.replicates
+        end = found.up_to(job, look.number)[-1].end if found else job.replicates
         told: Plain = {"replicates": end * job.data_sets if case.part.runs else 0}
-        if not (found and case.look.number):
+        if not (found and look.number):
             return told
-        ends = dict.fromkeys(stage_end(job, look) * job.data_sets for look in range(1, case.look.of + 1))
-        level = 1.0 - case.look.alpha if case.part.rules.has_interval else None
-        return {**told, "stages": tuple(ends), "look": case.look.number, "level": level}
+        ends = dict.fromkeys(stage_end(job, number) * job.data_sets for number in range(1, look.of + 1))
+        level = 1.0 - look.alpha if case.part.rules.has_interval else None
+        return {**told, "stages": tuple(ends), "look": look.number, "level": level}
 
     def _judge(self, part: Part, calibration: str) -> Verdict:
         case = Case(self, part, calibration)
-        case = replace(case, look=self._look(case))
+        case = replace(case, looks=self._looks(case))
         jobs = [self.jobs[key] for key in case.sources]
         needed = jobs + [self.jobs[key] for key in case.silent_sources]
         skipped = next((job.skipped for job in needed if job.skipped), "")
@@ -126,7 +133,7 @@ class ClaimJudge:
             part=part.id,
             calibration=calibration,
             profile=jobs[0].profile,
-            **({"replicates": 0} if skipped else self._staged(case, jobs[0])),
+            **({"replicates": 0} if skipped else self._staged(case)),
             key=jobs[0].key,
             expected=part.expected,
             notes=tuple(filter(None, (part.aside, part.asks_no_privacy, *notes))),
@@ -210,13 +217,36 @@ class ClaimJudge:
 
 @dataclass(frozen=True)
 class Case:
-    """One part under one calibration, as its kind judges it; ``alone`` without its companion, before the last stage."""
+    """One part under one calibration, as its kind judges it.
+
+    Attributes
+    ----------
+    looks : mapping, the look by which each of its sources is judged; at all replicates where it is not named
+    alone : bool, without its companion, before the last stage
+    only, among : sources that are looked at, if not all; cells and signals whose intervals hold together, if more
+    """
 
     court: ClaimJudge
     part: Part
     calibration: str
-    look: Look = FIXED
+    looks: Mapping[tuple[str, str], Look] = field(default_factory=dict)
     alone: bool = False
+    only: tuple[tuple[str, str], ...] = ()
+    among: int = 0
+
+    def at(self, looks: Mapping[tuple[str, str], Look]) -> Case:
+        """Give the case as looks at some of its sources see it, with intervals that hold for all of them."""
+        among = sum(len(self.court.jobs[key].cells) for key in self.sources)
+        return replace(self, looks=looks, only=tuple(looks), among=among)
+
+    def look_at(self, source: tuple[str, str]) -> Look:
+        """Return the look at one of its sources."""
+        return self.looks.get(source, FIXED)
+
+    @property
+    def look(self) -> Look:
+        """The look at all sources, of a kind that compares them."""
+        return self.look_at(self.sources[0])
 
     @property
     def word(self) -> str:
@@ -231,7 +261,7 @@ class Case:
     @cached_property
     def sources(self) -> list[tuple[str, str]]:
         """(part, calibration) of the jobs whose rows are judged."""
-        return self._sources(self.calibration)
+        return list(self.only) or self._sources(self.calibration)
 
     @property
     def silent_sources(self) -> list[tuple[str, str]]:
@@ -248,8 +278,16 @@ class Case:
     @cached_property
     def cells(self) -> list[CellEvidence]:
         """The judged cells, with what is judged of them."""
-        number = self.look.number
-        return [cell for key in self.sources for cell in self.court.evidence(*key, self.part.quantity, number)]
+        return [cell for key in self.sources for cell in self._cells(key)]
+
+    def _cells(self, source: tuple[str, str]) -> list[CellEvidence]:
+        return self.court.evidence(*source, self.part.quantity, self.look_at(source).number)
+
+    def confidence(self, early: float) -> FloatArray:
+        """Level of each cell's interval: ``early`` before its last stage."""
+        return np.concatenate(
+            [np.full(len(self._cells(key)), self.look_at(key).confidence(early)) for key in self.sources]
+        )
 
     @cached_property
     def silent_cells(self) -> list[CellEvidence]:
@@ -261,7 +299,7 @@ class Case:
 
     def used_cells(self, number: int) -> list[CellEvidence]:
         """Cells of one of the sources."""
-        return self.court.evidence(*self.sources[number], self.part.quantity, self.look.number)
+        return self._cells(self.sources[number])
 
     @property
     def risk_kind(self) -> str | None:

@@ -31,13 +31,16 @@ NEAR, ROUNDING = 3.0, 1e-9
 
 
 def staged(entry: ClaimEntry) -> ClaimEntry:
-    """Give the jobs of a claim their groups: jobs that a word compares are at one stage."""
+    """Give the jobs of a claim their groups: jobs that a word compares are at one stage.
+
+    A word that judges every cell by itself joins none: it is open in a group while a cell of it is.
+    """
     judge = ClaimJudge(entry, _nothing)
     groups = {job.name: {job.name} for job in entry.jobs}
     cases = list(_cases(judge))
     for case, jobs in cases:
         rules, asks = case.part.rules, case.part.rules.asks(case.part)
-        if asks or not rules.judges_noise:  # resampled together, they need equal replicates
+        if not rules.by_cell and (asks or not rules.judges_noise):  # resampled together, they need equal replicates
             joined = set().union(*(groups[job.name] for job in jobs if asks or job.evaluation == RUN))
             groups.update(dict.fromkeys(joined, joined))
     key = digest([entry.digest, code_digest([__name__, *judge_modules(entry)])])
@@ -110,15 +113,16 @@ def _longer(job: Job, found: Decided) -> tuple[Block, ...]:
 
 
 def _looked(judge: ClaimJudge, jobs: Sequence[Job], found: Decided) -> Decided:
-    """Decide open words by a look."""
+    """Decide open words by a look, as far as they rest on the group."""
     number, names = found.taken + 1, {job.name for job in jobs}
     looks, open_ = dict(found.looks), False
-    for case, own in _cases(judge):
-        rules = case.part.rules
-        if not rules.asks(case.part) or not names & {job.name for job in own} or case.word in looks:
+    for case, resting in _cases(judge):
+        rules, own = case.part.rules, [job for job in resting if job.name in names]
+        if not own or not rules.asks(case.part) or case.word in looks:
             continue
         look = Look.at(own, number)
-        if look.last or rules.judge(replace(case, look=look)).verdict in rules.early:
+        seen = case.at({key: look for key in case.sources if judge.jobs[key].name in names})
+        if look.last or rules.judge(seen).verdict in rules.early:
             looks[case.word] = number
         else:
             open_ = True

@@ -152,6 +152,7 @@ class Kind(ABC):
         Whether it is about the privacy of the noise itself, so that a remark on that would say it twice.
     aside : bool
         Whether its rows speak of no statement of a paper: claims of such rows alone are not counted among theorems.
+    by_cell : bool, whether it judges every cell by itself, so that each may have been run to another stage
     by_value : bool
         Whether it speaks of the values that were run and of no law between them, so that an answer from fewer says so.
     answers : bool, whether its rows say anything of the claim; a control says something of the experiment
@@ -183,7 +184,7 @@ class Kind(ABC):
     needs_all_uses = False
     charged = True
     counts = judges_noise = aside = False
-    by_value = False
+    by_cell = by_value = False
     answers = True
     fields: tuple[str, ...] = ()
     own_fields: ClassVar[Mapping[str, Field]] = {}

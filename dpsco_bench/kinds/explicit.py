@@ -74,7 +74,7 @@ class Explicit(Kind):
         ),
     }
     part = ExplicitPart
-    mixes_sweeps = of_the_law = True
+    mixes_sweeps = of_the_law = by_cell = True
     early = ("holds", "vacuous")
     fields = WORST
     shape = "ratios"
@@ -95,11 +95,11 @@ class Explicit(Kind):
     def judge(self, case: Case) -> Verdict:
         """Judge the mean with its interval, unless replicates or signals must be judged one by one."""
         part: Any = case.part
-        confidence = case.look.confidence(EARLY_EXPLICIT)
+        how: Any = {"confidence": case.confidence(EARLY_EXPLICIT), "among": case.among}
         if is_pathwise(part, case.bound):
-            found = pathwise_verdict(part, case.cells, case.bound, confidence)
-            few = part.statistic == "max" and not case.look.last  # nothing is known of replicates to come
-            return replace(found, verdict="inconclusive") if few else found
+            found = pathwise_verdict(part, case.cells, case.bound, **how)
+            few = part.statistic == "max" and not all(case.look_at(key).last for key in case.sources)
+            return replace(found, verdict="inconclusive") if few else found  # nothing is known of replicates to come
         return explicit_verdict(
             *case.columns,
             case.printed,
@@ -107,7 +107,7 @@ class Explicit(Kind):
             slack=max(cell.slack for cell in case.cells),
             dof=case.dof,
             chosen_from=sum(len(_signals(cell)) for cell in case.cells),
-            confidence=confidence,
+            **how,
         )
 
 
@@ -121,7 +121,8 @@ def explicit_verdict(
     slack: float = 0.0,
     dof: ArrayLike = np.inf,
     chosen_from: int = 0,
-    confidence: float = CONFIDENCE,
+    among: int = 0,
+    confidence: ArrayLike = CONFIDENCE,
 ) -> Verdict:
     """Judge whether means lie within a bound with its constants, by intervals that hold for all cells together.
 
@@ -138,11 +139,13 @@ def explicit_verdict(
     chosen_from : int
         Where means are the largest over signals: how many there are of cells and signals. A mean that was chosen is too
         large by chance, so that the lower ends hold for all of them together; upper ends hold for all cells.
+    among : int, cells that the upper ends hold for, if more than these
+    confidence : array_like, of all intervals, or of those of each cell
     """
     columns = columns_of(values, mean, stderr, bound)
     x, m, s, b = columns
     df = np.broadcast_to(np.asarray(dof, dtype=np.float64), x.shape)
-    counts = (len(x), max(len(x), chosen_from))
+    counts = [max(len(x), least) for least in (among, chosen_from)]
     half, below = (simultaneous_quantile(k, df, confidence) * np.nan_to_num(s) for k in counts)
     upper, lower = ratios_to(m + half, b), ratios_to(m - below, b)
     start = np.full(len(x), np.inf) if trivial is None else same_length("trivial", trivial, len(x))
@@ -178,7 +181,12 @@ def is_pathwise(part: ExplicitPart, bound: Bound) -> bool:
 
 
 def pathwise_verdict(
-    part: ExplicitPart, cells: Sequence[CellEvidence], bound: Bound, confidence: float = CONFIDENCE
+    part: ExplicitPart,
+    cells: Sequence[CellEvidence],
+    bound: Bound,
+    *,
+    among: int = 0,
+    confidence: ArrayLike = CONFIDENCE,
 ) -> Verdict:
     """Verdict of kind `explicit` on the worst signal of each cell.
 
@@ -198,6 +206,7 @@ def pathwise_verdict(
         slack=max(cell.slack for cell in cells) if part.statistic == "mean" and not bound.extras else ROUNDING,
         dof=[row.dof for row in judged],
         chosen_from=sum(map(len, rows)),
+        among=among,
         confidence=confidence,
     )
     if part.statistic == "mean" or verdict.word == "vacuous":
@@ -205,8 +214,10 @@ def pathwise_verdict(
     if part.statistic == "max":
         return replace(verdict, reason=f"the largest ratio of a replicate to its bound is {verdict.worst_ratio:.3g}")
     assert part.probability is not None
+    levels = np.broadcast_to(np.asarray(confidence, dtype=np.float64), len(rows))
     counts = [(round(row.share * row.size), row.size) for of_a_cell in rows for row in of_a_cell]
-    word, reason = share_word(counts, part.probability, confidence)
+    sure = [float(level) for level, of_a_cell in zip(levels, rows, strict=True) for _ in of_a_cell]
+    word, reason = share_word(counts, part.probability, sure, among)
     return replace(verdict, verdict=word, reason=reason)
 
 
@@ -294,17 +305,21 @@ def runs_to_decide(share: float, stated: float, level: float) -> int | None:
     return high
 
 
-def share_word(counts: Sequence[tuple[int, int]], stated: float, confidence: float = CONFIDENCE) -> tuple[str, str]:
+def share_word(
+    counts: Sequence[tuple[int, int]], stated: float, confidence: Sequence[float] | None = None, among: int = 0
+) -> tuple[str, str]:
     """Verdict on shares of runs that are within a bound, for all of them together (Bonferroni), and why.
 
-    ``counts`` has the runs within the bound, and the runs, of each cell and signal. The word is ``holds`` where every
-    interval lies above what is stated, ``violated`` where one lies below it, else ``inconclusive``.
+    ``counts`` has the runs within the bound, and the runs, of each cell and signal; ``confidence`` is of their
+    intervals. The word is ``holds`` where every interval lies above what is stated, ``violated`` where one lies below,
+    else ``inconclusive``.
     """
-    level = (1 - confidence) / (2 * len(counts))
-    inside, size = min(counts, key=lambda one: least_share(one[0], one[1], level))
+    levels = [(1 - sure) / (2 * max(len(counts), among)) for sure in confidence or [CONFIDENCE] * len(counts)]
+    shares = list(zip(counts, levels, strict=True))
+    (inside, size), level = min(shares, key=lambda one: least_share(one[0][0], one[0][1], one[1]))
     found, told = f"{100.0 * inside / size:.4g} %", f"{100.0 * stated:.4g} %"
     reason = f"in the worst cell {found} of the {size} replicates are within the bound, {told} are stated"
-    if any(bdtr(within, runs, stated) <= level for within, runs in counts):
+    if any(bdtr(*one, stated) <= own for one, own in shares):
         return "violated", reason
     least = least_share(inside, size, level)
     if least >= stated or (stated == 1.0 and inside == size):

@@ -15,6 +15,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import stage_ends
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.kinds.explicit import Explicit
 from dpsco_bench.kinds.rate import Rate
 
 from .parts import PART
@@ -140,3 +141,18 @@ def test_parts_that_say_so_are_run_to_their_end(tmp_path):
 )
 def test_stages_end_at_multiples_of_eight(replicates, ends):
     assert stage_ends(replicates) == ends
+
+
+def test_a_word_on_cells_one_by_one_is_decided_group_by_group(tmp_path):
+    """The largest replicate of a part keeps that part's runs going, and no others that share a word with them."""
+    bound = {"kind": "explicit", "calibrations": ["paper"], "bound": "wang2017.thm6_2_explicit"}
+    within = {**bound, "id": "within", "uses": ["gd", "long"]}
+    most = {**bound, "id": "most", "uses": ["long"], "statistic": "max"}
+    own = staged(entry_of(PARTS[0], {**PARTS[0], "id": "long"}, within, most))
+    jobs = {job.part: job for job in own.jobs if job.calibration == "paper"}
+    assert jobs["gd"].decisions != jobs["long"].decisions
+    measured = Measured(Store(tmp_path))
+    rows = {row.part: row for row in run_claim(own, measured) if row.calibration == "paper"}
+    ends = {part: measured.decided(job).up_to(job)[-1].end for part, job in jobs.items()}
+    assert ends == {"gd": rows["gd"].replicates, "long": 64} and ends["gd"] < 64
+    assert rows["within"].word in Explicit.early and rows["within"].look < rows["most"].look == 4

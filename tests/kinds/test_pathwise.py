@@ -56,7 +56,8 @@ def test_a_bound_between_the_starts_of_two_signals_can_fail(starts, word):
     risk[:, 0] = 0.05  # the largest risk is not where the start's is
     cells = evidence(risk, {}, starts=starts)
     assert pathwise_verdict(part(statistic="max"), cells, ONE).word == word
-    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, printed=[1.0, 1.0], look=Look(), dof=np.inf)
+    case = SimpleNamespace(part=part(), bound=ONE, cells=cells, printed=[1.0, 1.0], dof=np.inf)
+    case.sources, case.look_at, case.among, case.confidence = ["q"], lambda source: Look(), 0, lambda early: 0.95
     case.columns = ([0.0, 1.0], [0.05, 0.05], [0.01, 0.01])
     assert Explicit().judge(case).word == word
 
