@@ -130,15 +130,13 @@ gpu-pack: .venv
 gpu-check:
 	@PYTHONPATH=.$(if $(EMULATED),:tests/device/path) $(PYTHON) -m tests.device.gpu check $(ARGS)
 
-# After an edit that should change no number; needs a finished run of ci.
-same: .venv
+# After an edit that should change no number; needs a finished run of ci, on the same data. A dry run makes the plan anew.
+same: ARGS ?=
+same-full: ARGS = --all
+same-whole: ARGS = --whole
+same same-full same-whole: .venv
+	@$(bin)/snakemake --dry-run --quiet --config $(config) -- all > /dev/null
 	@$(bin)/python -m tests.same $(ARGS)
-
-same-full: .venv
-	@$(bin)/python -m tests.same --all
-
-same-whole: .venv
-	@$(bin)/python -m tests.same --whole
 
 lint: .venv
 	$(bin)/ruff format --check .

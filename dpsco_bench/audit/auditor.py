@@ -70,6 +70,7 @@ class AuditResult:
     confidence: float
     runs: int  # per data set, without the pilot; 0 where the audit stopped after it
     neighbours: str  # the pair, chosen by a pilot where several were possible, as the statistic is
+    instance: str  # ridge, start and steps, where they are given or were chosen
     statistic: str
     power: float  # chance, predicted before the runs, that a claim is refuted
     against: str  # the noise that this is for: this one where nothing proves it, else a quarter of it
@@ -181,8 +182,12 @@ def audit_calibrated(
     mechanism: Factory = Mechanism,
     progress: Progress = lambda done, all: None,
     sparing: bool = False,
+    searched: Iterable[str] = (),
 ) -> AuditResult:
-    """Audit a cell whose noise is fixed; a ``sparing`` one makes no runs of little power, nor more than it needs."""
+    """Audit a cell whose noise is fixed; a ``sparing`` one makes no runs of little power, nor more than it needs.
+
+    Where little power is predicted of outputs, what is ``searched`` may change, as in `audit_cell`.
+    """
     plan = calibrated.plan_for(cell)
     _check_constants(cell, calibrated, plan)
     statistic = chosen_statistic(statistic, supports(plan), cell)
@@ -193,12 +198,18 @@ def audit_calibrated(
     judged = audit.weakened(choice) if proven else choice
     audit = audit.spared(judged, LEAST_KEPT * (not proven)) if sparing else audit
     chance = audit.predicted(judged)
+    if searched and chance < SAYS_SOMETHING:
+        own, fixed = audit.telling(cell, calibrated, frozenset(searched))
+        if own != cell:
+            how: Any = {"seed": seed, "mechanism": mechanism, "progress": progress, "sparing": sparing}
+            return audit_calibrated(own, fixed, runs, confidence, statistic, **how)
     found = NOTHING if sparing and chance < SAYS_SOMETHING else audit.tested(choice, progress)
     return AuditResult(
         **_charged(cell, calibrated),
         confidence=audit.confidence,
         runs=0 if found is NOTHING else audit.runs,
         neighbours=choice.setting.name,
+        instance=_told(cell),
         statistic=choice.scorer.label,
         power=chance,
         against=f"{FAULT:g} of this noise" if proven else "this noise",
@@ -207,6 +218,11 @@ def audit_calibrated(
         of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
         **found._asdict(),
     )
+
+
+def _told(cell: Cell) -> str:
+    given = {**cell.problem_options, **cell.options}
+    return ", ".join(f"{key} = {given[key]:g}" for key in INSTANCES if key in given)
 
 
 def _charged(cell: Cell, calibrated: CalibratedCell) -> dict[str, Any]:

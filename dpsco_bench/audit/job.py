@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpsco_bench.audit.auditor import audit_calibrated
+from dpsco_bench.audit.auditor import INSTANCES, audit_calibrated
 from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
 from dpsco_bench.execution.cell import Cell, located
 from dpsco_bench.execution.evaluations import AUDIT_OUTPUT, evaluation
@@ -53,8 +53,10 @@ def execute(
 
 def _row(job: Job, cell: Cell, calibrated: CalibratedCell) -> Columns:
     statistic = "output" if job.evaluation == AUDIT_OUTPUT else None
-    result = audit_calibrated(cell, calibrated, job.replicates, CONFIDENCE, statistic, seed=job.seed, sparing=True)
+    how: Any = {"sparing": True, "searched": INSTANCES if statistic else ()}
+    result = audit_calibrated(cell, calibrated, job.replicates, CONFIDENCE, statistic, seed=job.seed, **how)
     said = f"audit of {result.neighbours}, by {result.statistic}, against {result.against}"
+    said += f", with {result.instance}" * bool(result.instance)
     extras = {POWER: result.power, REFUTED: float(result.verdict == "refuted"), RUNS: float(result.runs)}
     extras |= {PROMISED: result.promised, ATTAINABLE: result.attainable}
     extras |= {OF_OUTPUT: float(result.of != SEQUENCE), MU: result.mu_lower, MU_CHARGED: result.mu_charged}

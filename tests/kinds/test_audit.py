@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit import auditor
-from dpsco_bench.audit.auditor import audit_calibrated
+from dpsco_bench.audit.auditor import INSTANCES, audit_calibrated, make_audit_cell
 from dpsco_bench.audit.canaries import trials
 from dpsco_bench.audit.job import CONFIDENCE, FAMILY, FAMILY_CONFIDENCE, execute
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
@@ -92,6 +92,16 @@ def test_no_more_runs_are_made_than_a_power_of_99_percent_needs(algorithm, calib
     assert min(one.power for one in found) >= 0.99 and found[0].verdict == found[1].verdict
     if calibration == "paper":
         assert found[0].promised >= 0.9 * found[1].promised and found[0].epsilon_lower > 1.0
+
+
+def test_outputs_that_tell_nothing_are_audited_at_an_instance_that_does():
+    cell = make_audit_cell("wang2017.dp_gd_pl", None, {"steps": 14, "regularisation": 1.0})
+    how = {"statistic": "output", "seed": 1, "sparing": True}
+    calibrated = calibrate_cell(cell, "accounted", 1)
+    own, found = (audit_calibrated(cell, calibrated, 5000, 0.95, searched=keys, **how) for keys in ((), INSTANCES))
+    assert own.power < 0.1 and own.runs == 0 and own.instance == "regularisation = 1, steps = 14"
+    assert found.power > 0.9 and found.runs and found.verdict == "not refuted"
+    assert own.epsilon_real < 0.5 < found.epsilon_real <= 1.0 and found.instance != own.instance
 
 
 def test_an_audit_without_power_stops_after_the_pilot_and_says_so():

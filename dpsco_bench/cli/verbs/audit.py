@@ -88,6 +88,7 @@ def screen(result: AuditResult) -> Iterator[str]:
         "confidence": f"{number(result.confidence)}, joint over both directions",
         "runs": f"{result.runs} on each data set",
         "neighbours": result.neighbours,
+        **({"instance": result.instance} if result.instance else {}),
         "statistic": result.statistic,
         "power": f"{number(result.power)}, predicted: the chance that {result.against} is refuted",
         "event": f"{bound.event}: probability >= {number(bound.power_low)} on one data set, "
