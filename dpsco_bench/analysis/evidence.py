@@ -112,7 +112,7 @@ class CellEvidence:
             schedule=self.calibrated.schedule,
             scales=self.calibrated.scales,
             start_risk=self.start_risk,
-            extras={name: float(values.mean()) for name, values in self.extras.items()},
+            extras=self.extras,
         )
 
     @cached_property

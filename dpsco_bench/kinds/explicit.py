@@ -273,14 +273,8 @@ def _margin(cell: CellEvidence, bound: Bound) -> CellSummary:
 
 def replicate_bounds(cell: CellEvidence, bound: Bound) -> FloatArray:
     """Evaluate the bound for every replicate of a cell, data set by data set, with the replicate's own extras."""
-    size, context = cell.final.size, cell.printed
-    if not bound.extras:
-        return np.full(size, bound.value(context))
-    columns = {name: cell.extras[name].ravel().tolist() for name in bound.extras if name in cell.extras}
-    if not columns:
-        return np.full(size, bound.value(context))  # which says what it asks for and was not noted
-    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return np.array([bound.value(context.noting(row)) for row in rows])
+    found = bound.value(replace(cell.printed, by_replicate=True))
+    return np.broadcast_to(np.asarray(found, dtype=np.float64), cell.final.size)
 
 
 def least_share(inside: int, size: int, level: float) -> float:

@@ -178,9 +178,11 @@ def test_demoted_rows_demote_their_cell():
     assert cell.calibrated.privacy_status == "target_law_only" and math.isnan(cell.calibrated.epsilon_real)
 
 
-def test_a_replicates_context_is_the_cells_with_the_replicates_extras():
-    (cell,) = evidence([[[[1.0, 2.0]]]], {"noted": [[[[3.0, 4.0]]]]})
-    whole = cell.printed
-    one = whole.noting({"noted": 2.0})
-    assert one == replace(whole, extras={"noted": 2.0}) and type(one) is type(whole)
-    assert (one.extra("noted"), whole.extra("noted")) == (2.0, 3.5)
+def test_a_bound_is_evaluated_at_the_extras_of_every_replicate():
+    (cell,) = evidence([[[[1.0, 2.0]]]], {"regret": [[[[3.0, 4.0]]]]})
+    assert replicate_bounds(cell, MEASURED).tolist() == [
+        MEASURED.value(replace(cell.printed, extras={"regret": one})) for one in (3.0, 4.0)
+    ]
+    inside = Bound("p.in_sum", "sum_{t=1}^{n} regret/t", MEASURED.symbols)
+    with pytest.raises(InputError, match="in front of the sum"):
+        replicate_bounds(cell, inside)

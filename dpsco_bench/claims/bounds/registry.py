@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from dpsco_bench.claims.bounds.notation import read
+import numpy as np
+
+from dpsco_bench.claims.bounds.notation import FUNCTIONS, read
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
 from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Constants
@@ -29,8 +31,7 @@ class BoundContext:
 
     Under the calibration ``accounted`` a bound's eps/sqrt(l) is the Gaussian-DP parameter, as in the noise: for slopes,
     which it bends along a sweep over eps. Formulas that are compared by value are evaluated as printed, ``paper``.
-    Extras are what the runs noted: means over the replicates, or one replicate's values where these are judged one by
-    one.
+    Extras are what the runs noted of each replicate; formulas take their means, or with ``by_replicate`` all of them.
     """
 
     n: int
@@ -42,23 +43,18 @@ class BoundContext:
     schedule: Schedule
     scales: Mapping[str, float]
     start_risk: float = math.nan
-    extras: Mapping[str, float] = field(default_factory=dict)
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    by_replicate: bool = False
 
-    def noting(self, extras: Mapping[str, float]) -> Self:
-        """Copy the cell with other extras, like `dataclasses.replace` at a tenth of the time.
+    def extra(self, name: str) -> Any:
+        """Return a measured quantity: its mean, or a value for each replicate where they are judged one by one.
 
-        Replicates that are judged one by one have a context each, and a claim has ten thousands of them.
+        Raises InputError for one that the runs did not note.
         """
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, extras=extras)
-        return other
-
-    def extra(self, name: str) -> float:
-        """Return a measured quantity. Raises InputError for one that the runs did not note."""
         if name not in self.extras:
             known = ", ".join(sorted(self.extras)) or "none: the runs noted nothing"
             raise InputError("extra", name, f"one of {known}")
-        return float(self.extras[name])
+        return np.ravel(self.extras[name]) if self.by_replicate else float(np.mean(self.extras[name]))
 
 
 Formula = Callable[[BoundContext], float]
@@ -123,8 +119,8 @@ class Bound:
     others: str = "what the bound has beside the claimed term"
     rounding: str = ""
 
-    def value(self, context: BoundContext) -> float:
-        """Evaluate the whole bound at a cell.
+    def value(self, context: BoundContext) -> Any:
+        """Evaluate the whole bound at a cell; at each replicate of a context that says so.
 
         Raises InputError for a value that is no finite number > 0 (>= 0 where it may vanish), naming the bound and the
         cell. Raises DpscoError in place of an exception within the formula.
@@ -137,10 +133,17 @@ class Bound:
         except Exception as error:
             what = " ".join(f"{type(error).__name__}: {error}".split())
             raise DpscoError(f"{where}: its formula failed with {what}") from error
-        if not isinstance(found, Real) or not math.isfinite(found) or found < 0 or (found == 0 and not self.may_vanish):
-            shown = found if isinstance(found, Real | str | None) else f"a value of type {type(found).__name__}"
+        if isinstance(found, np.ndarray):
+            refused = found[~self._allows(found)].tolist()
+        else:
+            refused = [] if isinstance(found, Real) and self._allows(float(found)) else [found]
+        for one in refused:
+            shown = one if isinstance(one, Real | str | None) else f"a value of type {type(one).__name__}"
             raise InputError(where, shown, f"a finite number {'>=' if self.may_vanish else '>'} 0")
-        return float(found)
+        return found if isinstance(found, np.ndarray) else float(found)
+
+    def _allows(self, x: Any) -> Any:
+        return (0 < x) & (x < math.inf) | (x == 0) & self.may_vanish
 
     @cached_property
     def named_term(self) -> Formula | None:
@@ -171,7 +174,7 @@ class Bound:
         if not self.rounding:
             return whole
         least = compiled(self.name, self.rounding, own=self.symbols)
-        return lambda context: max(whole(context), least(context))
+        return lambda context: FUNCTIONS["max"](whole(context), least(context))
 
 
 BOUNDS: Registry[Bound] = Registry("bound", "bounds", core="leaderboard.bounds")
