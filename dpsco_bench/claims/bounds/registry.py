@@ -143,7 +143,7 @@ class Bound:
         return found if isinstance(found, np.ndarray) else float(found)
 
     def _allows(self, x: Any) -> Any:
-        return (0 < x) & (x < math.inf) | (x == 0) & self.may_vanish
+        return (x > 0) & (x < math.inf) | (x == 0) & self.may_vanish
 
     @cached_property
     def named_term(self) -> Formula | None:
