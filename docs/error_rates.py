@@ -24,9 +24,10 @@ from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
 from dpsco_bench.execution.stages import PILOT
 from dpsco_bench.kinds.rate import Rate
 
-TOLERANCE, SWEEPS, STAGED = 0.15, (1000, 6000), 100
-"""The next number of sweeps where the share of wrong words is within two standard errors of its limit; of sweeps that
-are judged at several looks, which take long."""
+TOLERANCE, SWEEPS = 0.15, (1000, 6000)
+"""The next number of sweeps where the share of wrong words is within two standard errors of its limit."""
+STAGED, EDGE = 100, 1000
+"""Of sweeps that are judged at several looks, which take long; at the tolerance's edge."""
 DISTANCES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 """Distances of the true slope from the formula's, in tolerances; negative if the risk falls faster."""
 ALLOWED = {0.0: ("fails", "faster"), 1.0: ("fails", "faster"), 2.0: ("match",)}
@@ -239,7 +240,7 @@ RARE = (
 
 def words(design: Design, distance: float, sweeps: int = 0) -> Words:
     """Words of simulated sweeps whose true slope is that many tolerances from the formula's."""
-    sweeps = sweeps or (STAGED if design.staged else SWEEPS[0])
+    sweeps = sweeps or (SWEEPS[0] if not design.staged else EDGE if abs(distance) == 1.0 else STAGED)
     names = (design.name, f"{distance:g}")
     source = np.random.default_rng([len(design.name), *map(ord, "".join(names))])
     found, whole = Counter[str](), Counter[str]()
@@ -318,10 +319,10 @@ sweeps (5 % are allowed). One that is two tolerances away is called `match` in a
 
 Sweeps of {STAGED_FROM} replicates and more are judged as they are run, at several looks. The first to decide
 is the last. Of a grid, they have the signals that go on after a pilot of {PILOT}. At the tolerance's edge
-{np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run
-(means over {len(staged)} designs, both sides). Two
-tolerances away `match` is given in at most {max(far):.1%}. These rows have {STAGED} sweeps each, which tell a share of
-5 % to {2 * (0.05 * 0.95 / STAGED) ** 0.5:.1%}: a row may be beyond its limit by that much.
+{np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run (means over {len(staged)}
+designs, both sides), and at most {max(edge[0]):.1%}, {max(edge[1]):.1%} where all is run. {EDGE:,} sweeps tell a share of 5 % to
+{2 * (0.05 * 0.95 / EDGE) ** 0.5:.1%}: a row may be beyond its limit by that much. Two tolerances away `match` is given in
+at most {max(far):.1%}. Those rows, and the ones of a true slope in the middle, have {STAGED} sweeps each.
 
 Every other row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
 function that judges every rate. The true slope is that many tolerances from the formula's, and below 0 the risk falls
@@ -332,7 +333,7 @@ A power law is called `inconclusive (bent)` in at most {bent[True]:.1%} where ce
 Else it is in at most {bent[False]:.1%}, with heavy noise. A curve of 5 cells with local slopes from -0.58 to -1.42 is
 called bent in {bends_found(8):.0%} of 200 sweeps. It has 8 replicates, and all cells share noise larger than the bend.
 Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to
-{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in half an hour. The second table has laws for which
+{TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some hours. The second table has laws for which
 the limits are not kept.
 
 | design | distance in tolerances | sweeps | {" | ".join(SHOWN)} | wrong | if all is run | allowed |
