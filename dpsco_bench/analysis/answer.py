@@ -215,13 +215,14 @@ def noise_says(noise: Noise) -> str:
     return NO if noise.status == "exceeds_claim" else OPEN
 
 
-def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> AnswerCell:
+def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict], of: str = "") -> AnswerCell:
     """Answer whether the printed noise is private.
 
     Parameters
     ----------
     judging : rows on the privacy of the printed noise, of the claim and of those that it names
     behind : rows on risk with printed noise, whose noise answers where nothing judges it
+    of : str, the claim; where another one's row refutes the noise, that is named
     """
     rows = [row for row in judging if row.noise and row.word not in COMMON_WORDS]
     tested = [row for row in rows if not row.outside]
@@ -237,22 +238,24 @@ def noise_answer(judging: Sequence[Verdict], behind: Sequence[Verdict]) -> Answe
         found = _some_constant(tested, constants)
         ranges = listed(list(dict.fromkeys(str(row.outside) for row in rows if row.outside)))
         return replace(found, why=f"{found.why}; not tested outside of its range ({ranges})") if ranges else found
-    return AnswerCell(*_worst_noise(fixed or tested))
+    return AnswerCell(*_worst_noise(fixed or tested, of))
 
 
-def _worst_noise(rows: Sequence[Verdict]) -> tuple[str, dict[str, str], str]:
+def _worst_noise(rows: Sequence[Verdict], of: str = "") -> tuple[str, dict[str, str], str]:
     """Word, marks and reason of rows on one noise: no, else open, else yes."""
-    read = [(noise_says(row.noise), row.noise, row.for_class) for row in rows if row.noise]
+    read = [(noise_says(row.noise), row.noise, row) for row in rows if row.noise]
     word = next(word for word in (NO, OPEN, YES) if any(own == word for own, *_ in read))
-    own = [(noise, of) for found, noise, of in read if found == word]
-    worst, of_class = max(own, key=lambda one: (one[0].shown_severity, one[0].epsilon_real_kind, one[0].place))
+    own = [(noise, row) for found, noise, row in read if found == word]
+    worst, judged = max(own, key=lambda one: (one[0].shown_severity, one[0].epsilon_real_kind, one[0].place))
     marks = {"r": ""} if all(row.recalled for row in rows) else {}
     marks |= {erratum: "" for erratum in dict.fromkeys(row.corrected for row in rows if row.corrected)}
     if word == OPEN and worst.sequence_exceeds:
         marks["q"] = worst.shown
     elif worst.nominal or worst.declared:
         marks["*"] = ""
-    return word, marks, worst.measured + f" ({of_class})" * bool(of_class)
+    elsewhere = judged.id.partition(".")[2] if of and judged.id != of and word == NO else ""
+    where = "; ".join(filter(None, (judged.for_class, elsewhere)))
+    return word, marks, worst.measured + f" ({where})" * bool(where)
 
 
 def _some_constant(rows: Sequence[Verdict], constants: Iterable[float]) -> AnswerCell:
@@ -291,14 +294,14 @@ def answer(rows: Sequence[Verdict], others: Mapping[str, Sequence[Verdict]] | No
     if subject in ("count", "law"):
         return Answer(subject, _as_stated(said), _remarks(rows, known))
     if subject == "privacy":
-        noise = _with_audits(noise_answer(judging, ()), judging, known)
+        noise = _with_audits(noise_answer(judging, (), rows[0].id), judging, known)
         return Answer(subject, {"noise": noise}, _remarks(rows, known))
     risks = [one for one in said if one.about != COUNT]
     printed = [row for row in own if row.calibration == "paper"]
     under = {noise: [one for one in risks if noise in noises_of(one.row)] for noise in ("printed", "private", "silent")}
     cells = {
         "printed": together(under["printed"]),
-        "noise": _outside(rows[0], _with_audits(noise_answer(judging, printed), judging, known)),
+        "noise": _outside(rows[0], _with_audits(noise_answer(judging, printed, rows[0].id), judging, known)),
         "private": together(under["private"]),
     }
     cells |= {"silent": together(under["silent"])} if under["silent"] else {}
@@ -321,7 +324,8 @@ def _with_audits(found: AnswerCell, judging: Sequence[Verdict], known: Mapping[s
         if f"{row.id} {row.part}" in named and row.calibration == "paper" and row.meaning.outcome == "contradicts":
             lower = outward(float(str(row.own["epsilon_lower"])), "lower")
             claimed = row.noise.epsilon_claimed if row.noise else row.epsilon_claimed or math.nan
-            why = f"eps >= {number(lower)}, by an audit of the output, claimed {number(claimed)}"
+            at = f" at {row.noise.place}" if row.noise else ""
+            why = f"eps >= {number(lower)} by an audit of the output{at}, claimed {number(claimed)}"
             return AnswerCell(NO, {}, f"{why}; {found.why}")
     return found
 
