@@ -320,9 +320,10 @@ sweeps (5 % are allowed). One that is two tolerances away is called `match` in a
 Sweeps of {STAGED_FROM} replicates and more are judged as they are run, at several looks. The first to decide
 is the last. Of a grid, they have the signals that go on after a pilot of {PILOT}. At the tolerance's edge
 {np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run (means over {len(staged)}
-designs, both sides), and at most {max(edge[0]):.1%}, {max(edge[1]):.1%} where all is run. {EDGE:,} sweeps tell a share of 5 % to
-{2 * (0.05 * 0.95 / EDGE) ** 0.5:.1%}: a row may be beyond its limit by that much. Two tolerances away `match` is given in
-at most {max(far):.1%}. Those rows, and the ones of a true slope in the middle, have {STAGED} sweeps each.
+designs, both sides), and at most {max(edge[0]):.1%}, {max(edge[1]):.1%} where all is run.
+{EDGE:,} sweeps tell a share of 5 % to {2 * (0.05 * 0.95 / EDGE) ** 0.5:.1%}: a row may be beyond its limit by that much.
+Two tolerances away `match` is given in at most {max(far):.1%}. Those rows, and the ones of a true slope in the middle,
+have {STAGED} sweeps each.
 
 Every other row has {SWEEPS[0]:,} sweeps of a power law with known slope, judged with tolerance {TOLERANCE:g} by the
 function that judges every rate. The true slope is that many tolerances from the formula's, and below 0 the risk falls

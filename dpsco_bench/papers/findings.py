@@ -184,8 +184,8 @@ def mirror_descent(results: Results) -> Said:
     need(word == "holds", real > 100, kind == "lower", claimed <= 1, corrected <= 1, words == "holds")
     need(largest > 1, largest_kind == "upper", status == "unproven")
     return Said(
-        title="Noisy mirror descent's printed variance lacks a factor T: its queries have a real eps of at least "
-        f"{lower(real)} (claimed {number(claimed)}), with the factor at most {upper(largest)}",
+        title="The printed variance of noisy mirror descent lacks a factor T: the real eps of its queries is at least "
+        f"{lower(real)} (claimed {number(claimed)}), and at most {upper(largest)} with that factor",
         sentence=f"The first value is at p = 2, {printed.noise.place}. The second is the largest upper bound, at "
         f"{noise.place}, one of the sizes of the risk, and does not prove the claim. In three sweeps of privacy "
         f"alone (p = 2 or 1.5, d <= 32) the bound is at most {upper(corrected)}, which proves it.",
