@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
     from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+    from dpsco_bench.problems.constants import option
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
-    from dpsco_bench.problems.options import option
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
@@ -62,7 +62,7 @@ _HOMES = {
     "Trait": "problems.base",
     "GeneralisedLinear": "problems.glm",
     "Logistic": "problems.glm",
-    "option": "problems.options",
+    "option": "problems.constants",
     "get_problem": "cli.library",
     "problem": "problems.registry",
 }

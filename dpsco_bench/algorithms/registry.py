@@ -14,7 +14,7 @@ from dpsco_bench.plain import Options
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.traits import Need
+from dpsco_bench.problems.constants import Need
 from dpsco_bench.registry import Registry
 
 CALIBRATIONS = ("paper", "accounted", "none")

@@ -13,7 +13,7 @@ from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.geometry.lp import project_l2
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream

@@ -21,7 +21,7 @@ def projected_steps(x, total, rows, records, form, noise, scale, eta, weights, r
     x, total : array (S R, d), iterates and the sums, changed in place
     rows : tuple, replicates ``first .. last - 1`` of R, and S copies of them that share records and noise
     records : tuple, ``features, labels, index, counts, share, stride``: see `tiles.Tile`
-    form : tuple, see `forms.RecordForm`
+    form : tuple, see `problems.data.RecordForm`
     noise : array (k, last - first, d) of float32, or (1, 1, d) of zeros without any; scale : array (k,)
     eta, weights : array (k,), step sizes, and weights in the sum
     domain : tuple, see `fused.tiles.domain_of`

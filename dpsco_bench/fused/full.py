@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_bench.fused.products import by_products
 from dpsco_bench.fused.tiles import Steps, Tile, form_tuple
 from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE, SQUARED, RecordForm, form_of
+from dpsco_bench.problems.data import CONSTANT, NO_SLOPE, SQUARED, RecordForm, form_of
 
 Array = Any
 Affine = tuple[Array, Array, Array]

@@ -14,7 +14,7 @@ from dpsco_bench.fused.compiled import called, piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.pieces import CONSTANT, L2_BALL, LP_BALL, SPACE, finish, margin_in_lanes, shrink_onto, slope
 from dpsco_bench.fused.roots import project_lp
-from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE
+from dpsco_bench.problems.data import LOGISTIC, NO_SLOPE
 
 TOGETHER = 24
 """Most rows that make their steps in turn."""
@@ -80,7 +80,7 @@ def batch_gradient(g, x, features, labels, index, batch, share, form, margins, k
     Parameters
     ----------
     batch : tuple, step, row and count
-    form : tuple, see `forms.RecordForm`
+    form : tuple, see `problems.data.RecordForm`
     margins, known : array (24,), room
     """
     step, row, count = batch
@@ -104,7 +104,7 @@ def steps_in_turn(x, total, rows, records, form, noise, drawn, scale, eta, weigh
     rows : tuple, the first of the rows of x and total, that of the noise's rows, and their number
     records : tuple, ``features, labels, index, counts, share``, the column of the first row in ``index``, and 1, or 0
         where that column is every row's
-    form : tuple, see `forms.RecordForm`
+    form : tuple, see `problems.data.RecordForm`
     drawn : bool, whether there is noise
     """
     start, row, count = rows

@@ -18,7 +18,7 @@ from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
 from dpsco_bench.geometry.norms import square_gradient
 from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.problems.data import NO_SLOPE
 
 Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)

@@ -10,7 +10,7 @@ import math
 from dpsco_bench.fused.compiled import piece, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
 from dpsco_bench.fused.powers import half_tanh
-from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
+from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 """Domains on which steps project; `shrink_onto` leaves points alone for the last."""
@@ -18,7 +18,7 @@ SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 
 @piece
 def slope(kind, a, b, margin, label):
-    """``l'(m, y)`` as `problems.forms` lists them."""
+    """``l'(m, y)`` as `problems.data` lists them."""
     if kind == LOGISTIC:
         sign = a * label
         return 0.5 * sign + half_tanh(margin + b * sign)

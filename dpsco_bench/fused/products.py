@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.gradients import logistic_slopes
-from dpsco_bench.problems.forms import logistic_form
+from dpsco_bench.problems.data import logistic_form
 from dpsco_bench.problems.glm import record_blocks
 
 Array = Any

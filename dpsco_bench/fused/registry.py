@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, Algorithm, RunFunction, get_algorithm
-from dpsco_bench.problems.forms import form_of
+from dpsco_bench.problems.data import form_of
 from dpsco_bench.registry import Registry, attempt, modules_in, papers, source
 
 Supports = Callable[[Any, Any, Any], bool]

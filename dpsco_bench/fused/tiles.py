@@ -15,7 +15,7 @@ from dpsco_bench.fused.lookup import kinds_in, write_about, write_signs
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
+from dpsco_bench.problems.data import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
 
 NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
-from dpsco_bench.problems.forms import HUBER, LOGISTIC, SQUARED, RecordForm
+from dpsco_bench.problems.data import HUBER, LOGISTIC, SQUARED, RecordForm
 
 Array = Any
 

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
-from dpsco_bench.problems.traits import Trait
+from dpsco_bench.problems.constants import Trait
 
 Array = Any
 Observer = Callable[["Objective", Array], None]

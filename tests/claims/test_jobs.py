@@ -230,7 +230,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
-    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.glm"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
     fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"

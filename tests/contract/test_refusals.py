@@ -13,7 +13,7 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Problem, Trait
-from dpsco_bench.problems.traits import need_text
+from dpsco_bench.problems.constants import need_text
 
 CONSTANTS = Constants(
     1.0,

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.fused import compiled
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.forms import Kinds, Levels, Signs, kinds_of
+from dpsco_bench.problems.data import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
 from dpsco_bench.rng.keys import stream_key
 from dpsco_bench.rng.streams import Stream

@@ -15,7 +15,7 @@ from dpsco_bench.fused.tiles import on_device
 from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
 from dpsco_bench.papers.bassily2021.fused.vertices import noisy_vertex, vertex_work
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.problems.data import NO_SLOPE
 from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
 
 KERNELS = Path(__file__).with_name("poly_sfw.cu")

@@ -37,7 +37,7 @@ from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
 from dpsco_bench.privacy.accountants.total_variation import total_delta
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.traits import Trait
+from dpsco_bench.problems.constants import Trait
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 SOURCE = f"{PAPER}, Propositions 8 and 9"

@@ -16,7 +16,7 @@ from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.problems.data import NO_SLOPE
 
 KERNELS = Path(__file__).with_name("variance_reduction.cu")
 

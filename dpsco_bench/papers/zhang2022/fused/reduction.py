@@ -17,7 +17,7 @@ from dpsco_bench.papers.zhang2022.learners.optimistic import OptimisticFtrl, Opt
 from dpsco_bench.papers.zhang2022.learners.parameter_free import ParameterFree
 from dpsco_bench.papers.zhang2022.learners.subgradient import OgdAdagrad, OgdFixed, Osd
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
-from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE
+from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
 LEARNERS = {
     OgdFixed: rounds.OGD_FIXED,
