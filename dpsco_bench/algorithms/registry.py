@@ -11,8 +11,7 @@ from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.plain import Options
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
 from dpsco_bench.problems.constants import Need
 from dpsco_bench.registry import Registry

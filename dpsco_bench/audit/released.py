@@ -42,7 +42,7 @@ SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
     "generalised_gaussian": lambda r: (r, 2),
     "generalised_gaussian_mean": lambda r, draws: (r, 2),
 }
-"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `laws.NOISE_LAWS` at scale one."""
+"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `mechanism.NOISE_LAWS` at scale one."""
 
 
 def charged_as(query: Query) -> Query:

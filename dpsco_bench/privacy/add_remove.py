@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpsco_bench.privacy.accountants import gaussian, pld, total_variation
-from dpsco_bench.privacy.composition import output, shifts, tree
+from dpsco_bench.privacy.accountants import gaussian, pld
+from dpsco_bench.privacy.composition import shifts
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson
@@ -44,8 +44,8 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
     if plan.leaks:
         return _none("what it leaks is not charged")
     query = plan.queries[0]
-    if output.covers(plan):
-        return AddRemove(gaussian.gdp_epsilon(0.5 * output.level(plan, scales[query.name]), delta))
+    if shifts.covers_output(plan):
+        return AddRemove(gaussian.gdp_epsilon(0.5 * shifts.output_level(plan, scales[query.name]), delta))
     if len(plan.queries) == 1 and isinstance(query, TreeQuery | PureTreeQuery):
         return _nodes(query, scales[query.name], delta)
     if len(plan.queries) == 1 and isinstance(query, DrawQuery):
@@ -84,7 +84,7 @@ def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddR
     """Charge one contribution to a node, half of the change by an exchange."""
     if isinstance(query, PureTreeQuery):
         return AddRemove(0.5 * query.sensitivity * query.path_cost / scale)
-    epsilon = gaussian.gdp_epsilon(0.5 * tree.level(query, scale), delta)
+    epsilon = gaussian.gdp_epsilon(0.5 * shifts.tree_level(query, scale), delta)
     return AddRemove(epsilon, "exact" if query.attained else "upper")
 
 
@@ -95,5 +95,5 @@ def _draw(query: DrawQuery, scale: float, delta: float) -> AddRemove:
         return AddRemove(gaussian.gdp_epsilon(t, delta))
     if query.sampler_status == "target_law_only":
         return _none("nothing is proven of the sampler's draws")
-    epsilon = total_variation.total_epsilon(t, query.tau * query.releases, delta)
+    epsilon = gaussian.total_epsilon(t, query.tau * query.releases, delta)
     return AddRemove(epsilon, reason="for the sampler's tau no epsilon reaches delta" if math.isnan(epsilon) else "")

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data, Problem

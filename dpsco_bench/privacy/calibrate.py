@@ -10,16 +10,17 @@ from typing import Any
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.attained import rests_on_sensitivities
-from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.ledger import OUTPUT, RELEASE, ROUNDING, SEQUENCE, privacy_status
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 
-COMPOSITIONS = ("draw", "tree", "batches", "allocation", "shifts", "sampled", "perturbation", "alone")
-"""Modules of `composition`: the first that covers a plan composes its queries. They are found by their names, since a
-run without noise needs none, and an accountant's code counts for those that it charges alone."""
-REFUTATION = "refutation"
+COMPOSITIONS = {
+    **{"DRAW": "shifts", "TREE": "shifts", "BATCHES": "sampled", "ALLOCATION": "sampled", "SHIFTS": "shifts"},
+    **{"SAMPLED": "sampled", "PERTURBATION": "shifts", "ALONE": "shifts"},
+}
+"""Module of each `Composition`: the first that covers a plan composes its queries. They are found by their names, since
+a run without noise needs none, and an accountant's code counts for those that it charges alone."""
+LAST, REFUTATION = "shifts", "refutation"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def calibrate(
     charged = decisive_charge(plan, scales, privacy)
     if charged.kind == "exact" and not attained and rests_on_sensitivities(plan, charged.epsilon):
         charged = replace(charged, kind="upper")
-    output = _module(OUTPUT).charge(plan, scales, privacy.delta) if _module(OUTPUT).covers(plan) else None
+    last = _module(LAST)
+    output = last.charge_output(plan, scales, privacy.delta) if last.covers_output(plan) else None
     if output and output.kind == "exact" and not (attained and curvature):
         output = replace(output, kind="upper")
     real, of = output or charged, released(plan)
@@ -117,7 +119,7 @@ def calibrate(
 
 def released(plan: Plan) -> str:
     """Decide what the plan's real epsilon is of: see `Calibration`."""
-    if plan.unprotected or _module(OUTPUT).covers(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
+    if plan.unprotected or _module(LAST).covers_output(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE
 
@@ -158,14 +160,14 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
-    """Names of the modules that charge a plan, and that are found by their names; all of them if it is not known."""
+    """Name the modules that charge a plan, and that are found by their names; all of them if it is not known."""
     if calibration == "none":
         return []
-    names = [*COMPOSITIONS, REFUTATION, OUTPUT]
+    names = [*COMPOSITIONS.values(), REFUTATION]
     if plan is not None:
-        names = [name for name in COMPOSITIONS if _module(name).COMPOSITION.covers(plan)][:1]
-        names += [name for name in (REFUTATION, OUTPUT) if _module(name).covers(plan)]
-    return [f"{__package__}.composition.{name}" for name in names]
+        names = [module for name, module in COMPOSITIONS.items() if getattr(_module(module), name).covers(plan)][:1]
+        names += [REFUTATION] * _module(REFUTATION).covers(plan) + [LAST] * _module(LAST).covers_output(plan)
+    return [f"{__package__}.composition.{name}" for name in dict.fromkeys(names)]
 
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
@@ -180,8 +182,8 @@ def _module(name: str) -> Any:
 
 
 def _composition(plan: Plan) -> Composition:
-    for name in COMPOSITIONS:
-        composition: Composition = _module(name).COMPOSITION
+    for name, module in COMPOSITIONS.items():
+        composition: Composition = getattr(_module(module), name)
         if composition.covers(plan):
             return composition
     kinds = ", ".join(type(q).__name__ for q in plan.queries)
@@ -207,7 +209,7 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     by_output = plan.last_iterate is not None and plan.last_iterate.calibrates
-    composition = _module(OUTPUT).COMPOSITION if by_output else _composition(plan)
+    composition = _module(LAST).OUTPUT if by_output else _composition(plan)
     found: dict[str, float] = composition.scales(plan, privacy)
     return found
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import AnchoredQuery, DrawQuery
 from dpsco_bench.privacy.records import Disjoint, SingleIndex
 from dpsco_bench.problems.base import Problem

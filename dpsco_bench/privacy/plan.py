@@ -1,4 +1,4 @@
-"""A plan: the schedule of an algorithm and every private query that its run will make.
+"""A plan: the schedule of an algorithm and every private query that its run will make; its target, and its charge.
 
 The same object is charged by the accountant and drawn from by the run, so that the two cannot disagree.
 """
@@ -15,10 +15,113 @@ from typing import Any, Self
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.plain import Plain, Record, Schedule
-from dpsco_bench.privacy.last_iterate import LastIterate
 from dpsco_bench.privacy.records import Full, Records
+from dpsco_bench.problems.constants import Constants
+
+
+@dataclass(frozen=True)
+class PrivacySpec:
+    """(epsilon, delta)-differential privacy under replace-one neighbours.
+
+    Raises InputError unless epsilon is > 0 and finite, delta in (0, 1).
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.epsilon) or not 0 < self.epsilon < math.inf:
+            raise InputError("epsilon", self.epsilon, "a finite number > 0")
+        if not _is_number(self.delta) or not 0 < self.delta < 1:
+            raise InputError("delta", self.delta, "in (0, 1)")
+
+    @property
+    def log_inverse_delta(self) -> float:
+        """``l = ln(1/delta)``."""
+        return -math.log(self.delta)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+RELEASES = ("sequence", "output")
+"""Values of the option ``release``: what the accounted calibration charges."""
+_ROUNDING = 1.0 + 1e-12
+
+
+@dataclass(frozen=True)
+class LastIterate:
+    """Declaration that the T releases of one query, with normal noise Z on the mean gradient, stay unseen.
+
+    The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
+    x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See
+    `accountants.last_iterate`.
+
+    Attributes
+    ----------
+    step : float or tuple of float, eta, at most ``2/smoothness``; one of each release where they differ
+    smoothness, strong_convexity : float, M > 0 and mu >= 0 of F
+    lipschitz : float, of P (a projection, a proximal map), in (0, 1]
+    diameter : float, of the set that P projects onto; infinite without one
+    calibrates : bool, whether the accounted calibration charges the output in place of the sequence
+    """
+
+    step: float | tuple[float, ...]
+    smoothness: float
+    strong_convexity: float = 0.0
+    lipschitz: float = 1.0
+    diameter: float = math.inf
+    calibrates: bool = False
+
+    def __post_init__(self) -> None:
+        steps, M, mu = self.steps, self.smoothness, self.strong_convexity
+        if not 0.0 < M < math.inf:
+            raise InputError("smoothness of the last iterate", M, "a finite number > 0")
+        if not (steps.size and (steps > 0.0).all() and (steps <= 2.0 / M * _ROUNDING).all()):
+            raise InputError("step of the last iterate", self.step, f"in (0, 2/M] with 2/M = {2 / M:.6g}")
+        for key, most in (("strong_convexity", M * _ROUNDING), ("lipschitz", 1.0), ("diameter", math.inf)):
+            value = getattr(self, key)
+            if not 0.0 <= value <= most or (value == 0.0 and key != "strong_convexity"):
+                raise InputError(f"{key} of the last iterate", value, f"in {'[' if mu == value else '('}0, {most:g}]")
+        if steps.size > 1 and self.diameter < math.inf:
+            raise InputError("diameter of the last iterate", self.diameter, "left out where steps differ")
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Steps ``(T,)``, or the one of all, ``(1,)``."""
+        return np.atleast_1d(np.asarray(self.step, dtype=np.float64))
+
+    @property
+    def contractions(self) -> np.ndarray:
+        """Largest factor ``(T,)`` or ``(1,)``, at most 1, by which a step without noise changes a distance."""
+        ends = np.abs(1.0 - self.steps * self.strong_convexity), np.abs(1.0 - self.steps * self.smoothness)
+        return self.lipschitz * np.minimum(np.maximum(*ends), 1.0)
+
+    @property
+    def attainable(self) -> bool:
+        """Tell whether a quadratic of curvature mu contracts as slowly as that."""
+        largest = self.smoothness + self.strong_convexity
+        return self.lipschitz == 1.0 and self.diameter == math.inf and bool((self.steps * largest <= 2.0).all())
+
+
+def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
+    """Declare the last iterate of steps on the whole space; None if the objective is not known to be convex.
+
+    Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective is not known to be
+    strongly convex, so that the output is charged what the sequence is.
+    """
+    if release not in RELEASES:
+        raise InputError("release", release, "one of " + ", ".join(RELEASES), source)
+    mu = constants.strong_convexity if constants.curvature == "strong" else 0.0
+    if release == "output" and mu == 0.0:
+        reason = "it gains nothing: steps bring points together only where the objective is strongly convex"
+        raise Refusal("release = output", reason, source)
+    if constants.curvature == "any":
+        return None
+    return LastIterate(step, constants.total_smoothness, mu, calibrates=release == "output")
 
 
 @dataclass(frozen=True)
@@ -51,7 +154,7 @@ class Query:
 
     @property
     def law(self) -> str:
-        """Name of the noise's law in `laws.NOISE_LAWS`."""
+        """Name of the noise's law in `mechanism.NOISE_LAWS`."""
         return "normal"
 
     @property
@@ -318,3 +421,40 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }
 """Fields of `Query`: a test of their values, and the values that pass it."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """An accountant's value for a plan with given noise.
+
+    Attributes
+    ----------
+    kind : str, ``exact``, ``upper`` or ``lower``
+    pair : str
+        Of a lower bound: which change of a mean of gradients it tests, ``any`` direction, one ``axis`` or ``even`` in
+        all coordinates; ``computed`` where it is that of a pair of data sets; empty: one that is not asked of records.
+    """
+
+    epsilon: float
+    kind: str
+    accountant: str
+    epsilon_law: float = math.nan
+    tau: float = math.nan
+    sampler_status: str = ""
+    pair: str = ""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A way of composing queries, for the plans that it covers.
+
+    Attributes
+    ----------
+    covers : callable, plan -> whether it is for this plan; the first that says so is taken, and may still refuse it
+    charge : callable, (plan, scales, delta) -> `Charge`; all scales are positive
+    scales : callable, (plan, privacy) -> noise scale per query, the least one for which `charge` is the claim
+    """
+
+    covers: Callable[[Plan], bool]
+    charge: Callable[[Plan, Mapping[str, float], float], Charge]
+    scales: Callable[[Plan, PrivacySpec], dict[str, float]]

@@ -196,8 +196,8 @@ OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
 @pytest.mark.parametrize(
     ("part", "sets", "charging"),
     [
-        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts", "output"}] * 2 + [set()]),
-        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"perturbation"}] * 2 + [set()]),
+        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts"}] * 2 + [set()]),
+        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"shifts"}] * 2 + [set()]),
     ],
 )
 def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, part, sets, charging):

@@ -7,7 +7,7 @@ from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 from dpsco_bench.problems.objective import Objective

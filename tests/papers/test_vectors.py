@@ -20,10 +20,10 @@ from dpsco_bench.geometry.width import mean_largest
 from dpsco_bench.papers.su2023.shuffling import shuffled_epsilon
 from dpsco_bench.privacy.accountants.allocation import largest_shift
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.accountants.pure import epsilon_each_for
+from dpsco_bench.privacy.accountants.zcdp import epsilon_each_for
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.constants import Constants
 from dpsco_bench.problems.registry import get_problem
 

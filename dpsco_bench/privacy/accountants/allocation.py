@@ -33,9 +33,14 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.losses import Floats, transform_rounding
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.pld import Floats, transform_rounding
+from dpsco_bench.privacy.accountants.solve import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+    root,
+)
 
 VERSION = "2"
 # Cells in one standard deviation of D, and points of the transform at most.

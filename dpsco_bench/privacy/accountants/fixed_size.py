@@ -24,17 +24,26 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.losses import Floats, GaussianPair, LossMasses, connect_the_dots, swept
 from dpsco_bench.privacy.accountants.pld import (
     LEAST_MULTIPLIER,
     MULTIPLIER_TOLERANCE,
     SAFE,
     TAIL_SHARE,
+    Floats,
+    GaussianPair,
+    LossMasses,
+    connect_the_dots,
     converged_epsilon,
     library_version,
+    swept,
 )
-from dpsco_bench.privacy.accountants.solve import least_noise
+from dpsco_bench.privacy.accountants.solve import (
+    least_noise,
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+)
 
 # Numbers of copies with a share of their own that are tried besides all; Newton steps; losses tried for the range.
 _SHARED, _NEWTON_STEPS, _RANGE_POINTS = 3, 8, 400

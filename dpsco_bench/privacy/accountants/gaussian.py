@@ -1,4 +1,6 @@
-"""Exact accountant of the Gaussian mechanism and of everything that is mu-GDP (Balle and Wang 2018).
+"""Gaussian-DP: its exact accountant, laws known up to a total variation distance, and the last iterate of descent.
+
+Exact accountant of the Gaussian mechanism and of everything that is mu-GDP (Balle and Wang 2018).
 
 A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has exactly
 
@@ -9,6 +11,14 @@ and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have th
 ``phi(a) (m(a) - m(b))`` with the Mills ratio ``m = Phi / phi``, which neither overflows for large epsilon nor
 underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
 left.
+
+Gaussian-DP of the last iterate of noisy full-batch gradient steps, where nothing else is released.
+
+Steps are ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one
+and the same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz
+constant of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok,
+Su, Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the
+noise in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
 """
 
 from __future__ import annotations
@@ -16,10 +26,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
-from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.solve import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+    root,
+)
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -137,3 +154,94 @@ def _last_below(value: float, accepted: Callable[[float], bool]) -> float:
         value *= 1.0 - step
         step *= 2.0
     return value
+
+
+def total_variation_name() -> str:
+    return f"{accountant_name()}, with total variation"
+
+
+def total_delta(t: float, epsilon: float, tau: float) -> float:
+    """``delta(epsilon; t) + (1 + e^epsilon) tau``: the delta of a sampler within tau of a t-GDP law on every data set.
+
+    From ``P'(A) <= P(A) + tau <= e^eps Q(A) + delta + tau <= e^eps Q'(A) + delta + (1 + e^eps) tau``.
+    """
+    spread = math.inf if epsilon > 700.0 else 1.0 + math.exp(epsilon)
+    return gdp_delta(t, epsilon) + spread * tau
+
+
+def total_epsilon(t: float, tau: float, delta: float) -> float:
+    """Least epsilon at which `total_delta` is at most delta; NaN if its minimum is above delta.
+
+    As a function of ``e^epsilon`` it is convex, with its minimum where ``Phi(-epsilon/t - t/2) = tau``.
+    """
+    require_delta(delta)
+    if total_delta(t, 0.0, tau) <= delta:
+        return 0.0
+    lowest = max(0.0, -t * (float(ndtri(tau)) + 0.5 * t))
+    if total_delta(t, lowest, tau) > delta * (1.0 + 1e-12):  # both halves of delta may be rounded up
+        return math.nan
+    if total_delta(t, lowest, tau) >= delta:
+        return lowest
+    return root(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, 1e-14)
+
+
+def last_iterate_name() -> str:
+    return "last iterate, Gaussian-DP by iteration"
+
+
+def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = math.inf) -> float:
+    """Gaussian-DP parameter of the last of equal steps.
+
+    The minimum over tau in 1..T of ``((1 - c^tau)/(1 - c) s + [tau < T] c^tau D/eta) / sigma`` over
+    ``sqrt((1 - c^(2 tau))/(1 - c^2))``. Raises InputError for arguments out of range.
+
+    Parameters
+    ----------
+    contraction : float, c in [0, 1]
+    steps : int, T >= 1
+    ratio : float, s/sigma >= 0
+    diameter : float
+        D/(eta s), of the domain, in units of what one step may move; infinite without one, so that tau = T.
+    """
+    require_nonnegative("ratio", ratio)
+    require_count("steps", steps)
+    lengths = np.arange(1.0, steps + 1.0) if diameter < math.inf else np.array([float(steps)])
+    with np.errstate(divide="ignore"):
+        power = lengths * np.log(contraction)
+    moved, spread = lengths, lengths
+    if contraction < 1.0:
+        gap = 1.0 - contraction
+        moved, spread = -np.expm1(power) / gap, -np.expm1(2.0 * power) / (gap * (1.0 + contraction))
+    if diameter < math.inf:
+        moved = moved + np.append(np.exp(power[:-1]), 0.0) * diameter
+    return ratio * float(np.min(moved / np.sqrt(spread)))
+
+
+def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) -> float:
+    """Gaussian-DP parameter of the last of steps that differ, from the first one on.
+
+    With ``w_t`` the product of ``c_u`` over u > t, portions may not be handed over before they arise: the sum of ``w_u
+    a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions
+    follow the greatest convex minorant of these sums. Where that is one line, the parameter is
+    ``sum w_t eta_t s / sqrt(sum (w_t eta_t sigma_t)^2)``.
+
+    Parameters
+    ----------
+    contractions : array_like (T,), c_t in [0, 1]
+    shifts, noises : array_like (T,), ``eta_t s`` >= 0 and ``eta_t sigma_t`` > 0
+    """
+    c = np.asarray(contractions, dtype=np.float64)
+    w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
+    x = np.cumsum((w * np.asarray(noises, dtype=np.float64)) ** 2)
+    y = np.cumsum(w * np.asarray(shifts, dtype=np.float64))
+    hull = [(0.0, 0.0)]
+    for point in zip(x.tolist(), y.tolist(), strict=True):
+        while len(hull) > 1 and _slope(hull[-1], point) <= _slope(hull[-2], hull[-1]):
+            hull.pop()
+        if point[0] > hull[-1][0]:  # a step that is forgotten, up to rounding, costs nothing
+            hull.append(point)
+    return math.sqrt(sum((b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in zip(hull, hull[1:], strict=False)))
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf

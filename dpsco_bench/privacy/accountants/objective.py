@@ -27,7 +27,7 @@ import math
 from scipy.special import chdtri, ndtri
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_target
 
 
 def accountant_name() -> str:

@@ -47,20 +47,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_rate,
-)
-from dpsco_bench.privacy.accountants.losses import (
-    AnchoredPair,
-    Floats,
-    GaussianPair,
-    rounded_losses,
-    transform_rounding,
-)
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.pld import AnchoredPair, Floats, GaussianPair, rounded_losses, transform_rounding
+from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_rate, root
 
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
 INFORMATION_TOLERANCE = 1e-3

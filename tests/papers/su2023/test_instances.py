@@ -8,7 +8,7 @@ from scipy.stats import binom, kstest, t
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.families import sparse_vertex, unit_set
 from dpsco_bench.problems.registry import get_problem

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 
 CELLS = [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)]

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.privacy.accountants.counting import CoordinateSurvival, counting_epsilon
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.accountants.ratio_test import (
+from dpsco_bench.privacy.accountants.generalised import (
+    CoordinateSurvival,
     composed_epsilon,
     coordinate_epsilon,
+    counting_epsilon,
     spread_epsilon,
     stable_mixture,
 )

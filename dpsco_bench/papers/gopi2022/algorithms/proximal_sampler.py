@@ -34,9 +34,9 @@ from dpsco_bench.papers.gopi2022.samplers.proximal import (
 )
 from dpsco_bench.papers.gopi2022.samplers.regularised_gaussian import regularised_gaussian
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
-from dpsco_bench.privacy.accountants.total_variation import total_delta
+from dpsco_bench.privacy.accountants.gaussian import total_delta
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.constants import Trait
 from dpsco_bench.samplers.keyed import KeyedDraws
 

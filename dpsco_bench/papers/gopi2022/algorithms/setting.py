@@ -19,8 +19,7 @@ from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import DrawQuery, Temperature
 from dpsco_bench.problems.base import Trait
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
