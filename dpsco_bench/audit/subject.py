@@ -20,8 +20,7 @@ from dpsco_bench.privacy.plan import Charge, ObjectiveQuery, Plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data, Draws, Problem, StreamFactory
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 REPLICATES = 8
 MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsco_bench.datasets import covertype, store
-from dpsco_bench.datasets.adult import ADULT
-from dpsco_bench.datasets.distribution import Distribution
-from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99, Distribution
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 

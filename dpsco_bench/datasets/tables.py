@@ -18,10 +18,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpsco_bench.datasets import libsvm, libsvm_lines
+from dpsco_bench.datasets import libsvm
 from dpsco_bench.datasets.columns import (
     InRecord,
     check_columns,
+    check_reading,
+    check_square,
     dropped,
     labels_of,
     numbers_of,
@@ -32,7 +34,6 @@ from dpsco_bench.datasets.columns import (
     shown_entry,
     told_together,
 )
-from dpsco_bench.datasets.memory import check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
@@ -297,7 +298,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         text = re.sub(rb"#[^\r\n]*", b"", text)
     text = b"\n".join(line for line in text.splitlines() if line.strip())
     with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-        lines = libsvm_lines.parse(text, path) if text else None
+        lines = libsvm.parse_lines(text, path) if text else None
     if lines is None or not len(lines.values):
         raise InputError("path", str(path), "a file with records")
     least = int(lines.indices.min())

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.descent import projected_steps
+from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
 from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.in_turn import NUMBERS, TOGETHER, descend, to_factors
-from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, record_weight
-from dpsco_bench.fused.powers import lp_length
+from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, lp_length, record_weight
 from dpsco_bench.fused.roots import mirror_point
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
-from dpsco_bench.geometry.norms import square_gradient
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm, square_gradient
 from dpsco_bench.problems.data import NO_SLOPE
 
 Array = Any
@@ -190,7 +187,7 @@ def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: fl
 
 
 def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
-    """Run `algorithms.mirror_descent.averaged_steps`, compiled."""
+    """Run `algorithms.shared.averaged_steps`, compiled."""
     geometry = ball_mirror(objective.domain, objective.start.shape[-1])
     return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
 

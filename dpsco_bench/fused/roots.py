@@ -1,6 +1,6 @@
 """Points of balls that one root gives, for one replicate in a compiled loop: a threshold, or a multiplier.
 
-What `geometry.mirror` and `geometry.penalised` do for all replicates, with the root of the step before as first guess.
+What `geometry.mirror` and `geometry.norms` do for all replicates, with the root of the step before as first guess.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import called, piece
-from dpsco_bench.fused.powers import LEAST_BASE, exponential, largest_of, logarithm, lp_length, power, square_slope
+from dpsco_bench.fused.pieces import LEAST_BASE, exponential, largest_of, logarithm, lp_length, power, square_slope
 
 ITERATIONS = 60
 ENOUGH = 1e-12
@@ -110,7 +110,7 @@ def project_lp(x, work, p, radius):
 def penalised_point(point, y, work, p, s, kappa, radius, guess):
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius`` where the free one is outside, to point.
 
-    p in (1, s), or s = 2 and p in (2, inf). Returns the multiplier; see `geometry.penalised`, whose names these are.
+    p in (1, s), or s = 2 and p in (2, inf). Returns the multiplier; see `geometry.norms`, whose names these are.
     """
     d, level, v = y.size, work[0], work[1]
     top = largest_of(y)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, put_lanes
-from dpsco_bench.fused.powers import exponential, logarithm
+from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.data import logistic_form
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic

@@ -18,10 +18,18 @@ from scipy.special import log_ndtr
 
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.lp import first_largest, project_l2
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, largest, lp_norm, nonzero, square_gradient
-from dpsco_bench.geometry.penalised import penalised_step
-from dpsco_bench.geometry.width import integral
+from dpsco_bench.geometry.ball import integral
+from dpsco_bench.geometry.norms import (
+    checked_exponent,
+    first_largest,
+    l1_norm,
+    largest,
+    lp_norm,
+    nonzero,
+    penalised_step,
+    project_l2,
+    square_gradient,
+)
 
 Array = Any
 ITERATIONS = 60

@@ -17,11 +17,20 @@ from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Batch
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream, scaled
-from dpsco_bench.samplers import noisy_minimum
-from dpsco_bench.samplers.keyed import KeyedDraws
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, subset_indices, uniform_indices
+from dpsco_bench.rng.streams import Stream, scaled, stream_key
+from dpsco_bench.samplers.draws import (
+    LEAST_SCORES,
+    KeyedDraws,
+    lazy_minima,
+    lazy_rows,
+    poisson_indices,
+    poisson_width,
+    subset_indices,
+    uniform_indices,
+    widest,
+)
+
+Array = Any
 
 _MOST_VALUES = 1 << 17
 
@@ -45,9 +54,6 @@ def generalised_gaussian_mean(
         sums = np.cumsum(drawn.reshape(count, draws, replicates, dim), axis=1, dtype=np.float64)
         means[t : t + count] = sums[:, -1] / draws
     return means
-
-
-Array = Any
 
 
 def gamma_norm(
@@ -151,7 +157,7 @@ class Mechanism:
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):
             return query.answer(value, self._randomness(query, step))
-        if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= noisy_minimum.LEAST_SCORES:
+        if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= LEAST_SCORES:
             return self._lazy_minimum(query, value, step)
         return query.answer(value, self._noise(query, step, value.shape[-1]))
 
@@ -298,15 +304,15 @@ class Mechanism:
             from dpsco_bench.rng import cuda
 
             if value.shape[-1] <= cuda.MOST_SCORES:
-                most = noisy_minimum.widest(scale, value.shape[-1])
+                most = widest(scale, value.shape[-1])
                 key = self._stream(f"noise/{query.name}", self.xp).key
                 return cuda.noisy_minima(value, scale, most, step, self._first, key)
         scores = to_numpy(value).astype(np.float64, copy=False)
-        rows, lowest = noisy_minimum.lazy_rows(scores, scale)
+        rows, lowest = lazy_rows(scores, scale)
         if not rows.size:
             return query.answer(value, self._noise(query, step, scores.shape[-1]))
         stream = self._stream(f"noise/{query.name}", self.xp)
-        answers = noisy_minimum.lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
+        answers = lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
         if rows.size < len(scores):
             eager = query.answer(value, self._noise(query, step, scores.shape[-1]))
             answers = np.where(np.isin(np.arange(len(scores)), rows), answers, to_numpy(eager))

@@ -222,7 +222,7 @@ class NoisyMinimumQuery(Query):
     Attributes
     ----------
     lazy : bool
-        Draw only the noise that decides, where that is cheaper (`samplers.noisy_minimum`): the same law from other
+        Draw only the noise that decides, where that is cheaper (`samplers.draws`): the same law from other
         random numbers.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Charge, GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
 from dpsco_bench.problems.constants import LOSS_CLASSES

@@ -40,6 +40,8 @@ from dpsco_bench.problems.data import (
     sliced,
 )
 
+Array = Any
+
 __all__ = [
     "DOMAIN_TRAITS",
     "Batch",
@@ -104,7 +106,6 @@ class Known:
         raise InputError("problem", self.name, "a problem with domain_records")
 
 
-Array = Any
 CLIPPED_VALUES = 1 << 20
 """Most entries of single gradients held at once for a clipped mean."""
 

@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.columns import is_plain, shown_entry
-from dpsco_bench.datasets.memory import check_square
-from dpsco_bench.datasets.seeding import permutation
-from dpsco_bench.datasets.store import sha256_of_file
+from dpsco_bench.datasets.columns import check_square, is_plain, shown_entry
+from dpsco_bench.datasets.store import permutation, sha256_of_file
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent

@@ -13,6 +13,8 @@ from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs
 from dpsco_bench.problems.families import Signalled
 from dpsco_bench.problems.registry import problem
 
+Array = Any
+
 BLOCK_VALUES = 1 << 18
 """Record entries, over all rows, that are drawn at once."""
 
@@ -87,7 +89,6 @@ class DirectionSample:
         return self.means + np.tile(self._size * signs, (1, self.signals, 1))
 
 
-Array = Any
 _ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})
 
 

@@ -18,8 +18,7 @@ from dpsco_bench.problems.data import LOGISTIC, SQUARED, RecordForm, axes_first
 from dpsco_bench.problems.families import InBall, OnUnitSet, on_unit_set
 from dpsco_bench.problems.minimisers import minimise_glm, minimise_glm_in_ball, minimise_over_set
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 Array = Any
 

@@ -20,6 +20,8 @@ from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_
 from dpsco_bench.problems.families import CellFamily, Signalled
 from dpsco_bench.problems.registry import problem
 
+Array = Any
+
 BLOCK_VALUES = 1 << 16
 """Record entries that are drawn at once."""
 MOST_SUMMED = 1 << 14
@@ -230,9 +232,6 @@ def as_sample(data: Any) -> LinearSample:
     """Narrow the type to a sample as these problems draw it."""
     assert isinstance(data, LinearSample)
     return data
-
-
-Array = Any
 
 
 class LinearLosses(Signalled, CellFamily):

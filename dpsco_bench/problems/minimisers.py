@@ -18,6 +18,8 @@ from dpsco_bench.problems.objective import Objective
 if TYPE_CHECKING:
     from dpsco_bench.problems.glm import GeneralisedLinear
 
+Array = Any
+
 
 POLISHING_STEPS = 3
 SECULAR_STEPS = 100
@@ -272,7 +274,6 @@ def _accelerated(
     raise NumericalFailure(f"optimum of {problem.name}: gap {gap:.1e} after {MOST_STEPS} steps")
 
 
-Array = Any
 Map = Callable[[Array], Array]
 MOST_EXTENSIONS = 20
 """Times that the planned number of steps is made before a solver gives up."""

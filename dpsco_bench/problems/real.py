@@ -15,21 +15,19 @@ import numpy as np
 
 from dpsco_bench.datasets import covertype
 from dpsco_bench.datasets import covertype as data_set
-from dpsco_bench.datasets.adult import ADULT, TEST, TRAINING
-from dpsco_bench.datasets.adult import COLUMNS as ADULT_COLUMNS
-from dpsco_bench.datasets.distribution import Table, unit_rows
-from dpsco_bench.datasets.formats import CONTINUOUS
-from dpsco_bench.datasets.kddcup import COLUMNS as KDD_COLUMNS
-from dpsco_bench.datasets.kddcup import KDDCUP99
-from dpsco_bench.datasets.kddcup import ROWS as KDD_ROWS
-from dpsco_bench.datasets.preprocess import Sample, one_class_columns
-from dpsco_bench.datasets.seeding import permutation
-from dpsco_bench.datasets.synthetic import covertype_synthetic
+from dpsco_bench.datasets.covertype import CONTINUOUS, Sample, covertype_synthetic, one_class_columns
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99, TEST, TRAINING, Table, unit_rows
+from dpsco_bench.datasets.distribution import ADULT_COLUMNS as ADULT_COLUMNS
+from dpsco_bench.datasets.distribution import KDD_COLUMNS as KDD_COLUMNS
+from dpsco_bench.datasets.distribution import KDD_ROWS as KDD_ROWS
+from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.minimisers import minimise_glm
 from dpsco_bench.problems.registry import problem
+
+Array = Any
 
 COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
@@ -125,7 +123,6 @@ class CovertypeSynthetic(CovertypeLogistic):
         return covertype_synthetic(n, seed=0)
 
 
-Array = Any
 LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
 HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 """Ranges of Covertype's measurements in the whole data set, as its description has them."""

@@ -64,7 +64,7 @@ def integers(key: Key, box: Box, high: int) -> Array:
 
 
 def generalised_gaussian(key: Key, box: Box, table: np.ndarray, r: float) -> Array:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `quantiles.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `transforms.shape_table` for r."""
     import cupy
 
     out = cupy.empty(box.shape, dtype=np.float32)

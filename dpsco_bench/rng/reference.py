@@ -74,7 +74,7 @@ def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
 
 
 def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `quantiles.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
     if not box.dim:
         return np.empty(box.shape, np.float32)
     shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))

@@ -19,8 +19,7 @@ from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Query
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.tree import TreeQuery
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 METHODS = {
     GaussianQuery: ("wang2017.dp_gd_pl", "ridge_logistic", {"steps": 4}),

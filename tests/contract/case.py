@@ -16,8 +16,7 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 SEED = 11
 RECORDS = 24

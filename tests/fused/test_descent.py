@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled, lanes
-from dpsco_bench.fused.descent import projected_steps
-from dpsco_bench.fused.in_turn import TOGETHER
+from dpsco_bench.fused.descent import TOGETHER, projected_steps
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.geometry.ball import LpBall
 from dpsco_bench.problems.data import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED

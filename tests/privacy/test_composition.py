@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove

@@ -13,8 +13,7 @@ from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Full, Nodes
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 MOST = 5000
 

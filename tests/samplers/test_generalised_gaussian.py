@@ -10,8 +10,7 @@ from scipy.integrate import quad
 from scipy.special import gamma
 
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 STREAM = Stream(stream_key(3, "tests", "generalised gaussian"))
 LAWS = [(2.0, 5), (2.4, 2), (3.0, 6), (7.155, 3), (60.0, 4), (500.0, 2), (3.0, 33)]

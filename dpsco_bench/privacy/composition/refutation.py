@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scipy.special import gammaln
 
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants import generalised, single_index
 from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery

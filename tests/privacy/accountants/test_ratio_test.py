@@ -17,8 +17,7 @@ from dpsco_bench.privacy.accountants.generalised import (
 )
 from dpsco_bench.privacy.composition.refutation import _copies
 from dpsco_bench.privacy.records import WithReplacement
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 DELTA = 1e-6
 ALWAYS = (0.0, 1.0)

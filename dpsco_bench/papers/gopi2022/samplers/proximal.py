@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsco_bench.errors import InputError, NumericalFailure
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 MOST_TERMS = 18

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled
-from dpsco_bench.fused.powers import cosine_of_turns, exponential_minus_one, logarithm
+from dpsco_bench.fused.pieces import cosine_of_turns, exponential_minus_one, logarithm
 from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
 
 ROWS = 64

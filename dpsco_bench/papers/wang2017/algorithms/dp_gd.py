@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.papers.wang2017.algorithms.dp_gd_pl import dp_gd_pl
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query
 from dpsco_bench.privacy.plan import Plan, last_iterate, make_plan
