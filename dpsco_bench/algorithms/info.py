@@ -17,8 +17,7 @@ class Info:
 
     Attributes
     ----------
-    extras : dict of str to array (R,) or float
-        Quantities by name; result rows have them under ``extras``.
+    extras : dict of str to array (R,) or float, quantities by name; result rows have them under ``extras``
     certificate : float or None
         Largest norm of the gradient at a minimiser that the run computed, relative to what it balances.
     rounded : array (R,) of bool, or False

@@ -52,16 +52,11 @@ class Setting:
 
     Attributes
     ----------
-    constants : Constants
-        What the problem declares: L, mu, G, the domain and the like.
-    n, d : int
-        Records and dimension, both >= 1.
-    privacy : PrivacySpec
-        The target.
-    variant : str
-        Which of the algorithm's variants.
-    calibration : str
-        ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force.
+    constants : Constants, what the problem declares: L, mu, G, the domain and the like
+    n, d : int, records and dimension, both >= 1
+    privacy : PrivacySpec, the target
+    variant : str, which of the algorithm's variants
+    calibration : str, ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force
     """
 
     constants: Constants
@@ -95,22 +90,17 @@ class Algorithm:
     ----------
     id, source, summary : str
         Identity; ``paper.name``, theorem and algorithm number, and the first line of the plan's docstring.
-    needs : tuple of Trait, or of tuples of Trait
-        What the problem must satisfy; of a tuple one trait will do.
+    needs : tuple of Trait, or of tuples of Trait, what the problem must satisfy; of a tuple one trait will do
     variants : mapping
         Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
         default, unless `defaults` names another.
-    order_invariant : bool
-        True where the noise-free output does not depend on the order of the records.
-    defaults : mapping
-        Calibration -> variant, where it is not the first one that lists the calibration.
-    measure : str
-        What the theorem bounds, by its name in `execution.measures`.
+    order_invariant : bool, true where the noise-free output does not depend on the order of the records
+    defaults : mapping, calibration -> variant, where it is not the first one that lists the calibration
+    measure : str, what the theorem bounds, by its name in `execution.measures`
     least_norm : float
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
-    rounds : str
-        Name of the observer of its rounds (`execution.rounds`); empty if it shows none.
+    rounds : str, name of the observer of its rounds (`execution.rounds`); empty if it shows none
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
     proximal : bool
@@ -276,30 +266,19 @@ def algorithm(
 
     Parameters
     ----------
-    id : str
-        ``paper.name``.
-    source : str
-        Where the algorithm is defined.
-    needs : tuple of Trait, or of tuples of Trait
-        What a problem must satisfy; of a tuple one trait will do.
-    variants : mapping, optional
-        Variant name -> calibrations; one variant ``standard`` with all three by default.
-    order_invariant : bool
-        Whether the noise-free output is independent of the order of the records.
+    id : str, ``paper.name``
+    source : str, where the algorithm is defined
+    needs : tuple of Trait, or of tuples of Trait, what a problem must satisfy; of a tuple one trait will do
+    variants : mapping, optional, variant name -> calibrations; one variant ``standard`` with all three by default
+    order_invariant : bool, whether the noise-free output is independent of the order of the records
     defaults : mapping, optional
         Calibration -> default variant, where it is not the first variant that lists the calibration.
-    measure : str
-        ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes.
-    least_norm : float
-        Least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods.
-    rounds : str
-        Name of the observer that sees what the run shows through `Objective.observe_round`.
-    parts : callable, optional
-        Options -> names of further modules of this package that the run finds by them.
-    law : str
-        What problems that know the expected risk in closed form call the method; by default its id.
-    proximal : bool
-        Whether the run calls `Objective.prox` and never the regulariser's gradient.
+    measure : str, ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes
+    least_norm : float, least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods
+    rounds : str, name of the observer that sees what the run shows through `Objective.observe_round`
+    parts : callable, optional, options -> names of further modules of this package that the run finds by them
+    law : str, what problems that know the expected risk in closed form call the method; by default its id
+    proximal : bool, whether the run calls `Objective.prox` and never the regulariser's gradient
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")

@@ -18,12 +18,9 @@ def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | Non
 
     Parameters
     ----------
-    given : Setting
-        On a ball.
-    steps, most_steps : int, optional
-        Replace T; cap it.
-    source : str
-        Named in errors.
+    given : Setting, on a ball
+    steps, most_steps : int, optional, replace T; cap it
+    source : str, named in errors
     """
     c, n, eps = given.constants, given.n, given.epsilon
     count_option("steps", steps, source)

@@ -42,11 +42,8 @@ Block = tuple[np.ndarray, np.ndarray]
 class Parsed:
     """Content of a source file.
 
-    Attributes
-    ----------
-    features : ndarray of int16, shape (n, 54), 10 measurements, 4 wilderness areas one-hot, 40 soil types one-hot
-    labels : tuple of ndarray of uint8, each of shape (n,)
-        Readings of the label column as 1 = class 2, likeliest first; several where the format does not say.
+    `features (n, 54)`, int16, are 10 measurements, 4 wilderness areas one-hot and 40 soil types one-hot. `labels` are
+    readings of the label column as 1 = class 2, uint8 ``(n,)``, likeliest first; several where the format does not say.
     """
 
     features: np.ndarray
@@ -56,12 +53,8 @@ class Parsed:
 def one_hot_columns(numeric: np.ndarray, wilderness: np.ndarray, soil: np.ndarray) -> np.ndarray:
     """Expand the compact form to the 54 columns of the original file. Raises ValueError if shapes or types do not fit.
 
-    Returns int16, shape (n, 54), C order.
-
-    Parameters
-    ----------
-    numeric : ndarray, shape (10, n), measurements, one per row
-    wilderness, soil : ndarray of int, shape (n,), types, 1..4 and 1..40
+    Returns int16, shape (n, 54), C order. ``numeric (10, n)`` are the measurements, ``wilderness (n,)`` and
+    ``soil (n,)`` types 1..4 and 1..40.
     """
     n = numeric.shape[-1]
     if numeric.shape != (CONTINUOUS, n) or wilderness.shape != (n,) or soil.shape != (n,):
@@ -80,11 +73,7 @@ def parse(path: Path, rows: int) -> Parsed:
     """Parse a source file; the format follows from the name's ending.
 
     Raises DataCorrupt if the file is damaged or has another form or another number of rows. Raises InputError for
-    LIBSVM's scaled file.
-
-    Parameters
-    ----------
-    path : Path, ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``
+    LIBSVM's scaled file. It is ``*.npz``, ``*.data``, ``*.data.gz``, or LIBSVM's file, plain or ``*.bz2``.
     """
     reader: Callable[[Path, int], Parsed]
     if path.name.endswith(".npz"):
@@ -248,14 +237,8 @@ def one_class_columns(features: np.ndarray, labels: np.ndarray) -> OneClassColum
 def scale_rows(integers: np.ndarray) -> tuple[np.ndarray, float]:
     """Min-max scale the 10 measurements within the sample and divide all rows by the largest row norm.
 
-    Parameters
-    ----------
-    integers : ndarray, shape (n, 54), measurements, then the one-hot columns
-
-    Returns
-    -------
-    features : ndarray of float64, shape (n, 54), a constant measurement becomes 0
-    scale : float, the largest row norm before the division
+    Takes ``integers (n, 54)``, measurements and then the one-hot columns; returns the features, where a constant
+    measurement is 0, and the largest row norm before the division.
     """
     features = integers.astype(np.float64)
     measured = features[:, :CONTINUOUS]
@@ -292,16 +275,8 @@ ALWAYS_CLASS_2, NEVER_CLASS_2 = (7,), (1, 5, 14, 15, 37)
 def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Invent integer records in the layout of the original file.
 
-    Raises InputError for a number of rows or a seed out of range.
-
-    Parameters
-    ----------
-    rows : int, number of records, >= 1; fewer records of the same seed are a prefix
-
-    Returns
-    -------
-    features : ndarray of int16, shape (rows, 54)
-    labels : ndarray of uint8, shape (rows,), 1 = class 2
+    Raises InputError for a number of rows or a seed out of range. Fewer rows of the same seed are a prefix of more.
+    Returns features ``(rows, 54)``, int16, and labels ``(rows,)``, uint8, 1 = class 2.
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
         raise InputError("rows", rows, "an integer >= 1")
@@ -461,12 +436,8 @@ def covertype(
     """Draw the training sample of Wang, Ye, Xu 2017, Figures 1 and 2: a prefix of a fixed-seed permutation, scaled.
 
     Returns a sample, features of Euclidean norm at most 1, labels +1 (class 2) and -1. Raises InputError for a size or
-    seed out of range. Raises DataAbsent or DataCorrupt as in `load`.
-
-    Parameters
-    ----------
-    rows : int, sample size, 1 to 581,012; a smaller sample is contained in a larger one of the same seed
-    seed : int, seed of the permutation, >= 0 (the paper does not state its selection)
+    seed out of range. Raises DataAbsent or DataCorrupt as in `load`. A smaller sample is contained in a larger one of
+    the same seed; the paper does not state its selection.
     """
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or not 1 <= rows <= content.rows:
         raise InputError("rows", rows, f"an integer from 1 to {content.rows}", "Wang, Ye, Xu 2017, Section 6: 200000")
@@ -504,10 +475,7 @@ def fetch(
 
     Returns the same as `verify`, with ``fetched``: whether anything was downloaded. Raises FetchError if no address
     gave the file, naming the first failure, and DataCorrupt if a file is there with another content; it is left as is.
-
-    Parameters
-    ----------
-    content : Content, optional, what the download must contain before it gets its final name
+    A download must have the ``content`` before it gets its final name.
     """
     try:
         return {**verify(root, content), "fetched": False}

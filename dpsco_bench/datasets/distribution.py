@@ -33,10 +33,7 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".bz2": bz2.open, ".gz": gzip.open}
 class Table:
     """Records of a data set, the same wherever they come from.
 
-    Attributes
-    ----------
-    features : ndarray of float64, shape (n, d), rows of Euclidean norm at most 1, whatever the other rows are
-    labels : ndarray of float64, shape (n,), +1 and -1
+    `features (n, d)` are rows of Euclidean norm at most 1, whatever the other rows are; `labels (n,)` are +1 and -1.
     """
 
     features: np.ndarray

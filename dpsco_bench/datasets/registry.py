@@ -16,10 +16,8 @@ from dpsco_bench.plain import Plain
 class DataSet:
     """Facts about a data set.
 
-    Attributes
-    ----------
-    name, description, source, licence, used_by : str, told with whatever is fetched or verified
-    fetcher, verifier : callable, ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict
+    Texts are told with whatever is fetched or verified; ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready
+    dict.
     """
 
     name: str

@@ -58,11 +58,8 @@ class FetchError(DpscoError):
 class RemoteFile:
     """A file that can be downloaded.
 
-    Attributes
-    ----------
-    sha256 : str or None
-        Digest of the file as distributed; None if it is not known, so that only the parsed content can be
-        held to a digest.
+    `sha256` is that of the file as distributed; None if it is not known, so that only the parsed content can be held to
+    a digest.
     """
 
     name: str

@@ -67,10 +67,7 @@ _LINES = 64
 class Records:
     """Content of a file.
 
-    Attributes
-    ----------
-    features : ndarray of float64, shape (n, k), finite numbers
-    labels : ndarray, shape (n,), finite float64, or text where the label column is no number
+    `features (n, k)` are finite numbers; `labels (n,)` too, or text where the label column is no number.
     """
 
     features: np.ndarray

@@ -55,10 +55,8 @@ def descend(x, g, weight, features, i, noise, step, row, eta, scale, ridge):
 def to_batch_slopes(margins, known, x, features, labels, index, part, kind, a, b):
     """Overwrite the first of ``margins (24,)`` by ``l'(<a_i, x>, y_i)`` of some records of a batch, evaluated at once.
 
-    Parameters
-    ----------
-    known : array (24,), room for their labels
-    part : tuple, of records ``index[step, row, low : low + some]`` the four numbers, some at most 24
+    ``known (24,)`` is room for their labels; ``part`` has the four numbers of records
+    ``index[step, row, low : low + some]``, some at most 24.
     """
     step, row, low, some = part
     for w in range(some):

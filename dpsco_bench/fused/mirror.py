@@ -129,10 +129,7 @@ def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, rad
 class MirrorSteps:
     """Iterates of mirror descent and their weighted sum, on ``(R, d)`` from the start of an objective.
 
-    Parameters
-    ----------
-    geometry : tuple, see `Geometry`
-    limits : tuple, see `mirror_steps`; by default all gradients count
+    ``geometry`` is as `Geometry`, ``limits`` as of `mirror_steps`: by default all gradients count.
     """
 
     def __init__(self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf)) -> None:

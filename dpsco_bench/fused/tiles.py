@@ -130,18 +130,12 @@ class Steps:
     ----------
     objective, mechanism
         Of the run.
-    noise : str
-        The query whose noise the steps take; empty for none.
-    sampled : bool
-        Whether its batches are drawn; else step t looks at record t.
-    looks : int
-        How often a step evaluates the gradient of each of its records.
-    dim : int
-        Width of the noise, by default that of the iterates.
-    batch : int
-        Consecutive records of a step, where batches are not drawn.
-    full : bool
-        Whether a step looks at all records: its tiles have none.
+    noise : str, the query whose noise the steps take; empty for none
+    sampled : bool, whether its batches are drawn; else step t looks at record t
+    looks : int, how often a step evaluates the gradient of each of its records
+    dim : int, width of the noise, by default that of the iterates
+    batch : int, consecutive records of a step, where batches are not drawn
+    full : bool, whether a step looks at all records: its tiles have none
     """
 
     def __init__(

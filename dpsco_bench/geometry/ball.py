@@ -57,10 +57,8 @@ class SetKind:
 
     Attributes
     ----------
-    usage : str
-        The name with its parameters, as errors show it.
-    read : callable
-        What stands behind the first colon -> parameters; ValueError for what is none.
+    usage : str, the name with its parameters, as errors show it
+    read : callable, what stands behind the first colon -> parameters; ValueError for what is none
     make : callable, (parameters, radius) -> set
     """
 
@@ -266,15 +264,10 @@ def _simulated(p: float, d: int) -> float:
 def feasible_set(name: str, radius: float) -> FeasibleSet:
     """Find a feasible set by name, with its radius in the set's own norm.
 
-    Raises InputError for an unknown name, a parameter outside its range, or a radius outside its range.
-
-    Parameters
-    ----------
-    name : str
-        One of `set_names`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``; p is a number in [1, inf], k, b
-        (the block size) and the number of columns integers. The l_p balls with p = 1 and p = 2 are those named
-        ``l1_ball`` and ``l2_ball``.
-    radius : float, > 0, finite
+    Raises InputError for an unknown name, a parameter outside its range, or a radius outside its range. ``name`` is one
+    of `set_names`, e.g. ``l1_ball``, ``lp_ball:1.5``, ``k_support_ball:16``; p is a number in [1, inf], k, b (the block
+    size) and the number of columns integers. The l_p balls with p = 1 and p = 2 are those named ``l1_ball`` and
+    ``l2_ball``.
     """
     kind, colon, parameter = name.partition(":")
     if name in BALLS:

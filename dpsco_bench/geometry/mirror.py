@@ -158,12 +158,8 @@ def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float)
 
     The image of theta is the gradient of ``||.||_p^2/(2 s)`` at ``sign(theta) (|theta| - lam)_+``. Its l1 norm grows
     with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root. Returns
-    array (..., 1), tau: all of ``top`` where that is feasible, else the root.
-
-    Parameters
-    ----------
-    deficit : array (..., d), ``max|theta| - |theta|``
-    top : array (..., 1), ``max|theta|``
+    array (..., 1), tau: all of ``top`` where that is feasible, else the root. ``deficit (..., d)`` is
+    ``max|theta| - |theta|``, ``top (..., 1)`` is ``max|theta|``.
     """
     xp = array_namespace(deficit)
     d = deficit.shape[-1]

@@ -212,8 +212,8 @@ def first_largest(x: Array) -> Array:
 def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
     """``argmin <g, v>`` over ``||v||_p <= radius``, for finite ``g (..., d)`` and radius > 0.
 
-    ``-radius sign(g) |g|^(q - 1)/||g||_q^(q - 1)``; for p = 1 a vertex, at the first largest ``|g_j|``. Zero for ``g =
-    0``, except the vertex ``-radius e_1`` for p = 1. Raises InputError for p outside [1, inf].
+    ``-radius sign(g) |g|^(q - 1)/||g||_q^(q - 1)``; for p = 1 a vertex, at the first largest ``|g_j|``. Zero for
+    ``g = 0``, except the vertex ``-radius e_1`` for p = 1. Raises InputError for p outside [1, inf].
     """
     xp, p = array_namespace(g), checked_exponent(p)
     if p == 1:

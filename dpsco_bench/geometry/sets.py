@@ -96,8 +96,8 @@ def project_k_support(x: Array, k: int, radius: float) -> Array:
 class _Shape:
     """The projection, up to signs and the radius, as a function of gamma.
 
-    Of ``a (..., d)``, the absolute values over the largest, ``kth (..., 1)``, the k-th largest of them, and ``rho (...,
-    1)``, the radius over the largest.
+    Of ``a (..., d)``, the absolute values over the largest, ``kth (..., 1)``, the k-th largest of them, and
+    ``rho (..., 1)``, the radius over the largest.
     """
 
     def __init__(self, a: Array, kth: Array, rho: Array, k: int) -> None:

@@ -22,10 +22,8 @@ ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
 class Compared(NamedTuple):
     """Difference between two data sets.
 
-    Attributes
-    ----------
-    records : str, such as ``one record opposed to all others``; empty if no pair is known
-    effect : str, how they move what is released
+    `records` is such as ``one record opposed to all others``, and empty if no pair is known; `effect` says how they
+    move what is released.
     """
 
     records: str = ""
@@ -37,10 +35,7 @@ def compared(
 ) -> Compared:
     """Describe the pair behind a plan's exact epsilon or lower bound; empty for an upper bound, which has none.
 
-    Parameters
-    ----------
-    charge : Charge, the accountant's value for the scales; a lower bound is found again, to know what was tested
-    scales : mapping, noise scale per query
+    ``charge`` is the accountant's value for the noise scales; a lower bound is found again, to know what was tested.
     """
     if charge.kind == "exact" and rests_on_sensitivities(plan, charge.epsilon):
         return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")

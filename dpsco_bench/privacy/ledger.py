@@ -87,10 +87,8 @@ def draw_statement(
 ) -> str:
     """Describe the privacy of a drawn output; a draw without a proof never gets a bare (epsilon, delta).
 
-    Parameters
-    ----------
-    nominal : bool, whether the constants are only declared, so that nothing on them is proven
-    kind : str, of `epsilon_real`: ``upper``, ``exact`` or ``lower``
+    ``nominal`` says that the constants are only declared, so that nothing on them is proven; ``kind`` is that of
+    `epsilon_real`.
     """
     if nominal:
         said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta, kind=kind)

@@ -93,21 +93,16 @@ BLOCK_VALUES = 1 << 17
 class Mechanism:
     """Draws the noise and the batches of a plan's queries from keyed counter streams.
 
-    Parameters
-    ----------
-    scales : mapping
-        Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
-        random numbers.
-    first_replicate, replicates : int
-        The replicates of this run: the same numbers come out however replicates are split between runs.
+    ``scales`` has the noise scale per query name (of a normal its standard deviation); 0 switches the noise off without
+    consuming random numbers. The run is of ``replicates`` from ``first_replicate`` on: the same numbers come out
+    however they are split between runs.
 
     Attributes
     ----------
     answers_steps : bool
         Whether releases may be made many at once (`spend`). Said by each class for itself: a subclass may record or
         replace each release.
-    copies : int
-        How often a replicate's draws are used, for rows that share them.
+    copies : int, how often a replicate's draws are used, for rows that share them
     released, sampled : Counter
         How often each query was released and sampled: the contract tests hold it against the plan.
     """
@@ -147,12 +142,8 @@ class Mechanism:
         """Release query ``name`` with its calibrated noise.
 
         Raises InputError for an undeclared query, more releases than declared, or a step released before, which would
-        put the same noise on another value.
-
-        Parameters
-        ----------
-        value : array (R, k) or object of that ``shape``
-            What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
+        put the same noise on another value. ``value`` is an array ``(R, k)`` or an object of that ``shape``, as the
+        query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
         """
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):

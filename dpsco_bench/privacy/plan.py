@@ -217,13 +217,8 @@ class GaussianQuery(Query):
 class NoisyMinimumQuery(Query):
     """The index of the least of ``K`` scores ``(R, K)`` after independent Laplace noise (report noisy max).
 
-    The sensitivity is the largest change of any one score; the scale is the Laplace distribution's.
-
-    Attributes
-    ----------
-    lazy : bool
-        Draw only the noise that decides, where that is cheaper (`samplers.draws`): the same law from other
-        random numbers.
+    The sensitivity is the largest change of any one score; the scale is the Laplace distribution's. A `lazy` one draws
+    only the noise that decides, where that is cheaper (`samplers.draws`): the same law from other random numbers.
     """
 
     lazy: bool = False
@@ -249,11 +244,8 @@ class ObjectiveQuery(Query):
 
     Its value is a `problems.perturbed.PerturbedMinimiser`. Given a minimiser, ``b`` is minus the sum of the records'
     gradients there plus terms without data, so the sensitivity is that of the sum. The change of variables from ``b``
-    to the minimiser costs `log_jacobian` besides. The proof needs the exact minimiser.
-
-    Attributes
-    ----------
-    log_jacobian : float, bound on the logarithm of the ratio of the two Jacobian determinants of replace-one neighbours
+    to the minimiser costs `log_jacobian` besides. The proof needs the exact minimiser. `log_jacobian` bounds the
+    logarithm of the ratio of the two Jacobian determinants of replace-one neighbours.
     """
 
     log_jacobian: float = 0.0
@@ -427,12 +419,9 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 class Charge:
     """An accountant's value for a plan with given noise.
 
-    Attributes
-    ----------
-    kind : str, ``exact``, ``upper`` or ``lower``
-    pair : str
-        Of a lower bound: which change of a mean of gradients it tests, ``any`` direction, one ``axis`` or ``even`` in
-        all coordinates; ``computed`` where it is that of a pair of data sets; empty: one that is not asked of records.
+    `kind` is ``exact``, ``upper`` or ``lower``. `pair` says which change of a mean of gradients a lower bound tests:
+    ``any`` direction, one ``axis`` or ``even`` in all coordinates; ``computed`` where it is that of a pair of data
+    sets; empty: one that is not asked of records.
     """
 
     epsilon: float

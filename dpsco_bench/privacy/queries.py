@@ -23,12 +23,8 @@ class Temperature:
 
     Here S is the Lipschitz constant of a difference of losses that the schedule believes in and t the Gaussian-DP
     parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``. Source: Gopi, Lee, Liu, Shen, Tian 2022,
-    Theorems 3 to 6.
-
-    Attributes
-    ----------
-    rule : str, ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6)
-    n, d : int, records, ambient dimension
+    Theorems 3 to 6. `rule` is ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6), d the
+    ambient dimension.
     """
 
     rule: str
@@ -60,10 +56,7 @@ class Temperature:
     def at(self, scale: float) -> tuple[float, float]:
         """Inverse temperature and weight for a scale >= 0; in the limit 0 k is infinite.
 
-        Returns
-        -------
-        k, mu : float
-            The target law is ``exp(-k (F + mu r))``; for ``strongly_convex`` ``exp(-k F)`` with mu the losses' own.
+        The target law is ``exp(-k (F + mu r))``; for ``strongly_convex`` ``exp(-k F)`` with mu the losses' own.
         """
         unit = self.lipschitz * scale / self.n  # S/(n t)
         if self.rule == "strongly_convex":
@@ -88,14 +81,9 @@ class GeneralisedGaussianQuery(Query):
 
     The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
     ``(sqrt(kappa) s/scale)``-GDP (docs/accounting.md); for r = 2 the noise is normal, and this is exact. Source:
-    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8.
-
-    Attributes
-    ----------
-    smooth : SmoothNorm, the norm ``||.||_r``, with its kappa
-    draws : int
-        The noise is the mean of so many independent draws, each of the query's scale. A shift s of the mean is a shift
-        of s in each draw, and the mean is post-processing of the draws: the cost is ``draws`` times that of one.
+    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8. `smooth` is the norm ``||.||_r``, with its kappa. The
+    noise is the mean of `draws` independent draws, each of the query's scale. A shift s of the mean is a shift of s in
+    each draw, and the mean is post-processing of the draws: the cost is `draws` times that of one.
     """
 
     smooth: SmoothNorm
@@ -174,13 +162,9 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 class PerturbedObjectiveQuery(ObjectiveQuery):
     """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
 
-    Source: Su, Zhao, Wang 2023, Algorithm 1.
-
-    Attributes
-    ----------
-    loss_class : str
-        One of `problems.constants.LOSS_CLASSES`, of the difference of two records' gradients as a function of the
-        minimiser. ``linear``: it is constant, hence the release is one of a mean with Gaussian noise.
+    Source: Su, Zhao, Wang 2023, Algorithm 1. `loss_class`, one of `problems.constants.LOSS_CLASSES`, is that of the
+    difference of two records' gradients as a function of the minimiser. ``linear``: it is constant, hence the release
+    is one of a mean with Gaussian noise.
     """
 
     loss_class: str

@@ -108,17 +108,9 @@ class Replay(Mechanism):
     """A mechanism that draws nothing: it gives the released values and batches of a recorded run.
 
     Noise that a run reads beside its releases is another one here: what it makes of that is no post-processing. Public
-    choices and orders are the same.
-
-    Parameters
-    ----------
-    recorded : Transcript
-        The run to repeat. Bind it with `functools.partial` to get what `execution.run.run_block` takes as a mechanism.
-    *args, **kwargs : those of `Mechanism`
-
-    Attributes
-    ----------
-    transcript : Transcript, the values that this run passed in, beside the recorded releases and batches
+    choices and orders are the same. Bind ``recorded``, the run to repeat, with `functools.partial` to get what
+    `execution.run.run_block` takes as a mechanism. `transcript` has the values that this run passed in, beside the
+    recorded releases and batches.
     """
 
     def __init__(self, recorded: Transcript, *args: Any, **kwargs: Any) -> None:

@@ -109,12 +109,7 @@ class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
     As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
-    Zhang, Tran, Cutkosky 2022, Appendix C.2.
-
-    Attributes
-    ----------
-    path_cost : float, the largest ``sum_t c(q, t)`` over the records: what is charged
-    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    Zhang, Tran, Cutkosky 2022, Appendix C.2. `path_cost` is the largest ``sum_t c(q, t)`` over the records.
     """
 
     path_cost: float

@@ -61,10 +61,7 @@ __all__ = [
 class Known:
     """Mixin of known facts; by default nothing is known.
 
-    Attributes
-    ----------
-    closed_form_error, closed_form_remark : float, str
-        Relative numerical error of `expected_gap`, and what its rows must say.
+    `closed_form_error` is the relative numerical error of `expected_gap`, `closed_form_remark` what its rows must say.
     """
 
     name: ClassVar[str] = ""
@@ -87,10 +84,7 @@ class Known:
         """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
 
         They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
-
-        Parameters
-        ----------
-        distance : float, of the two gradients in l_order
+        ``distance`` is that of the two gradients in l_order.
         """
         return None
 
@@ -139,8 +133,7 @@ class Problem(Known):
     l1 : float
         Weight of a term ``l1 ||x||_1`` of the regulariser. It has no gradient: methods that do not take the regulariser
         by its proximal map refuse the problem.
-    twin : str
-        Name of the problem with synthetic records of the same shape, whose options are among those of this one.
+    twin : str, name of the problem with synthetic records of the same shape, whose options are among those of this one
     """
 
     name: ClassVar[str] = ""

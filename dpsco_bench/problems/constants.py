@@ -85,11 +85,8 @@ DOMAIN_TRAITS = {
 def domain_traits(domain: str) -> frozenset[Trait]:
     """Find the traits that a domain's name implies. Raises InputError for an unknown name.
 
-    Parameters
-    ----------
-    domain : str
-        ``space``, or the name of a feasible set (`geometry.ball.feasible_set`) as `Constants.domain` has it, or
-        ``polytope:K`` with the number of vertices that only the problem knows.
+    ``domain`` is ``space``, the name of a feasible set (`geometry.ball.feasible_set`), or ``polytope:K`` with the
+    number of vertices that only the problem knows.
     """
     kind = domain.partition(":")[0]
     if kind not in DOMAIN_TRAITS:

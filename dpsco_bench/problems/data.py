@@ -110,10 +110,6 @@ class Draws:
     In these streams the step is the index of a record (or of the first one of a range), the replicate is the replicate
     and the coordinate is the feature. They depend neither on the algorithm nor on privacy, calibration or signal, and a
     replicate's numbers not on how replicates are split between runs.
-
-    Attributes
-    ----------
-    streams : callable, stream by name
     """
 
     streams: StreamFactory
@@ -163,11 +159,8 @@ class RecordForm:
 class Kinds:
     """Records of few kinds: compiled steps look kinds up, and no record is written out.
 
-    Attributes
-    ----------
-    features, labels : array (K, d) and array (K,) or None, of each kind
-    kinds : array (S R, n) of integers, the kind of each record of every row
-        Of shape (S R, 1) where all records of a row are of one kind.
+    `features (K, d)` and `labels (K,)`, or None, are those of each kind; `kinds (S R, n)` has the kind of each record
+    of every row, and shape (S R, 1) where all records of a row are of one kind.
     """
 
     features: np.ndarray

@@ -22,15 +22,9 @@ BLOCK_VALUES = 1 << 18
 class DirectionSample:
     """Records of ``S R`` rows (signal-major): all signals share the direction and the signs of a replicate.
 
-    Parameters
-    ----------
-    strengths : array (S,), length of the mean at each signal
-    exponent : float, norm in which directions are unit vectors, in [1, inf]: normals are divided by it
-
-    Attributes
-    ----------
-    directions : array (R, d), u of each replicate
-    means : array (S R, d), strength times u
+    ``strengths (S,)`` are the lengths of the mean at each signal; directions are unit vectors in the norm of
+    ``exponent``, in [1, inf]: normals are divided by it. `directions (R, d)` has u of each replicate, `means (S R, d)`
+    strength times u.
     """
 
     def __init__(

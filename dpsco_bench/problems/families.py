@@ -121,11 +121,8 @@ class InBall(Problem):
 def unit_set(domain: str, size: int | None, d: int) -> FeasibleSet:
     """Find the unit set of a name; all its points have Euclidean norm at most 1.
 
-    Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension.
-
-    Parameters
-    ----------
-    size : int or None, k of a k-support or subspace ball, block size of a group ball; None for the others
+    Raises InputError for another name, or a size that is missing, superfluous or does not fit the dimension. ``size``
+    is k of a k-support or subspace ball, the block size of a group ball, and None for the others.
     """
     if domain not in UNIT_SETS:
         raise InputError("domain", domain, "one of " + ", ".join(UNIT_SETS))

@@ -39,9 +39,7 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
 class GeneralisedLinear(Problem):
     """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1.
 
-    Attributes
-    ----------
-    rows_fill_the_ball : bool, true where every row of Euclidean norm at most 1 is admissible, with any label
+    `rows_fill_the_ball` is true where every row of Euclidean norm at most 1 is admissible, with any label.
     """
 
     has_loss_values: ClassVar[bool] = True

@@ -80,11 +80,8 @@ class SignSample(LinearSample):
     """Independent signs: ``z_j = scale`` with the signal's chance of coordinate j, else ``-scale``.
 
     The mean of many records is drawn as binomial counts, from a stream of its own: a run may look at such records in no
-    other way.
-
-    Parameters
-    ----------
-    chances : array (S, d), probabilities of a plus; where they differ between signals, all in the same order
+    other way. ``chances (S, d)`` are the probabilities of a plus; where they differ between signals, all in the same
+    order.
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray, scale: float) -> None:

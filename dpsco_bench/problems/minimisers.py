@@ -223,11 +223,8 @@ def minimise_composite(
     """Minimiser ``(d,)`` of the mean loss plus ``(ridge/2) ||x||^2`` over a set, None for the whole space.
 
     A linear loss has a closed form. The Frank-Wolfe gap certifies the others; the whole space is a ball that grows
-    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached.
-
-    Parameters
-    ----------
-    curvature : float, bound on the second derivative of the loss in the margin
+    until the minimiser lies well inside it. Raises NumericalFailure if the certificate is not reached. ``curvature``
+    bounds the second derivative of the loss in the margin.
     """
     if curvature == 0.0:
         slope = problem.mean_gradient(np.zeros((1, problem.dimension)), data)
@@ -285,11 +282,8 @@ ROUNDING = 64.0 * 2.0**-52
 class Certified:
     """Points ``(R, d)``, upper bounds ``gap (R,)`` on how far above the minimum they are, and what that took.
 
-    Attributes
-    ----------
-    mapping : array (R,), norms of the gradient mapping that the bounds are computed from
-    rounded : array (R,) of bool
-        Where rounding ends above the accuracy that was asked for, so that the certificate is not to be trusted so far.
+    `mapping (R,)` has the norms of the gradient mapping that the bounds are computed from. `rounded (R,)` is true where
+    rounding ends above the accuracy that was asked for, so that the certificate is not to be trusted so far.
     """
 
     points: Array
@@ -359,11 +353,7 @@ def _mapping(accuracy: float, factor: float) -> float:
 def isotropic_minimiser(objective: Objective, curvature: float, terms: Array, weight: float) -> Array:
     """Exact minimisers of ``F(x) + (weight/2) ||x||^2 + <terms, x>`` over the domain, where F has Hessian ``a I``.
 
-    Costs n evaluations: the gradient at the origin says all.
-
-    Parameters
-    ----------
-    terms : array (R, d), in float64
+    Costs n evaluations: the gradient at the origin says all. ``terms (R, d)`` are of float64.
     """
     objective.count(objective.n)
     at_origin = objective.exact_gradient(objective.xp.zeros_like(terms))

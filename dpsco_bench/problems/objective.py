@@ -20,6 +20,9 @@ RoundObserver = Callable[..., None]
 class Objective:
     """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2 + l1 ||x||_1`` for ``R`` replicates at once.
 
+    `evaluations (R,)` counts the gradients of single records so far, per replicate. `minimum` is min F once it was
+    needed; whoever knows it may set it before.
+
     Parameters
     ----------
     data : Data or what `Problem.sample` returned, one data set that the replicates share, or their own samples
@@ -28,11 +31,6 @@ class Objective:
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
     rounds : callable, optional, called with the state of each round that the algorithm shows through `observe_round`
-
-    Attributes
-    ----------
-    evaluations : array (R,), gradients of single records evaluated so far, per replicate
-    minimum : float, array or None, min F, once it was needed; whoever knows it may set it before
     """
 
     def __init__(

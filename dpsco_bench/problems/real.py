@@ -131,9 +131,7 @@ HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 class HeldOutLogistic(Logistic):
     """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
 
-    Attributes
-    ----------
-    columns, in_use : int, features of a record, and records that are not held out
+    `columns` counts the features of a record, `in_use` the records that are not held out.
     """
 
     columns: ClassVar[int]

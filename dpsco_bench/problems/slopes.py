@@ -22,11 +22,7 @@ class CoinSample:
 
     The number of heads is binomial, by inversion of one uniform a replicate, which all signals share. Given it, heads
     are spread evenly: coins are exchangeable, so that methods that look at all of them, or at random ones, see the law
-    of independent coins.
-
-    Parameters
-    ----------
-    chances : array (S,), probabilities of heads
+    of independent coins. ``chances (S,)`` are the probabilities of heads.
     """
 
     def __init__(self, n: int, draws: Draws, chances: np.ndarray) -> None:

@@ -34,13 +34,9 @@ def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
     The pair is encoded as the length of ``what`` in bytes (8 bytes, little endian), ``what`` and ``stream``, both in
     UTF-8: distinct pairs have distinct encodings. The eight little-endian 32-bit words of its SHA-256 digest are the
     spawn key of ``numpy.random.SeedSequence(root_seed)``, whose first two words of state are the key. Every recorded
-    number depends on this function: it is frozen. Raises InputError if ``root_seed`` is outside its range. Returns
-    two words in [0, 2^32).
-
-    Parameters
-    ----------
-    root_seed : int, in [0, 2^128), the range over which ``SeedSequence`` keeps seed and spawn key apart
-    stream : str, which of its streams, e.g. ``"noise/gradient"``.
+    number depends on this function: it is frozen. Raises InputError if ``root_seed`` is outside its range. Returns two
+    words in [0, 2^32). ``root_seed`` is in [0, 2^128), the range over which ``SeedSequence`` keeps seed and spawn key
+    apart; ``stream`` is such as ``"noise/gradient"``.
     """
     seed = operator.index(root_seed)
     if not 0 <= seed < _ROOT_LIMIT:
@@ -75,12 +71,8 @@ class Stream:
     ``(steps, replicates, dim)``: the values of steps ``first_step ...``, replicates ``first_replicate ...`` and
     coordinates ``0 ... dim - 1``. Indices of steps, replicates and blocks (see `dpsco_bench.rng.counters`) are below
     2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent. Raises InputError
-    if the key is not two integers in [0, 2^32).
-
-    Parameters
-    ----------
-    xp : namespace
-        Of the arrays returned. CuPy draws on the current GPU; for any other namespace the draw is made on the CPU.
+    if the key is not two integers in [0, 2^32). Arrays are of the namespace ``xp``: CuPy draws on the current GPU, for
+    any other one the draw is made on the CPU.
     """
 
     key: tuple[int, int]

@@ -54,10 +54,6 @@ def shape_table(r: float) -> NDArray[np.float32]:
     """Coefficients of the cubics, lowest power first: ``(OCTAVES * PARTS + 1, 4)``, read-only.
 
     Raises InputError for another r.
-
-    Parameters
-    ----------
-    r : float, finite, >= 1
     """
     if not 1.0 <= r < math.inf:
         raise InputError("r", r, "a finite number >= 1")

@@ -23,9 +23,7 @@ SPARSE = 4
 class KeyedDraws:
     """Uniform numbers for R replicates, on the host: the same ones however replicates are split between runs.
 
-    Attributes
-    ----------
-    copies : int, how often the replicates' numbers are repeated, for rows that share them (signal-major)
+    The replicates' numbers are repeated `copies` times, for rows that share them (signal-major).
     """
 
     stream: Callable[[str], Stream]
@@ -122,12 +120,7 @@ def poisson_indices(
     """Select each of n records independently with probability ``rate``.
 
     The gaps between selected records are geometric, so that a batch costs its own size and not n uniforms. Raises
-    InputError if ``rate`` is outside (0, 1].
-
-    Returns
-    -------
-    indices : array (steps, replicates, W) of int64
-    mask : array (steps, replicates, W) of bool
+    InputError if ``rate`` is outside (0, 1]. Returns indices, int64, and a mask, both ``(steps, replicates, W)``.
     """
     if not 0.0 < rate <= 1.0:
         raise InputError("rate", rate, "in (0, 1]")

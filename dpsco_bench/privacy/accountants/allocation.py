@@ -133,10 +133,7 @@ def allocation_delta(
 ) -> float:
     """Upper bound on delta at ``epsilon`` >= 0, at most one; > 0.
 
-    Parameters
-    ----------
-    resolution : float, > 0
-        A delta of which the truncations may cost a small fraction.
+    ``resolution`` > 0 is a delta of which the truncations may cost a small fraction.
     """
     require_nonnegative("epsilon", epsilon)
     _require(batches, participation)

@@ -112,13 +112,8 @@ def least_scale(
 ) -> float:
     """Least noise for which `batch_epsilon` is at most ``epsilon``.
 
-    Raises InputError for arguments out of range.
-
-    Returns
-    -------
-    float
-        Noise standard deviation for a replace-one change of one, at most 0.1 % above the least one and never below
-        it; at least 0.01.
+    Raises InputError for arguments out of range. Returns the noise standard deviation for a replace-one change of one,
+    at most 0.1 % above the least one and never below it; at least 0.01.
     """
     require_target(epsilon, delta)
     _require(population, size, steps, replacement)

@@ -222,13 +222,8 @@ def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) ->
 
     With ``w_t`` the product of ``c_u`` over u > t, portions may not be handed over before they arise: the sum of ``w_u
     a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions
-    follow the greatest convex minorant of these sums. Where that is one line, the parameter is
-    ``sum w_t eta_t s / sqrt(sum (w_t eta_t sigma_t)^2)``.
-
-    Parameters
-    ----------
-    contractions : array_like (T,), c_t in [0, 1]
-    shifts, noises : array_like (T,), ``eta_t s`` >= 0 and ``eta_t sigma_t`` > 0
+    follow the greatest convex minorant of these sums. Where that is one line, the parameter is ``sum w_t eta_t s /
+    sqrt(sum (w_t eta_t sigma_t)^2)``. All are ``(T,)``: c_t in [0, 1], ``eta_t s`` >= 0 and ``eta_t sigma_t`` > 0.
     """
     c = np.asarray(contractions, dtype=np.float64)
     w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)

@@ -152,12 +152,8 @@ class AnchoredPair:
     The record's gradient at the anchor moves every answer by ``-anchor``, and where it is drawn the difference of its
     gradients moves it back by ``shift``: ``(1-q) N(-anchor,1) + q N(shift-anchor,1)`` against the mirror image. The
     loss falls with the output near zero and grows far from it, so that cells are small intervals of outputs, each of
-    one loss.
-
-    Attributes
-    ----------
-    shift, rate : as in `GaussianPair`
-    anchor : float, > 0; at most ``shift/2`` times the rate in a mean of gradients
+    one loss. `shift` and `rate` are as in `GaussianPair`; `anchor` > 0 is at most ``shift/2`` times the rate in a mean
+    of gradients.
     """
 
     shift: float
@@ -213,12 +209,8 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
 
     Each cell's masses under both distributions are put on its two edges; what lies above the grid counts as infinite
     loss, what lies below it is raised to its lower edge. Source: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022,
-    Algorithm 1.
-
-    Parameters
-    ----------
-    tail : float, mass that may be treated as infinite loss
-    swapped : bool, discretise the loss of the lower distribution against the upper one
+    Algorithm 1. ``tail`` is the mass that may be treated as infinite loss; ``swapped`` takes the loss of the lower
+    distribution against the upper one.
     """
     low, high = pair.loss_range(tail)
     first, last = math.floor(low / spacing), math.ceil(high / spacing)
@@ -233,11 +225,8 @@ def pessimistic_losses(pair: GaussianPair, spacing: float, tail: float, swapped:
 def rounded_losses(pair: GaussianPair | AnchoredPair, spacing: float, tail: float) -> tuple[int, Floats, Floats]:
     """Law of the loss rounded to the nearest grid point, whose ends collect the tails.
 
-    Returns
-    -------
-    first : int, index of the lowest grid point
-    upper, tilted : arrays of shape (points,)
-        Probabilities under the upper distribution, and ``e^loss`` times those under the lower one.
+    Returns the index of the lowest grid point, and two arrays ``(points,)``: probabilities under the upper
+    distribution, and ``e^loss`` times those under the lower one.
     """
     if isinstance(pair, AnchoredPair):
         return pair.rounded_losses(spacing, tail)
@@ -258,9 +247,9 @@ def transform_rounding(steps: int) -> float:
 def clt_multiplier(mu: float, rate: float, steps: int) -> float:
     """Noise multiplier z of Gaussian-DP parameter ``mu = 2 q sqrt(N sinh(1/z^2))``, that of many replace-one steps.
 
-    It is that of the central limit. The variance of one step's loss is ``q^2 Var(e^u - e^v) = 2 q^2 (e^(1/z^2) -
-    e^(-1/z^2))`` to leading order in ``q``, with ``u, v = +-x/z - 1/(2 z^2)`` and ``x ~ N(0, 1)``; an approximation,
-    not a bound.
+    It is that of the central limit. The variance of one step's loss is
+    ``q^2 Var(e^u - e^v) = 2 q^2 (e^(1/z^2) - e^(-1/z^2))`` to leading order in ``q``, with ``u, v = +-x/z - 1/(2 z^2)``
+    and ``x ~ N(0, 1)``; an approximation, not a bound.
     """
     return math.asinh((0.5 * mu / rate) ** 2 / steps) ** -0.5
 
@@ -354,7 +343,8 @@ def library_version() -> str:
 def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: float, gdp_mu: float = 0.0) -> float:
     """Replace-one upper bound on epsilon of Poisson-subsampled Gaussians composed with a Gaussian.
 
-    Raises InputError for arguments out of range.
+    Raises InputError for arguments out of range. It is that of the pair ``(1-q) N(0, z^2) + q N(+1, z^2)`` against
+    ``(1-q) N(0, z^2) + q N(-1, z^2)``, which dominates every pair of replace-one neighbours.
 
     Parameters
     ----------
@@ -363,12 +353,6 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
     steps : int, number of subsampled releases, >= 1
     delta : float, in (0, 1)
     gdp_mu : float, Gaussian-DP parameter of everything else that is released, under replace-one
-
-    Returns
-    -------
-    float
-        Epsilon at ``delta`` of the pair ``(1-q) N(0, z^2) + q N(+1, z^2)`` against ``(1-q) N(0, z^2) + q N(-1, z^2)``,
-        which dominates every pair of replace-one neighbours.
     """
     _require(multiplier, rate, steps, delta, gdp_mu)
     if rate == 1.0 or multiplier in (0.0, math.inf):
@@ -379,9 +363,7 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
 def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
     """Bound epsilon as `poisson_gaussian_epsilon` does, for several queries with their own rates and noises.
 
-    Parameters
-    ----------
-    parts : sequence of (multiplier, rate, steps)
+    ``parts`` has their (multiplier, rate, steps).
     """
     for multiplier, rate, steps in parts:
         _require(multiplier, rate, steps, delta, gdp_mu)

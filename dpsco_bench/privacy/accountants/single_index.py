@@ -9,10 +9,10 @@ pairs of neighbours are tested; the larger bound is returned.
     (1-q) N(0,1) + q N(+s,1)    against    (1-q) N(0,1) + q N(-s,1).
 
 Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event ``A``. Here ``A`` says that the sum
-``S`` of the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript,
-whose laws under both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) /
-Q(A))`` on every grid, and on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon
-of the pair. ``Q`` is transformed after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
+``S`` of the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript, whose
+laws under both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) / Q(A))`` on
+every grid, and on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon of the pair.
+``Q`` is transformed after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
 
 *Vanishing contribution*, for ``s > 8``, against ``N(0,1)`` in every step. The loss of a step with
 ``u = s x - s^2/2`` is ``log(1-q+q e^u) >= max(log q + u, log(1-q))``. Using the first bound in the ``k ~ Bin(N, q)``

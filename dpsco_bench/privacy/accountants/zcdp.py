@@ -165,12 +165,7 @@ def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> flo
 
 
 def least_factor(epsilon: float, rho: float, rate: float, steps: int, delta: float) -> float:
-    """Find the factor on the noise at which the bound is at most epsilon; infinity if none suffices.
-
-    Parameters
-    ----------
-    epsilon : float, > 0; the others as in `subsampled_epsilon`
-    """
+    """Find the factor on the noise at which the bound is at most epsilon; infinity if none suffices."""
 
     def excess(log_factor: float) -> float:
         return subsampled_epsilon(rho * math.exp(-2.0 * log_factor), rate, steps, delta) - epsilon
