@@ -11,7 +11,7 @@ from typing import Any
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.attained import rests_on_sensitivities
 from dpsco_bench.privacy.ledger import OUTPUT, RELEASE, ROUNDING, SEQUENCE, privacy_status
-from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec
+from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec, refused
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
 
 COMPOSITIONS = {
@@ -186,8 +186,7 @@ def _composition(plan: Plan) -> Composition:
         composition: Composition = getattr(_module(module), name)
         if composition.covers(plan):
             return composition
-    kinds = ", ".join(type(q).__name__ for q in plan.queries)
-    raise Refusal("plan", f"no accountant here composes {kinds}")
+    raise refused(plan)
 
 
 def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -209,8 +208,7 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     by_output = plan.last_iterate is not None and plan.last_iterate.calibrates
-    composition = _module(LAST).OUTPUT if by_output else _composition(plan)
-    found: dict[str, float] = composition.scales(plan, privacy)
+    found: dict[str, float] = (_module(LAST).output_scales if by_output else _composition(plan).scales)(plan, privacy)
     return found
 
 

@@ -447,3 +447,8 @@ class Composition:
     covers: Callable[[Plan], bool]
     charge: Callable[[Plan, Mapping[str, float], float], Charge]
     scales: Callable[[Plan, PrivacySpec], dict[str, float]]
+
+
+def refused(plan: Plan, more: str = "") -> Refusal:
+    """Build the refusal of a plan whose queries no accountant composes."""
+    return Refusal("plan", f"no accountant here composes {', '.join(type(q).__name__ for q in plan.queries)}{more}")

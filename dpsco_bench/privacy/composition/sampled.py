@@ -14,13 +14,9 @@ from dataclasses import replace
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants import allocation, fixed_size, gaussian, pld, single_index, zcdp
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
-from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec, Query
+from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec, Query, refused
 from dpsco_bench.privacy.queries import AnchoredQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
-
-
-def _covers_batches(plan: Plan) -> bool:
-    return any(isinstance(q.records, WithReplacement | WithoutReplacement) for q in plan.queries)
 
 
 def _charge_batches(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -73,17 +69,16 @@ def _only_batches(plan: Plan) -> tuple[Query, WithReplacement | WithoutReplaceme
     query = plan.queries[0]
     batch = query.records
     if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
-        kinds = ", ".join(type(q).__name__ for q in plan.queries)
-        raise Refusal("plan", f"no accountant here composes {kinds}, one of them on drawn batches of the records")
+        raise refused(plan, ", one of them on drawn batches of the records")
     assert isinstance(batch, WithReplacement | WithoutReplacement)
     return query, batch
 
 
-BATCHES = Composition(_covers_batches, _charge_batches, _batches_scales)
-
-
-def _covers_allocation(plan: Plan) -> bool:
-    return any(isinstance(q.records, RandomAllocation) for q in plan.queries)
+BATCHES = Composition(
+    lambda plan: any(isinstance(q.records, WithReplacement | WithoutReplacement) for q in plan.queries),
+    _charge_batches,
+    _batches_scales,
+)
 
 
 def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -112,8 +107,7 @@ def _only_allocation(plan: Plan) -> tuple[Query, float]:
     query = plan.queries[0]
     order = query.records
     if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
-        kinds = ", ".join(type(q).__name__ for q in plan.queries)
-        raise Refusal("plan", f"no accountant here composes {kinds}, one of them on a random order of the records")
+        raise refused(plan, ", one of them on a random order of the records")
     assert isinstance(order, RandomAllocation)
     used = query.releases * order.size
     if used > order.population:
@@ -121,12 +115,11 @@ def _only_allocation(plan: Plan) -> tuple[Query, float]:
     return query, used / order.population
 
 
-ALLOCATION = Composition(_covers_allocation, _charge_allocation, _allocation_scales)
-
-
-def _covers_sampled(plan: Plan) -> bool:
-    """Check that all noise is normal and some query draws its records."""
-    return all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries)
+ALLOCATION = Composition(
+    lambda plan: any(isinstance(q.records, RandomAllocation) for q in plan.queries),
+    _charge_allocation,
+    _allocation_scales,
+)
 
 
 def _charge_sampled(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -213,4 +206,9 @@ def _split(plan: Plan) -> tuple[list[Query], list[Query]]:
     return sampled, [q for q in plan.queries if not q.records.sampled]
 
 
-SAMPLED = Composition(_covers_sampled, _charge_sampled, _sampled_scales)
+SAMPLED = Composition(
+    lambda plan: all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries),
+    _charge_sampled,
+    _sampled_scales,
+)
+"""Queries whose noise is all normal, some of which draw their records."""

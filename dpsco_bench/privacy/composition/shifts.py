@@ -26,12 +26,11 @@ the covering noise. Given the exact minimiser, which nobody sees, the covering n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from dpsco_bench.errors import InputError, Refusal
+from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian, objective, zcdp
 from dpsco_bench.privacy.plan import (
     Charge,
@@ -42,15 +41,11 @@ from dpsco_bench.privacy.plan import (
     Plan,
     PrivacySpec,
     Query,
+    refused,
 )
 from dpsco_bench.privacy.queries import CoveringQuery, DecayingNoisyMinimumQuery, DrawQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
-
-
-def _covers_shifts(plan: Plan) -> bool:
-    """Check that all queries are of this kind and none draws its records at random."""
-    return all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries)
 
 
 def _charge_shifts(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -61,10 +56,7 @@ def _charge_shifts(plan: Plan, scales: Mapping[str, float], delta: float) -> Cha
 
 
 def _shifts_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Give queries with a share their part of the squared budget; disjoint blocks each get all of the rest.
-
-    Raises InputError: see `check_shares`.
-    """
+    """Give queries with a share their part of the squared budget; disjoint blocks each get all of the rest."""
     if not plan.queries:
         return {}
     check_shares(plan)
@@ -120,15 +112,16 @@ def _unit_cost(query: Query) -> float:
     return query.norm_kappa * float(np.max(costs) if parallel else np.sum(costs))
 
 
-SHIFTS = Composition(_covers_shifts, _charge_shifts, _shifts_scales)
+SHIFTS = Composition(
+    lambda plan: all(q.norm_kappa is not None and isinstance(q.records, Full | Disjoint) for q in plan.queries),
+    _charge_shifts,
+    _shifts_scales,
+)
+"""Queries of this kind alone, none of which draws its records at random."""
 
 
 PURE_NODES = "pure differential privacy, linear composition"
 """Name of this accountant for the privacy ledger."""
-
-
-def _covers_tree(plan: Plan) -> bool:
-    return len(plan.queries) == 1 and isinstance(plan.queries[0], TreeQuery | PureTreeQuery)
 
 
 def tree_level(query: TreeQuery, scale: float) -> float:
@@ -161,11 +154,11 @@ def _only_tree(plan: Plan) -> TreeQuery | PureTreeQuery:
     return query
 
 
-TREE = Composition(_covers_tree, _charge_tree, _tree_scales)
-
-
-def _covers_draw(plan: Plan) -> bool:
-    return any(isinstance(q, DrawQuery) for q in plan.queries)
+TREE = Composition(
+    lambda plan: len(plan.queries) == 1 and isinstance(plan.queries[0], TreeQuery | PureTreeQuery),
+    _charge_tree,
+    _tree_scales,
+)
 
 
 def _charge_draw(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -192,12 +185,11 @@ def _draw_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 def _only_draw(plan: Plan) -> DrawQuery:
     query = plan.queries[0]
     if len(plan.queries) > 1 or not isinstance(query, DrawQuery) or not isinstance(query.records, Full):
-        kinds = ", ".join(type(q).__name__ for q in plan.queries)
-        raise Refusal("plan", f"no accountant here composes {kinds}")
+        raise refused(plan)
     return query
 
 
-DRAW = Composition(_covers_draw, _charge_draw, _draw_scales)
+DRAW = Composition(lambda plan: any(isinstance(q, DrawQuery) for q in plan.queries), _charge_draw, _draw_scales)
 
 
 def covers_output(plan: Plan) -> bool:
@@ -222,29 +214,20 @@ def output_level(plan: Plan, scale: float) -> float:
 def charge_output(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Exact where a quadratic attains it, else an upper bound."""
     (query,), declared = plan.queries, plan.last_iterate
-    kind = "exact" if declared is not None and declared.attainable else "upper"
     if scales[query.name] == 0.0:
         return Charge(math.inf, "exact", "no noise")
-    return Charge(
-        gaussian.gdp_epsilon(output_level(plan, scales[query.name]), delta), kind, gaussian.last_iterate_name()
-    )
+    epsilon = gaussian.gdp_epsilon(output_level(plan, scales[query.name]), delta)
+    return Charge(epsilon, "exact" if declared and declared.attainable else "upper", gaussian.last_iterate_name())
 
 
-def _output_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Compute the scales; the parameter is in proportion to one over the scale."""
+def output_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Compute the scale; the parameter is in proportion to one over it."""
     (query,) = plan.queries
     return {query.name: output_level(plan, 1.0) / gaussian.gdp_mu(privacy.epsilon, privacy.delta)}
 
 
-OUTPUT = Composition(covers_output, charge_output, _output_scales)
-
-
 COVER = 0.1
 """Part of mu, or of epsilon, that the accounted calibration spends on the covering noise."""
-
-
-def _covers_perturbation(plan: Plan) -> bool:
-    return any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries)
 
 
 def _charge_perturbation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
@@ -270,16 +253,13 @@ def _perturbation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     if linear.loss_class == "linear":
         mu = gaussian.gdp_mu(epsilon, delta)
         rest = mu * math.sqrt((1.0 - COVER**2) / k) if cover else mu / math.sqrt(k)
-        return _with_cover({linear.name: linear.sensitivity / rest}, cover, COVER * mu)
-    if cover:
-        epsilon, delta = (1.0 - COVER) * epsilon, 0.5 * delta
-    ratio = objective.tail_ratio(epsilon / k, linear.log_jacobian, _tail(linear, delta / k))
-    return _with_cover(
-        {linear.name: linear.sensitivity / ratio}, cover, gaussian.gdp_mu(COVER * privacy.epsilon, delta)
-    )
-
-
-def _with_cover(scales: dict[str, float], cover: Query | None, mu: float) -> dict[str, float]:
+        mu *= COVER
+    else:
+        if cover:
+            epsilon, delta = (1.0 - COVER) * epsilon, 0.5 * delta
+        rest = objective.tail_ratio(epsilon / k, linear.log_jacobian, _tail(linear, delta / k))
+        mu = gaussian.gdp_mu(COVER * privacy.epsilon, delta)
+    scales = {linear.name: linear.sensitivity / rest}
     return {**scales, cover.name: cover.sensitivity * math.sqrt(cover.releases) / mu} if cover else scales
 
 
@@ -293,37 +273,15 @@ def _split(plan: Plan) -> tuple[PerturbedObjectiveQuery, CoveringQuery | None]:
     cover = [q for q in plan.queries if isinstance(q, CoveringQuery)]
     others = len(plan.queries) - len(linear) - len(cover)
     if len(linear) != 1 or len(cover) > 1 or others or not all(isinstance(q.records, Full) for q in plan.queries):
-        kinds = ", ".join(type(q).__name__ for q in plan.queries)
-        raise Refusal("plan", f"no accountant here composes {kinds}")
+        raise refused(plan)
     return linear[0], cover[0] if cover else None
 
 
-PERTURBATION = Composition(_covers_perturbation, _charge_perturbation, _perturbation_scales)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Charge and calibration of one kind of query; every rule bounds epsilon from above.
-
-    Attributes
-    ----------
-    accountant : str, name for the privacy ledger
-    epsilon : callable, (query, scale, delta) -> epsilon of all its releases
-    scale : callable, (query, privacy) -> the scale at which `epsilon` is the claim
-    """
-
-    accountant: str
-    epsilon: Callable[[Query, float, float], float]
-    scale: Callable[[Query, PrivacySpec], float]
-
-
-def _minimum_epsilon(query: Query, scale: float, delta: float) -> float:
-    """Report noisy max is ``2 s/scale``-differentially private each time."""
-    return zcdp.composed_epsilon(2.0 * query.sensitivity / scale, query.releases, delta)
-
-
-def _minimum_scale(query: Query, privacy: PrivacySpec) -> float:
-    return 2.0 * query.sensitivity / zcdp.epsilon_each_for(privacy.epsilon, privacy.delta, query.releases)
+PERTURBATION = Composition(
+    lambda plan: any(isinstance(q, PerturbedObjectiveQuery) for q in plan.queries),
+    _charge_perturbation,
+    _perturbation_scales,
+)
 
 
 def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
@@ -341,61 +299,38 @@ def decaying_costs(query: DecayingNoisyMinimumQuery) -> tuple[float, float]:
     return from_first, query.later**2 * float(entering.max(initial=0.0))
 
 
-def _decaying_epsilon(query: Query, scale: float, delta: float) -> float:
-    assert isinstance(query, DecayingNoisyMinimumQuery)
-    return zcdp.zcdp_epsilon(max(decaying_costs(query)) / scale**2, delta)
-
-
-def _decaying_scale(query: Query, privacy: PrivacySpec) -> float:
-    assert isinstance(query, DecayingNoisyMinimumQuery)
-    return math.sqrt(max(decaying_costs(query)) / zcdp.zcdp_rho(privacy.epsilon, privacy.delta))
-
-
-def _objective_epsilon(query: Query, scale: float, delta: float) -> float:
-    assert isinstance(query, ObjectiveQuery)
-    k = query.releases
-    return k * objective.gaussian_epsilon(query.sensitivity / scale, query.log_jacobian, delta / k)
-
-
-def _objective_scale(query: Query, privacy: PrivacySpec) -> float:
-    assert isinstance(query, ObjectiveQuery)
-    k = query.releases
-    return query.sensitivity / objective.gaussian_ratio(privacy.epsilon / k, query.log_jacobian, privacy.delta / k)
-
-
-def _gamma_epsilon(query: Query, scale: float, delta: float) -> float:
-    assert isinstance(query, ObjectiveQuery)
-    return query.releases * objective.gamma_epsilon(query.sensitivity / scale, query.log_jacobian)
-
-
-def _gamma_scale(query: Query, privacy: PrivacySpec) -> float:
-    assert isinstance(query, ObjectiveQuery)
-    return query.sensitivity / objective.gamma_ratio(privacy.epsilon / query.releases, query.log_jacobian)
-
-
-RULES = {
-    NoisyMinimumQuery: Rule(zcdp.pure_name(), _minimum_epsilon, _minimum_scale),
-    DecayingNoisyMinimumQuery: Rule(f"{zcdp.accountant_name()}, worst record", _decaying_epsilon, _decaying_scale),
-    ObjectiveQuery: Rule(objective.accountant_name(), _objective_epsilon, _objective_scale),
-    GammaObjectiveQuery: Rule(objective.accountant_name(), _gamma_epsilon, _gamma_scale),
-}
-"""Rules by the query's class."""
-
-
-def _covers_alone(plan: Plan) -> bool:
-    return len(plan.queries) == 1 and type(plan.queries[0]) in RULES and isinstance(plan.queries[0].records, Full)
-
-
 def _charge_alone(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Charge an upper bound."""
-    query = plan.queries[0]
-    rule = RULES[type(query)]
-    return Charge(rule.epsilon(query, scales[query.name], delta), "upper", rule.accountant)
+    query, k, scale = plan.queries[0], plan.queries[0].releases, scales[plan.queries[0].name]
+    if isinstance(query, DecayingNoisyMinimumQuery):
+        name = f"{zcdp.accountant_name()}, worst record"
+        return Charge(zcdp.zcdp_epsilon(max(decaying_costs(query)) / scale**2, delta), "upper", name)
+    if isinstance(query, NoisyMinimumQuery):  # each release is 2 s/scale-differentially private
+        return Charge(zcdp.composed_epsilon(2.0 * query.sensitivity / scale, k, delta), "upper", zcdp.pure_name())
+    assert isinstance(query, ObjectiveQuery)
+    ratio, name = query.sensitivity / scale, objective.accountant_name()
+    if isinstance(query, GammaObjectiveQuery):
+        return Charge(k * objective.gamma_epsilon(ratio, query.log_jacobian), "upper", name)
+    return Charge(k * objective.gaussian_epsilon(ratio, query.log_jacobian, delta / k), "upper", name)
 
 
 def _alone_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    query = plan.queries[0]
-    return {query.name: RULES[type(query)].scale(query, privacy)}
+    query, k = plan.queries[0], plan.queries[0].releases
+    epsilon, delta = privacy.epsilon, privacy.delta
+    if isinstance(query, DecayingNoisyMinimumQuery):
+        return {query.name: math.sqrt(max(decaying_costs(query)) / zcdp.zcdp_rho(epsilon, delta))}
+    if isinstance(query, NoisyMinimumQuery):
+        return {query.name: 2.0 * query.sensitivity / zcdp.epsilon_each_for(epsilon, delta, k)}
+    assert isinstance(query, ObjectiveQuery)
+    if isinstance(query, GammaObjectiveQuery):
+        return {query.name: query.sensitivity / objective.gamma_ratio(epsilon / k, query.log_jacobian)}
+    return {query.name: query.sensitivity / objective.gaussian_ratio(epsilon / k, query.log_jacobian, delta / k)}
+
+
+def _covers_alone(plan: Plan) -> bool:
+    """Check that a query of a kind that does not compose with Gaussians stands alone."""
+    kinds = (NoisyMinimumQuery, DecayingNoisyMinimumQuery, ObjectiveQuery, GammaObjectiveQuery)
+    return len(plan.queries) == 1 and type(plan.queries[0]) in kinds and isinstance(plan.queries[0].records, Full)
 
 
 ALONE = Composition(_covers_alone, _charge_alone, _alone_scales)
