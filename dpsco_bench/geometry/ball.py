@@ -190,30 +190,24 @@ class _LpSet(CentredSet):
     p: float
 
     def norm(self, x: Array) -> Array:
-        """``||x||_p`` along the last axis, shape ``(..., 1)``."""
         return lp_norm(x, self.p)
 
     def project(self, x: Array) -> Array:
         return project_lp(x, self.p, self.radius)
 
     def support(self, z: Array) -> Array:
-        """``R ||z||_q`` with the dual exponent q, shape ``(..., 1)``."""
         return self.radius * lp_norm(z, dual_exponent(self.p))
 
     def minimise_linear(self, g: Array) -> Array:
-        """`norms.minimise_linear_lp`; of tied vertices of the l1 ball the lowest coordinate."""
         return minimise_linear_lp(g, self.p, self.radius)
 
     def euclidean_diameter(self, d: int) -> float:
-        """``2 R max(1, d^(1/2 - 1/p))``."""
         return 2.0 * self.radius * max(1.0, d ** (0.5 - 1.0 / self.p))
 
     def inradius(self, d: int) -> float:
-        """``R min(1, d^(1/2 - 1/p))``."""
         return self.radius * min(1.0, d ** (0.5 - 1.0 / self.p))
 
     def width(self, d: int) -> float:
-        """``R E ||b||_q``: in closed form for p = 1, 2, inf, else simulated (`simulated_width`)."""
         if self.p == 1:
             return self.radius * mean_largest(d)
         if self.p == 2:

@@ -62,19 +62,15 @@ class L2Geometry:
     radius: float
 
     def bregman_radius(self, d: int) -> float:
-        """1/2."""
         return 0.5
 
     def squared_width(self, d: int) -> float:
-        """``radius^2 d``."""
         return self.radius**2 * d
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``P(z - radius^2 direction)``."""
         return project_l2(z - self.radius**2 * direction, self.radius)
 
     def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
-        """``P(x - direction radius^2/(2 coefficient))``."""
         return project_l2(x - (0.5 * self.radius**2 / coefficient) * direction, self.radius)
 
 
@@ -97,11 +93,9 @@ class L1Geometry:
         return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
 
     def bregman_radius(self, d: int) -> float:
-        """``s radius^2/2``."""
         return 0.5 * self.curvature(d) * self.radius**2
 
     def squared_width(self, d: int) -> float:
-        """``radius^2 E max_j b_j^2``."""
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:

@@ -64,11 +64,9 @@ class CrossPolytope:
 
     @property
     def count(self) -> int:
-        """``K = 2 d``."""
         return 2 * self.dimension
 
     def scores(self, e: Array) -> Array:
-        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, 2d)``."""
         xp = array_namespace(e)
         scaled = self.radius * e
         return xp.reshape(xp.stack([scaled, -scaled], axis=-1), (*e.shape[:-1], self.count))
@@ -80,7 +78,6 @@ class CrossPolytope:
         return xp.where(here, xp.expand_dims(entry, axis=-1), xp.zeros_like(entry[..., None]))
 
     def diameter(self, p: float) -> float:
-        """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""
         checked_exponent(p)
         return 2.0 * self.radius
 
@@ -116,7 +113,6 @@ class Simplex(Polytope):
 
     @property
     def centre(self) -> np.ndarray:
-        """``(R/d, ..., R/d)``."""
         return np.full(self._dimension, self.radius / self._dimension)
 
     def scores(self, e: Array) -> Array:
@@ -128,7 +124,6 @@ class Simplex(Polytope):
         return self.radius * cast(here, dtype or xp.float64)
 
     def diameter(self, p: float) -> float:
-        """``R 2^(1/p)``."""
         return self.radius * 2.0 ** (1.0 / checked_exponent(p))
 
     def project(self, x: Array) -> Array:
@@ -148,10 +143,8 @@ class Simplex(Polytope):
         return found * (self.radius / l1_norm(found))
 
     def support(self, z: Array) -> Array:
-        """``R max_j z_j``, shape ``(..., 1)``."""
         return self.radius * array_namespace(z).max(z, axis=-1, keepdims=True)
 
     def minimise_linear(self, g: Array) -> Array:
-        """``R e_j`` at the first least entry of ``g (..., d)``."""
         xp = array_namespace(g)
         return self.vertex(xp.argmin(g, axis=-1), g.dtype)

@@ -185,12 +185,10 @@ class KSupportBall(CentredSet):
         return project_k_support(x, self._k(x.shape[-1]), self.radius)
 
     def support(self, z: Array) -> Array:
-        """R times the Euclidean norm of the k largest ``|z_j|``, shape ``(..., 1)``."""
         xp, d = array_namespace(z), z.shape[-1]
         return self.radius * l2_norm(xp.sort(xp.abs(z), axis=-1)[..., d - self._k(d) :])
 
     def minimise_linear(self, g: Array) -> Array:
-        """``-R`` times the unit vector along the k largest entries of g, of ties the lowest; 0 for ``g = 0``."""
         xp = array_namespace(g)
         kept = xp.where(k_largest(g, self._k(g.shape[-1])), g / nonzero(largest(g)), xp.zeros_like(g))
         return -self.radius * kept / nonzero(l2_norm(kept))
@@ -200,18 +198,15 @@ class KSupportBall(CentredSet):
         return 2.0 * self.radius
 
     def inradius(self, d: int) -> float:
-        """``R sqrt(k/d)``, reached in the direction (1, ..., 1)."""
         return self.radius * (self._k(d) / d) ** 0.5
 
     def width(self, d: int) -> float:
-        """Gaussian width: in closed form for k = 1 and k = d, else simulated (`ball.simulated_width`)."""
         k = self._k(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
         return self.radius * _simulated(k, d)
 
     def _k(self, d: int) -> int:
-        """K, checked against the dimension."""
         if self.k > d:
             raise InputError("k of the k_support_ball", self.k, f"at most the dimension {d}")
         return self.k
@@ -239,20 +234,16 @@ class GroupBall(CentredSet):
         return f"group_ball:{self.block}"
 
     def norm(self, x: Array) -> Array:
-        """Sum of the Euclidean norms of the blocks, shape ``(..., 1)``."""
         return l1_norm(self._lengths(x))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (..., d)``: the block norms go to the l1 ball."""
         lengths = self._lengths(x)
         return self._scaled(x, project_l1(lengths, self.radius) / nonzero(lengths))
 
     def support(self, z: Array) -> Array:
-        """R times the largest block norm, shape ``(..., 1)``."""
         return self.radius * largest(self._lengths(z))
 
     def minimise_linear(self, g: Array) -> Array:
-        """``-R`` times the unit vector along the first block of the largest norm; 0 for ``g = 0``."""
         xp = array_namespace(g)
         g = g / nonzero(largest(g))
         lengths = self._lengths(g)
@@ -268,7 +259,6 @@ class GroupBall(CentredSet):
         return self.radius * self._count(d) ** -0.5
 
     def width(self, d: int) -> float:
-        """``R E max_g ||b_g||_2``, by one integral."""
         return self.radius * mean_longest_block(self._count(d), self.block)
 
     def _count(self, d: int) -> int:
@@ -305,21 +295,17 @@ class SubspaceBall(CentredSet):
         return f"subspace_ball:{self.k}"
 
     def norm(self, x: Array) -> Array:
-        """Compute the Euclidean norm, shape ``(..., 1)``; infinite outside the subspace."""
         xp = array_namespace(x)
         length = l2_norm(x)
         return xp.where(largest(x - self._head(x)) > 0, xp.full_like(length, float("inf")), length)
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of ``x (..., d)``: drop the tail, shrink the head."""
         return project_l2(self._head(x), self.radius)
 
     def support(self, z: Array) -> Array:
-        """R times the Euclidean norm of the head, shape ``(..., 1)``."""
         return self.radius * l2_norm(self._head(z))
 
     def minimise_linear(self, g: Array) -> Array:
-        """``-R`` times the unit vector along the head of g; 0 where that is 0."""
         head = self._head(g)
         head = head / nonzero(largest(head))
         return -self.radius * head / nonzero(l2_norm(head))
@@ -329,15 +315,12 @@ class SubspaceBall(CentredSet):
         return 2.0 * self.radius
 
     def inradius(self, d: int) -> float:
-        """0, for it has no interior; R for k = d."""
         return self.radius if self._k(d) == d else 0.0
 
     def width(self, d: int) -> float:
-        """``R E ||b||_2`` of k normal variables."""
         return self.radius * mean_length(self._k(d))
 
     def _k(self, d: int) -> int:
-        """K, checked against the dimension."""
         if self.k > d:
             raise InputError("k of the subspace_ball", self.k, f"at most the dimension {d}")
         return self.k
@@ -392,30 +375,24 @@ class SchattenBall(CentredSet):
         return f"schatten_ball:{self.p!r}:{self.columns}"
 
     def norm(self, x: Array) -> Array:
-        """Schatten-p norm of ``x (..., d)``, shape ``(..., 1)``."""
         return lp_norm(singular_values(x, self.columns), self.p)
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection: that of the singular values. Points of the set are returned unchanged."""
         xp = array_namespace(x)
         projected = self._map(x, lambda values: project_lp(values, self.p, self.radius))
         return xp.where(self.norm(x) <= self.radius, x, projected)
 
     def support(self, z: Array) -> Array:
-        """``R`` times the dual Schatten norm, shape ``(..., 1)``."""
         return self.radius * lp_norm(singular_values(z, self.columns), dual_exponent(self.p))
 
     def minimise_linear(self, g: Array) -> Array:
-        """Find a minimiser of ``<g, w>``: that of the l_p ball on the singular values."""
         return self._map(g, lambda values: minimise_linear_lp(values, self.p, self.radius))
 
     def euclidean_diameter(self, d: int) -> float:
-        """``2 R max(1, d2^(1/2 - 1/p))``."""
         matrix_rows(d, self.columns)
         return 2.0 * self.radius * max(1.0, self.columns ** (0.5 - 1.0 / self.p))
 
     def inradius(self, d: int) -> float:
-        """``R min(1, d2^(1/2 - 1/p))``."""
         matrix_rows(d, self.columns)
         return self.radius * min(1.0, self.columns ** (0.5 - 1.0 / self.p))
 

@@ -205,7 +205,6 @@ class GaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """Return one: a release is ``(s/scale)``-GDP."""
         return 1.0
 
     @property
@@ -229,11 +228,9 @@ class NoisyMinimumQuery(Query):
 
     @property
     def norm(self) -> float:
-        """Infinity: the largest change of a score."""
         return math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """Return indices ``(R,)``; the lowest one on ties."""
         scores = super().answer(value, noise)
         return array_namespace(scores).argmin(scores, axis=-1)
 
@@ -252,7 +249,6 @@ class ObjectiveQuery(Query):
 
     @property
     def exact_minimiser(self) -> bool:
-        """Return true: the density is that of the exact minimiser."""
         return True
 
     def answer(self, value: Any, noise: Any) -> Any:

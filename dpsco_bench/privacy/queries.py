@@ -105,14 +105,12 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def law_parameters(self) -> tuple[float, ...]:
-        """r, and the number of draws where it is not one."""
         if self.draws > 1:
             return self.smooth.r, self.draws
         return () if self.is_normal else (self.smooth.r,)
 
     @property
     def norm(self) -> float:
-        """q, the conjugate exponent of ``smooth.p``."""
         return self.smooth.q
 
     @property
@@ -153,7 +151,6 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
                 raise InputError(f"{key} of {self.name}", getattr(self, key), "a finite number > 0")
 
     def factors(self, first: int, steps: int) -> np.ndarray:
-        """``start`` in release 0, then ``max(start decay^t, floor)``."""
         t = np.arange(first, first + steps)
         return np.maximum(self.start * self.decay**t, np.where(t == 0, 0.0, self.floor))
 
@@ -179,7 +176,6 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
 
     @property
     def exact_minimiser(self) -> bool:
-        """Not with a closed form."""
         return not self.closed_form
 
 
@@ -234,7 +230,6 @@ class DrawQuery(Query):
 
     @property
     def norm(self) -> float:
-        """Norm of gradients."""
         return self.dual
 
     def attained(self, scale: float, delta: float) -> Charge | None:

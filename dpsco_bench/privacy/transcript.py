@@ -74,7 +74,6 @@ class Recorder(Mechanism):
         self.transcript = Transcript()
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release as `Mechanism.release` does, and keep the answer and what its noise hides."""
         released = super().release(name, value, step)
         self.transcript.values[name][step] = _host_copy(self.plan.query(name).exposed(value, released))
         self.transcript.released[name][step] = released + 0
@@ -100,7 +99,6 @@ class Nudged(Mechanism):
         self.moved = step, by
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release as `Mechanism.release` does, and move the answer."""
         return super().release(name, value, step) + (self.moved[1] if step == self.moved[0] else 0.0)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import CONSTANT, HUBER, RecordForm, axes_first, opposite
 from dpsco_bench.problems.glm import GeneralisedLinear, LinearInBall, PublicQuadratic
 from dpsco_bench.problems.linear import ball_name, linear_constants
@@ -39,9 +40,7 @@ class CanaryCurved(GeneralisedLinear):
     summary = "pseudo-Huber losses with a single non-zero record in l_p, a worst case for privacy audits"
     source = "this package's worst case for privacy audits of smooth losses"
     default_dimension = 3
-    traits = frozenset(
-        {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.GENERALISED_LINEAR}
-    )
+    traits = CURVED | {Trait.GENERALISED_LINEAR}
     p: float = option(2.0, "norm of the ball and of the constants", within="[1, inf]")
     domain: str = option(
         "ball", "the unit l_p ball, the unit l1 ball whatever p is, or the whole space", choices=DOMAINS
@@ -69,7 +68,6 @@ class CanaryCurved(GeneralisedLinear):
         return FAR * (1.0 + 1.0 / self.curvature_bound)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0, 0], labels[0] = 1.0, self.reach
         return Data(n, rows, labels)
@@ -83,16 +81,13 @@ class CanaryCurved(GeneralisedLinear):
         return self._bent(margins, labels)[1] / self.curvature_bound
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Compute the slope, in (-1, 1)."""
         z, root = self._bent(margins, labels)
         return z / root
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """At most beta."""
         return self.curvature_bound / self._bent(margins, labels)[1] ** 3
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Axis vectors of both signs first, then random directions, all of l_q norm 1; every third label is near."""
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
         return Data(count, rows, np.resize([self.reach, self.reach, 0.0], count))
@@ -122,7 +117,6 @@ class CanaryHeavy(LinearInBall):
         return linear_constants(ball_name(self.p), self.p, 0.01, gradient_deviation=self.sigma)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0], labels[0] = self._diagonal(), self.length
         return Data(n, rows, labels)
@@ -134,7 +128,6 @@ class CanaryHeavy(LinearInBall):
         return labels + 0.0 * margins
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Return the diagonal with both signs, of its own length and of others from 0.1 to 1,000."""
         lengths = np.append(self.length, np.geomspace(0.1, 1e3, max(1, (count - 1) // 2)))
         signed = np.repeat(lengths, 2)[:count] * np.resize([1.0, -1.0], count)
         return Data(count, np.tile(self._diagonal(), (count, 1)), signed)
@@ -169,16 +162,7 @@ class CanaryHuber(GeneralisedLinear):
     default_dimension = 2
     least_dimension = 2
     rows_fill_the_ball = True
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.STRONGLY_CONVEX,
-            Trait.POLYAK_LOJASIEWICZ,
-            Trait.GENERALISED_LINEAR,
-        }
-    )
+    traits = STRONG | {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
     smoothness: float = option(1.0, "L, the slope's own slope between its plateaus", within="(0, inf)")
     regularisation: float = option(10.0, "lambda of the ridge term", within="(0, inf)")
     distance: float = option(
@@ -205,7 +189,6 @@ class CanaryHuber(GeneralisedLinear):
         return 1e3 * (self.distance + 1.0 / self.regularisation + 1.0 / self.smoothness)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` records with zero features: nothing is random."""
         rows, targets = np.zeros((n, self.dimension)), np.zeros(n)
         if self.canary == "turning":
             rows[0, :2] = TILT, np.sqrt(1.0 - TILT**2)
@@ -221,7 +204,6 @@ class CanaryHuber(GeneralisedLinear):
         return Data(data.n, rows, data.labels)
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Quadratic within 1/L of the target, of slope 1 beyond."""
         xp = array_namespace(margins)
         distance = xp.abs(margins - labels)
         return xp.where(
@@ -235,22 +217,18 @@ class CanaryHuber(GeneralisedLinear):
         return RecordForm(HUBER, (self.smoothness, 0.0))
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """``L (margin - y)`` clipped to [-1, 1]."""
         return array_namespace(margins).clip(self.smoothness * (margins - labels), -1.0, 1.0)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """L within 1/L of the target, 0 beyond."""
         xp = array_namespace(margins)
         inside = self.smoothness * xp.abs(margins - labels) < 1.0
         return xp.where(inside, self.smoothness + 0.0 * margins, 0.0 * margins)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Return the steady canary and its mirror image."""
         found = opposite(np.eye(self.dimension)[1], distance, order)
         return None if found is None else replace(found, labels=np.full(2, -self.reach))
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Rows on the unit sphere, axis vectors of both signs first; every other target is out of reach on one side."""
         rng = np.random.default_rng(seed)
         rows = axes_first(rng.standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -278,7 +256,6 @@ class CanaryLinear(LinearInBall):
         return linear_constants(ball_name(self.p), self.p)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` zero records: nothing is random."""
         rows = np.zeros((n, self.dimension))
         rows[0, 0] = 1.0
         return Data(n, rows, np.zeros(n))
@@ -294,11 +271,9 @@ class CanaryLinear(LinearInBall):
         return 0.0 * (margins + labels) - 1.0
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """``+-e_1``."""
         return opposite(np.eye(self.dimension)[0], distance, order)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Axis vectors of both signs first, then random directions, all of l_q norm 1."""
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.asarray(lp_norm(rows, dual_exponent(self.p)))
         return Data(count, rows, np.zeros(count))
@@ -318,7 +293,6 @@ class CanaryPublic(PublicQuadratic):
     default_dimension = 4
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` zero records: nothing is random."""
         rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
         rows[0, 0] = labels[0] = 1.0
         return Data(n, rows, labels)
@@ -339,18 +313,7 @@ class CanaryQuadratic(Problem):
     default_dimension = 3
     has_loss_values: ClassVar[bool] = True
     isotropic_curvature = 1.0
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.STRONGLY_CONVEX,
-            Trait.POLYAK_LOJASIEWICZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.COMMON_HESSIAN,
-            Trait.PLANE_GRADIENTS,
-        }
-    )
+    traits = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
     @property
     def own_constants(self) -> Constants:
@@ -371,7 +334,6 @@ class CanaryQuadratic(Problem):
         )
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """Build the canary, then ``n - 1`` records at the centre: nothing is random."""
         rows = np.zeros((n, self.dimension))
         rows[0, 0] = 1.0
         return Data(n, rows, np.zeros(n))
@@ -388,18 +350,15 @@ class CanaryQuadratic(Problem):
         return 0.5 * xp.sum((x[:, None, :] - self.gather(data, indices).features) ** 2, axis=-1)
 
     def risk(self, x: Array, data: Data) -> Array:
-        """``||x - s||^2/2`` about the mean record, and the records' spread."""
         xp = array_namespace(x)
         mean, square = xp.mean(data.features, axis=0), xp.mean(xp.sum(data.features**2, axis=-1))
         return 0.5 * (xp.sum(x * x, axis=-1) - 2.0 * xp.sum(x * mean, axis=-1) + square)
 
     def optimal_risk(self, data: Data) -> float:
-        """At the mean record, which the ball contains."""
         mean = np.mean(np.asarray(data.features), axis=0)
         return 0.5 * float(np.mean(np.sum((mean - data.features) ** 2, axis=-1)))
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Axis vectors of both signs first, then random directions, all on the sphere."""
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)), in_pairs=True)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.zeros(count))

@@ -45,6 +45,10 @@ class Trait(Enum):
     RECORD_LOSSES = "losses of single records that can be evaluated"
 
 
+CURVED = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE})
+"""Traits of losses with two derivatives."""
+STRONG = frozenset({Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ})
+"""Traits of a strongly convex objective."""
 Need = Trait | tuple[Trait, ...]
 """Need of an algorithm: a trait, or a tuple of which one is enough."""
 

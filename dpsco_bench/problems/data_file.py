@@ -18,6 +18,7 @@ from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.data import RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss, margin_loss
@@ -100,7 +101,6 @@ class FileRecords(Problem):
         return self.scale == "max_row_norm"
 
     def checked_dimension(self, d: int | None) -> int:
-        """Return the dimension of the file, where there is one."""
         if self._file is None:
             return super().checked_dimension(d)
         columns = self.table.features.shape[1] + self.intercept
@@ -147,7 +147,6 @@ class FileRecords(Problem):
 
     @property
     def pins(self) -> Options:
-        """Return the file's digest."""
         self.table  # noqa: B018 - there must be one
         return {"sha256": self._digest}
 
@@ -175,7 +174,6 @@ class FileRecords(Problem):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of everything that was computed from the data."""
         found = []
         if self.coded:
             found.append("labels coded from the data: not private; positive= names the value that becomes +1")
@@ -276,7 +274,6 @@ class FileRecords(Problem):
         return max(row_bound, 1.0) if math.isinf(q) else float(np.linalg.norm([row_bound, 1.0], ord=q))
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Rows of the largest norm, axis vectors of both signs first, with either extreme label."""
         rng = np.random.default_rng(seed)
         k = self.dimension - self.intercept
         rows = rng.standard_normal((count, k))
@@ -285,7 +282,6 @@ class FileRecords(Problem):
         return self._extreme(rows)
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Rows of the largest norm that see most of the points, with either extreme label."""
         points = points[points.any(axis=1)][:, : self.dimension - self.intercept]
         points = points[points.any(axis=1)]
         if not len(points):
@@ -346,7 +342,6 @@ class DataFile(FileRecords, GeneralisedLinear):
     )
 
     def prepare(self) -> None:
-        """Set up the traits of the objective, and all that its constants depend on."""
         if self.label_clip is not None and self.classes:
             raise InputError(
                 "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
@@ -370,7 +365,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         found = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
         found |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
         found |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
-        return frozenset(found | ({Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} if self.ridge > 0 else set()))
+        return frozenset(found | (STRONG if self.ridge > 0 else set()))
 
     @cached_property
     def margin(self) -> MarginLoss:
@@ -401,7 +396,6 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @cached_property
     def feasible_set(self) -> Any:
-        """Domain; None for the whole space."""
         if self.domain == "simplex":
             return Simplex(self.dimension, self.reach)
         return None if self.domain == "none" else feasible_set(self._domain_name, self.reach)
@@ -415,12 +409,10 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def start(self) -> np.ndarray:
-        """Origin; on the simplex its centre."""
         return self.feasible_set.centre if self.domain == "simplex" else np.zeros(self.dimension)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of everything that was computed from the data, and of everything that no computation bounds."""
         free = self.margin.steepest is None and self.domain == "none"
         return super().warnings + ("a squared loss has no Lipschitz constant on the whole space: G is nominal",) * free
 
@@ -478,7 +470,6 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        """Return the twin's options; bounds of rows and of numeric labels must be known without the data."""
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
             if value is None and (key == "clip" or self.labels_count):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
@@ -487,7 +478,6 @@ class DataFile(FileRecords, GeneralisedLinear):
     # --- the loss ----------------------------------------------------------------------------------------------------
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Compute the loss of the margin."""
         return self.margin.value(margins, labels)
 
     @property
@@ -495,17 +485,14 @@ class DataFile(FileRecords, GeneralisedLinear):
         return self.margin.form
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Differentiate `loss` in the margin."""
         return self.margin.slope(margins, labels)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """Second derivative of `loss` in the margin."""
         return self.margin.curvature(margins, labels)
 
     # --- what a risk is held against ---------------------------------------------------------------------------------
 
     def optimal_risk(self, data: Data) -> float:
-        """Minimum over the domain."""
         return float(self.risk(self.minimiser(data)[None], data)[0])
 
     def minimiser(self, data: Data) -> np.ndarray:

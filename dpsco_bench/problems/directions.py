@@ -9,6 +9,7 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs
 from dpsco_bench.problems.families import Signalled
 from dpsco_bench.problems.registry import problem
@@ -83,7 +84,7 @@ class DirectionSample:
         return self.means + np.tile(self._size * signs, (1, self.signals, 1))
 
 
-_ALL = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.PLANE_GRADIENTS})
+_ALL = CURVED | {Trait.PLANE_GRADIENTS}
 
 
 class DirectionLosses(Signalled):
@@ -103,7 +104,6 @@ class DirectionLosses(Signalled):
 
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]
-        """Quadratic with a common Hessian, or linear."""
         return _ALL | {Trait.COMMON_HESSIAN} if self.curvature > 0 else _ALL - {Trait.SMOOTH} | {Trait.LINEAR_LOSS}
 
     @property
@@ -112,7 +112,6 @@ class DirectionLosses(Signalled):
 
     @property
     def strengths(self) -> np.ndarray:
-        """S at each signal, shape ``(S,)``, at most `cap`."""
         return np.minimum(self.cap, self.signals)
 
     @property
@@ -132,7 +131,6 @@ class DirectionLosses(Signalled):
         return 16 * self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        """Mean slope of the records, plus ``h x``."""
         return self._with_curvature(self._slope(x, data, first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
@@ -140,7 +138,6 @@ class DirectionLosses(Signalled):
         return self._with_curvature(slope, x), self._with_curvature(slope, other)
 
     def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        """``h (x - other)``."""
         return self.curvature * (x - other)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -161,17 +158,14 @@ class DirectionLosses(Signalled):
         return data.kinds() if drawn else None
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Slopes of records ``indices (S R, W)``."""
         return Data(data.n, data.chosen(indices))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Weighted sum of slopes, plus ``h x`` times the sum of the weights."""
         xp = array_namespace(x)
         slopes = xp.matmul(weights[:, None, :], _like(batch.features, x))[:, 0, :]
         return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x
 
     def population_gradient(self, x: Array, data: Any) -> Array:
-        """``m + h x`` of points ``x (..., S R, d)``."""
         return _like(data.means, x) + self.curvature * x
 
     def optimum(self, data: Any) -> np.ndarray:
@@ -188,7 +182,6 @@ class DirectionLosses(Signalled):
         return to_numpy(self.risk(self.optimum(data), data))
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``<m + h x*, x - x*> + (h/2) ||x - x*||^2``, from the differences."""
         xp, best = array_namespace(x), self.optimum(data)
         off = x - _like(best, x)
         return xp.sum((_like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
@@ -229,8 +222,7 @@ class Quad(DirectionLosses):
 
     @property
     def traits(self) -> frozenset[Trait]:  # type: ignore[override]
-        """Strongly convex besides."""
-        return super().traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+        return super().traits | STRONG
 
     @property
     def strengths(self) -> np.ndarray:

@@ -114,7 +114,6 @@ class InBall(Problem):
 
     @cached_property
     def ball(self) -> Ball | None:
-        """Ball, None for the whole space."""
         return None if self.radius is None else Ball("l2_ball", self.radius)
 
 

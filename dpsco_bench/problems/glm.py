@@ -14,6 +14,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import LOGISTIC, SQUARED, RecordForm, axes_first
 from dpsco_bench.problems.families import InBall, OnUnitSet, on_unit_set
 from dpsco_bench.problems.minimisers import minimise_glm, minimise_glm_in_ball, minimise_over_set
@@ -112,12 +113,9 @@ class Logistic(GeneralisedLinear):
     offset = 0.0
     sign = -1.0
     rows_fill_the_ball = True
-    traits = frozenset(
-        {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.GENERALISED_LINEAR}
-    )
+    traits = CURVED | {Trait.GENERALISED_LINEAR}
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Softplus of the signed margin."""
         return softplus(self.offset + self.sign * labels * margins)
 
     @property
@@ -143,7 +141,6 @@ class Logistic(GeneralisedLinear):
         return s * (1.0 - s)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Rows on the unit sphere with either label: opposite axis vectors first, then random directions."""
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
@@ -200,7 +197,7 @@ class RidgeLogistic(InBall, Logistic):
     name = "ridge_logistic"
     summary = "logistic loss on the unit sphere with a ridge, 0.1 by default"
     source = "instance `ridge_logistic` for Wang, Ye, Xu 2017, Theorem 4.2"
-    traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+    traits = Logistic.traits | STRONG
     ridge: float = option(0.1, "lambda; the condition number is 1/(4 ridge)", within="(0, inf)")
 
     @property
@@ -210,7 +207,6 @@ class RidgeLogistic(InBall, Logistic):
         return free if self.ball is None else replace(free, diameter=self.ball.diameter, domain=self.ball.name)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """``n`` rows; record i depends on i alone."""
         return draw_sphere_logistic(n, self.dimension, streams)
 
 
@@ -229,7 +225,6 @@ class LogisticGlm(OnUnitSet, Logistic):
         return on_unit_set(self.set, 1.0, 0.25, hessian_rank=1.0, initial_distance=1.0)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """``n`` rows; record i depends on i alone."""
         rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
@@ -257,16 +252,7 @@ class PublicQuadratic(LeastSquares):
     source = "instance for the public-data row of Su, Zhao, Wang 2023, Table 1 (ours)"
     default_dimension = 32
     rows_fill_the_ball = True
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.GENERALISED_LINEAR,
-            Trait.PUBLIC_QUADRATIC,
-        }
-    )
+    traits = CURVED | {Trait.GENERALISED_LINEAR, Trait.PUBLIC_QUADRATIC}
     public_points: int = option(
         256, "number of public points; fixed, drawn by the same law, no part of the data", within="[1, inf)"
     )
@@ -284,13 +270,11 @@ class PublicQuadratic(LeastSquares):
         return rows.T @ rows / self.public_points
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """``n`` rows; record i depends on i alone."""
         rows = self._rows(streams("features").normal(0, 1, 0, n, self.dimension)[0])
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         return Data(n, rows, np.clip(rows.sum(axis=1) * 0.5 * self.dimension**-0.5 + 0.1 * noise, -1.0, 1.0))
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Rows on the unit sphere, axis vectors first, with extreme targets."""
         if count < 1:
             raise InputError("count", count, "an integer >= 1")
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))

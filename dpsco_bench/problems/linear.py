@@ -92,7 +92,6 @@ class SignSample(LinearSample):
         self._sums: dict[tuple[int, int], np.ndarray] = {}
 
     def mean(self, first: int, count: int) -> np.ndarray:
-        """Average a single record, few drawn ones, or binomial counts of many."""
         if count == 1:
             return self._single(first)
         if count * self.d <= MOST_SUMMED:
@@ -112,12 +111,10 @@ class SignSample(LinearSample):
         return self._drawn(first, count).swapaxes(0, 1)
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """Read kept levels: of the signals in order, how many see a plus."""
         replicate, rank = self.per_row(ranks(self.chances.sum(axis=1)), 1)
         return signed(self._kept_levels()[replicate, indices] > rank[:, :, None], self.scale)
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        """Describe batches; consecutive records are not kept."""
         return two_valued(self._kept_levels(), ranks(self.chances.sum(axis=1)), self.scale) if drawn else None
 
     def _single(self, index: int) -> np.ndarray:
@@ -174,7 +171,6 @@ class OneHotSample(LinearSample):
         self._signs = self.uniform("signs", 0, n, 1)[:, :, 0].T
 
     def chosen(self, indices: np.ndarray) -> np.ndarray:
-        """Dense rows with one entry each."""
         replicate, chance = self.per_row(self.chances, 1)
         signs = signed(self._signs[replicate, indices] < chance)
         rows = np.zeros((*indices.shape, self.d))
@@ -182,7 +178,6 @@ class OneHotSample(LinearSample):
         return rows
 
     def kinds(self, drawn: bool) -> Kinds | Levels | None:
-        """Describe records by coordinate and sign."""
         axes = np.eye(self.d)
         return axis_kinds(self._places, self._signs >= self.chances[:, None, None], np.concatenate([axes, -axes]), None)
 
@@ -251,7 +246,6 @@ class LinearLosses(Signalled, CellFamily):
         return frozenset(own | {Trait.SMOOTH} if self.declared_smoothness > 0 else own)
 
     def lacking(self, need: Need) -> str:
-        """Name the missing need; for smoothness with the key that declares it."""
         declared = f"; declared_smoothness = {self.declared_smoothness:g}: must be > 0"
         return super().lacking(need) + declared * (need is Trait.SMOOTH)
 
@@ -262,17 +256,14 @@ class LinearLosses(Signalled, CellFamily):
 
     @property
     def unit(self) -> float:
-        """Compute the value of a signal of 1 at this cell."""
         return 1.0
 
     @property
     def strengths(self) -> np.ndarray:
-        """Effective signals, at most 1, shape ``(S,)``."""
         return np.minimum(1.0, self.signals * self.unit)
 
     @property
     def signal_capped(self) -> bool:
-        """Check that the effective signal is 1."""
         return bool(self.strengths.max() >= 1.0)
 
     @property
@@ -281,7 +272,6 @@ class LinearLosses(Signalled, CellFamily):
         raise InputError("problem", self.name, "a problem with means")
 
     def sample(self, n: int, draws: Draws) -> LinearSample:
-        """Draw the records of some replicates."""
         raise InputError("problem", self.name, "a problem with sample")
 
     def row_size(self, n: int) -> int:
@@ -296,7 +286,6 @@ class LinearLosses(Signalled, CellFamily):
         return gradient, gradient
 
     def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
-        """Zero, for which no record need be drawn."""
         return array_namespace(x).zeros_like(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -313,16 +302,13 @@ class LinearLosses(Signalled, CellFamily):
         return data.kinds(drawn) if isinstance(data, LinearSample) else None
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Gather records ``indices (R, W)`` of every row."""
         return Data(data.n, as_sample(data).chosen(to_numpy(indices)))
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Minus the weighted sum of the records."""
         xp = array_namespace(x)
         return -xp.matmul(weights[:, None, :], _like(batch.features, x))[:, 0, :]
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        """``||mean||_* - <x, mean>``, shape ``(S R,)``."""
         return self.risk(x, data) - _like(self.optimal_risk(data), x)
 
     def risk(self, x: Array, data: Any) -> Array:
@@ -376,7 +362,6 @@ class Onehot(LinearLosses):
 
     @property
     def unit(self) -> float:
-        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         n, d = self.count, self.dimension
         noise = d * math.sqrt(-math.log(self.delta)) / (self.epsilon * n) if self.unit_name == "both" else 0.0
         return max(math.sqrt(d / n), noise)

@@ -35,18 +35,15 @@ class DataTwin(DataFile):
     clip: float = option(1.0, "norm of all rows (Euclidean, with p the dual one)", within="(0, inf)")
 
     def prepare(self) -> None:
-        """Numbers are clipped at 1 unless told otherwise."""
         if not self.classes and self.label_clip is None:
             self.label_clip = 1.0
         super().prepare()
 
     @property
     def pins(self) -> Options:
-        """Return nothing: there is no file."""
         return {}
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        """``n`` rows and their labels."""
         k = self.dimension - self.intercept
         rows = streams("features").normal(0, 1, 0, n, k)[0].astype(np.float64)
         rows = self._prepared(rows * (self.clip / self.row_norms(rows))[:, None], 1.0)

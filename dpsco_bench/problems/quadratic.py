@@ -13,6 +13,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import Ball, FeasibleSet
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import RecordForm
 from dpsco_bench.problems.families import OnUnitSet, on_unit_set, sparse_vertex
 from dpsco_bench.problems.registry import problem
@@ -28,7 +29,7 @@ class DiagonalOracle(Problem):
     The Lipschitz constant 1 is declared: true on a small enough ball, else nominal.
     """
 
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
+    traits = STRONG | {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ}
     shares_records = True
 
     @cached_property
@@ -65,7 +66,6 @@ class DiagonalOracle(Problem):
         return spectrum * error
 
     def risk(self, x: Array, data: Data) -> Array:
-        """Compute the quadratic, in float64 up to the caller's dtype."""
         spectrum, error = self._error(x)
         return 0.5 * array_namespace(x).sum(spectrum * error * error, axis=-1)
 
@@ -125,7 +125,6 @@ class DiagQuadratic(DiagonalOracle):
 
     @property
     def start(self) -> np.ndarray:
-        """``ones/sqrt(d)``; the minimiser is the origin."""
         return np.full(self.dimension, self.dimension**-0.5)
 
     @property
@@ -134,18 +133,7 @@ class DiagQuadratic(DiagonalOracle):
         return self.declared(strong_convexity=1.0 / self.kappa)
 
 
-MEAN_TRAITS = frozenset(
-    {
-        Trait.CONVEX,
-        Trait.SMOOTH,
-        Trait.LIPSCHITZ,
-        Trait.TWICE_DIFFERENTIABLE,
-        Trait.STRONGLY_CONVEX,
-        Trait.POLYAK_LOJASIEWICZ,
-        Trait.COMMON_HESSIAN,
-        Trait.PLANE_GRADIENTS,
-    }
-)
+MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
 
 
 def mean_constants(found: FeasibleSet, d: int) -> Constants:

@@ -22,7 +22,8 @@ from dpsco_bench.datasets.distribution import KDD_COLUMNS as KDD_COLUMNS
 from dpsco_bench.datasets.distribution import KDD_ROWS as KDD_ROWS
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
-from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, option
+from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.minimisers import minimise_glm
 from dpsco_bench.problems.registry import problem
@@ -51,10 +52,9 @@ class CovertypeLogistic(Logistic):
         return COLUMNS
 
     def prepare(self) -> None:
-        """Set up the loss, and the part that a ridge adds."""
         self.offset, self.sign = LOSSES[self.loss_name]
         if self.regularisation > 0:
-            self.traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+            self.traits = Logistic.traits | STRONG
 
     @property
     def own_constants(self) -> Constants:
@@ -64,7 +64,6 @@ class CovertypeLogistic(Logistic):
         return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
     def rows(self, n: int) -> Sample:
-        """Read the preprocessed rows."""
         raise InputError("problem", self.name, "a problem that loads rows")
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
@@ -137,7 +136,7 @@ class HeldOutLogistic(Logistic):
     columns: ClassVar[int]
     in_use: ClassVar[int]
     needs_data_root = True
-    traits = Logistic.traits | {Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ}
+    traits = Logistic.traits | STRONG
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
     root: str = option("data", "folder of data sets")
 
@@ -183,11 +182,9 @@ class HeldOutLogistic(Logistic):
 
     @property
     def start(self) -> np.ndarray:
-        """Origin."""
         return np.zeros(self.dimension)
 
     def minimiser(self, data: Data) -> np.ndarray:
-        """Find the minimiser ``(d,)`` of the risk."""
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:

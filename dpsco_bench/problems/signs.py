@@ -30,28 +30,23 @@ class Cube(LinearLosses):
     signal = option(1.0, "tau = min(1, signal * unit)")
 
     def prepare(self) -> None:
-        """P from `norm_kappa`, where that is given."""
         super().prepare()
         if self.norm_kappa is not None:
             self.p = self.options["p"].checked(1.0 + 1.0 / self.norm_kappa)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Two opposite corners."""
         return opposite(np.full(self.dimension, self.scale), distance, order)
 
     @property
     def scale(self) -> float:
-        """``d^(-1/q)``."""
         return self.dimension ** (1.0 / self.p - 1.0)
 
     @property
     def unit(self) -> float:
-        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         return UNITS[self.unit_name](self)
 
     @property
     def root(self) -> float:
-        """``sqrt(d l)``."""
         return math.sqrt(-math.log(self.delta) * self.dimension)
 
 
@@ -98,11 +93,9 @@ class SignsL1(LinearLosses):
 
     @property
     def vertices(self) -> int:
-        """K = 2d."""
         return 2 * self.dimension
 
     def sample(self, n: int, draws: Draws) -> Any:
-        """Independent signs with the given means."""
         return SignSample(n, draws, 0.5 + 0.5 * np.asarray(self.means), 1.0)
 
 
@@ -124,7 +117,6 @@ class NeedleL1(SignsL1):
 
     @property
     def unit(self) -> float:
-        """Compute the unit that the option names, at the cell's n, epsilon and delta."""
         n, log_k = self.count, math.log(self.vertices)
         step = math.log(n / log_k) / n
         if self.unit_name == "fixed":

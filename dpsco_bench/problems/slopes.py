@@ -10,6 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.constants import CURVED
 from dpsco_bench.problems.data import CONSTANT, RecordForm
 from dpsco_bench.problems.families import SignalFamily, on_unit_set
 from dpsco_bench.problems.registry import problem
@@ -55,16 +56,7 @@ class CoinLinear(SignalFamily):
     name = "coin_linear"
     summary = "linear losses of biased coins on the unit l2 ball; population risk"
     source = "instance `coin_linear` for Su, Zhao, Wang 2023, Theorem 2"
-    traits = frozenset(
-        {
-            Trait.CONVEX,
-            Trait.SMOOTH,
-            Trait.LIPSCHITZ,
-            Trait.TWICE_DIFFERENTIABLE,
-            Trait.LINEAR_LOSS,
-            Trait.PLANE_GRADIENTS,
-        }
-    )
+    traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 1
@@ -81,7 +73,6 @@ class CoinLinear(SignalFamily):
         return 1.0 / math.sqrt(self.count)
 
     def sample(self, n: int, draws: Draws) -> CoinSample:
-        """Draw the number of heads of every row."""
         return CoinSample(n, draws, 0.5 + 0.5 * self.strengths)
 
     def row_size(self, n: int) -> int:
@@ -100,7 +91,6 @@ class CoinLinear(SignalFamily):
         return RecordForm(CONSTANT, (-1.0, 0.0))
 
     def form_records(self, data: Any, indices: Array) -> Data:
-        """Coins times the axis."""
         return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
@@ -108,15 +98,12 @@ class CoinLinear(SignalFamily):
         return self.form_records(data, indices)
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Coins ``indices (R, W)`` of each row."""
         return Data(data.n, data.chosen(indices))
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Heads and tails."""
         return Data(2, np.array([1.0, -1.0])) if abs(distance - 2.0) <= 1e-9 else None
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
-        """Minus the weighted sum of coins times v."""
         xp = array_namespace(x)
         total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
         return 0.0 * x - total * self._axis(x)
@@ -230,14 +217,12 @@ class HeavyLinearT(SignalFamily):
         return StudentSample(n, self.dimension, draws)
 
     def row_size(self, n: int) -> int:
-        """Count a few thousand records at once."""
         return self.dimension * min(n, 1 << 14)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Slopes may be any vector, here along an axis, of length one in every order; records are their noise."""
         slope = 0.5 * distance * np.eye(self.dimension)[0]
         return Data(2, np.stack([slope, -slope]) - float(self.strengths[0]) * self.direction)
 
@@ -257,7 +242,6 @@ class HeavyLinearT(SignalFamily):
         return Data(count, self._slopes(rows, data.noise(first, count)))
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Slopes of records ``indices (rows, W)``, but for mu."""
         noise, i = data.noise(0, data.n), to_numpy(indices)
         return Data(data.n, noise[np.arange(i.shape[0])[:, None] % noise.shape[0], i])
 

@@ -184,14 +184,12 @@ class CopiesBound:
         return cls(shift, rate, tuple(weights[weights > 0.0].tolist()), float(law.sf(most)))
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Losses outside which there is about ``tail``."""
         most = len(self.weights) * self.shift
         losses = np.geomspace(self.rate * self.shift, 1.0 + most * (most - 2.0 * float(ndtri(tail))), _RANGE_POINTS)
         beyond = self.divergence(losses) <= tail + self.rest
         return math.log1p(-self.rate), float(losses[np.argmax(beyond)] if beyond.any() else losses[-1])
 
     def moments(self, tail: float) -> tuple[float, float]:
-        """Mean and variance of the loss where no record is drawn twice."""
         return GaussianPair(self.shift, self.rate, False).moments(tail)
 
     def divergence(self, epsilon: Floats) -> Floats:

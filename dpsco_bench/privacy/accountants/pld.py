@@ -161,12 +161,10 @@ class AnchoredPair:
     anchor: float
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Smallest and largest loss of the cells."""
         loss, _ = self._cells(tail, _CELLS)
         return float(loss.min()), float(loss.max())
 
     def moments(self, tail: float) -> tuple[float, float]:
-        """Mean and variance of the loss under the upper distribution."""
         loss, log_masses = self._cells(tail, _CELLS)
         masses = np.exp(log_masses)
         mean = float(masses @ loss)
