@@ -125,10 +125,7 @@ class Algorithm:
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
-        """Attach the run (used as a decorator); it is the last thing that an entry is given.
-
-        Raises InputError for a second run.
-        """
+        """Attach the run, the only one (used as a decorator); it is the last thing that an entry is given."""
         if self.run_function is not None:
             raise InputError(f"run of {self.id}", getattr(function, "__name__", function), "the only one")
         object.__setattr__(self, "run_function", function)
@@ -144,13 +141,7 @@ class Algorithm:
         return (self.module, *(self.parts(options) if self.parts else ()))
 
     def variant_for(self, calibration: str, variant: str | None = None) -> str:
-        """Resolve the variant that runs under a calibration.
-
-        Raises
-        ------
-        InputError, Refusal
-            For an unknown name, or a combination that the source does not define.
-        """
+        """Resolve the variant that runs under a calibration; Refusal for a combination that the source lacks."""
         if calibration not in CALIBRATIONS:
             raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
         if variant is None:
@@ -190,10 +181,7 @@ class Algorithm:
     ) -> Plan:
         """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
 
-        Raises
-        ------
-        InputError, Refusal
-            For ``n`` or ``d`` below 1, unknown or mistyped options, or a violated condition of the theorem.
+        Raises InputError or Refusal for mistyped options or a violated condition of the theorem.
         """
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
@@ -202,13 +190,7 @@ class Algorithm:
         return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Options) -> Options:
-        """Check the options, and turn integers into floats where those are wanted.
-
-        Raises
-        ------
-        InputError
-            For an unknown option, or a value of another type; its range is the plan's matter.
-        """
+        """Check names and types of options, not their ranges, and turn integers into floats where those are wanted."""
         return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
@@ -264,21 +246,8 @@ def algorithm(
     The function takes a `Setting`; its keyword-only parameters are the algorithm's options, each with a type and a
     default.
 
-    Parameters
-    ----------
-    id : str, ``paper.name``
-    source : str, where the algorithm is defined
-    needs : tuple of Trait, or of tuples of Trait, what a problem must satisfy; of a tuple one trait will do
-    variants : mapping, optional, variant name -> calibrations; one variant ``standard`` with all three by default
-    order_invariant : bool, whether the noise-free output is independent of the order of the records
-    defaults : mapping, optional
-        Calibration -> default variant, where it is not the first variant that lists the calibration.
-    measure : str, ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes
-    least_norm : float, least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods
-    rounds : str, name of the observer that sees what the run shows through `Objective.observe_round`
-    parts : callable, optional, options -> names of further modules of this package that the run finds by them
-    law : str, what problems that know the expected risk in closed form call the method; by default its id
-    proximal : bool, whether the run calls `Objective.prox` and never the regulariser's gradient
+    The keywords are the attributes of `Algorithm`; by default there is one variant, ``standard``, with all three
+    calibrations, and problems that know the expected risk in closed form call the method (``law``) by its id.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -311,13 +280,7 @@ ALGORITHMS: Registry[Algorithm] = Registry("algorithm", "algorithms", listed=Tru
 
 
 def get_algorithm(id: str) -> Algorithm:
-    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted).
-
-    Raises
-    ------
-    InputError
-        For an unknown id.
-    """
+    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted). Raises InputError for an unknown one."""
     return ALGORITHMS.get(id.replace("/", ".", 1))
 
 

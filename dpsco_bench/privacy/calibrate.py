@@ -72,7 +72,7 @@ def calibrate(
     attained: bool = True,
     curvature: bool = True,
 ) -> Calibration:
-    """Noise scales of a plan and the epsilon they really give.
+    """Noise scales of a plan and the epsilon they really give. Raises Refusal for a plan without scales of the kind.
 
     Parameters
     ----------
@@ -83,13 +83,6 @@ def calibrate(
         Whether records of the problem attain the declared sensitivities (`attained.attaining_pair`): without them an
         exact value is an upper bound.
     curvature : bool, whether these have the least curvature of the last iterate that the plan declares (`attained`)
-
-    Raises
-    ------
-    InputError
-        For an unknown calibration.
-    Refusal
-        Where the plan has no scale of that kind.
     """
     if calibration not in _SCALES:
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))

@@ -21,7 +21,7 @@ from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, T
 from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.data import RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss, margin_loss
+from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss
 from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
 
@@ -372,7 +372,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         """Loss of the margin."""
         if self.width != 1.0 and self.loss_name not in WITH_WIDTH:
             raise InputError("width", self.width, "left out for losses other than " + ", ".join(WITH_WIDTH))
-        return margin_loss(self.loss_name, self.width)
+        return LOSSES[self.loss_name](self.width)
 
     @property
     def classes(self) -> bool:  # type: ignore[override]
@@ -475,8 +475,6 @@ class DataFile(FileRecords, GeneralisedLinear):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
 
-    # --- the loss ----------------------------------------------------------------------------------------------------
-
     def loss(self, margins: Array, labels: Array) -> Array:
         return self.margin.value(margins, labels)
 
@@ -489,8 +487,6 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     def curvature(self, margins: Array, labels: Array) -> Array:
         return self.margin.curvature(margins, labels)
-
-    # --- what a risk is held against ---------------------------------------------------------------------------------
 
     def optimal_risk(self, data: Data) -> float:
         return float(self.risk(self.minimiser(data)[None], data)[0])
