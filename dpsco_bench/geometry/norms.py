@@ -270,19 +270,25 @@ def project_l2(x: Array, radius: float) -> Array:
 def project_l1(x: Array, radius: float) -> Array:
     """Nearest point of ``||y||_1 <= radius`` to finite ``x (..., d)``: subtract one threshold from all absolute values.
 
-    Works with the distances of the absolute values from their largest one, so that huge entries cost no digits. Source:
-    Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
+    Source: Duchi, Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
     """
     xp = array_namespace(x)
-    deficit = largest(x) - xp.abs(x)
-    ordered = xp.sort(deficit, axis=-1)
-    counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
-    height = (radius + cumulative_sum(ordered)) / counts  # what is left of the largest entry if k entries stay
-    kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
-    height = xp.take_along_axis(height, kept - 1, axis=-1)
-    rest = height - deficit
-    projected = xp.sign(x) * xp.where(rest > 0, rest, xp.zeros_like(rest))
+    projected = xp.sign(x) * over_threshold(largest(x) - xp.abs(x), radius)
     return xp.where(l1_norm(x) > radius, projected, x)
+
+
+def over_threshold(deficit: Array, total: float) -> Array:
+    """Return what is left of entries, given by their distance from the largest, over the threshold that leaves a sum.
+
+    ``deficit (..., d)``; no digits are lost to huge entries.
+    """
+    xp = array_namespace(deficit)
+    ordered = xp.sort(deficit, axis=-1)
+    counts = cast(xp.arange(1, deficit.shape[-1] + 1), deficit.dtype)
+    height = (total + cumulative_sum(ordered)) / counts  # what is left of the largest entry if k entries stay
+    kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
+    rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
+    return xp.where(rest > 0, rest, xp.zeros_like(rest))
 
 
 RULES = ("best", "q", "sec2", "two_ln_d")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
+from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm
+from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm, over_threshold
 
 Array = Any
 
@@ -127,19 +127,8 @@ class Simplex(Polytope):
         return self.radius * 2.0 ** (1.0 / checked_exponent(p))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex.
-
-        Works with the distances from the largest entry, so that huge entries cost no digits. Source: Duchi,
-        Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
-        """
-        xp = array_namespace(x)
-        deficit = xp.max(x, axis=-1, keepdims=True) - x
-        ordered = xp.sort(deficit, axis=-1)
-        counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
-        height = (self.radius + cumulative_sum(ordered)) / counts
-        kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
-        rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
-        found = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex."""
+        found = over_threshold(array_namespace(x).max(x, axis=-1, keepdims=True) - x, self.radius)
         return found * (self.radius / l1_norm(found))
 
     def support(self, z: Array) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
 from dpsco_bench.errors import InputError, checked_count
@@ -162,54 +162,64 @@ def _level(offsets: Array, k: int) -> Array:
     return xp.minimum(xp.maximum(sigma, xp.zeros_like(sigma)), xp.ones_like(sigma))
 
 
-@set_kind("k_support_ball", "k")
 @dataclass(frozen=True)
-class KSupportBall(CentredSet):
-    """R times the convex hull of the k-sparse unit vectors: the l1 ball for k = 1, the l2 ball for k = d."""
+class _Sized(CentredSet):
+    """A set whose name has a whole number: how many coordinates are kept, or form a block."""
 
     k: int
     radius: float
+    kind: ClassVar[str]
+    noun: ClassVar[str] = "k"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", checked_count("k of the k_support_ball", self.k))
+        object.__setattr__(self, "k", checked_count(f"{self.noun} of the {self.kind}", self.k))
         self.check_radius()
 
     @property
     def name(self) -> str:
-        return f"k_support_ball:{self.k}"
+        return f"{self.kind}:{self.k}"
+
+    def euclidean_diameter(self, d: int) -> float:
+        self.fitting(d)
+        return 2.0 * self.radius
+
+    def fitting(self, d: int) -> int:
+        """Return k. Raises InputError if it does not fit the dimension."""
+        if self.k > d:
+            raise InputError(f"{self.noun} of the {self.kind}", self.k, f"at most the dimension {d}")
+        return self.k
+
+
+@set_kind("k_support_ball", "k")
+@dataclass(frozen=True)
+class KSupportBall(_Sized):
+    """R times the convex hull of the k-sparse unit vectors: the l1 ball for k = 1, the l2 ball for k = d."""
+
+    kind = "k_support_ball"
 
     def norm(self, x: Array) -> Array:
-        return k_support_norm(x, self._k(x.shape[-1]))
+        return k_support_norm(x, self.fitting(x.shape[-1]))
 
     def project(self, x: Array) -> Array:
-        return project_k_support(x, self._k(x.shape[-1]), self.radius)
+        return project_k_support(x, self.fitting(x.shape[-1]), self.radius)
 
     def support(self, z: Array) -> Array:
         xp, d = array_namespace(z), z.shape[-1]
-        return self.radius * l2_norm(xp.sort(xp.abs(z), axis=-1)[..., d - self._k(d) :])
+        return self.radius * l2_norm(xp.sort(xp.abs(z), axis=-1)[..., d - self.fitting(d) :])
 
     def minimise_linear(self, g: Array) -> Array:
         xp = array_namespace(g)
-        kept = xp.where(k_largest(g, self._k(g.shape[-1])), g / nonzero(largest(g)), xp.zeros_like(g))
+        kept = xp.where(k_largest(g, self.fitting(g.shape[-1])), g / nonzero(largest(g)), xp.zeros_like(g))
         return -self.radius * kept / nonzero(l2_norm(kept))
 
-    def euclidean_diameter(self, d: int) -> float:
-        self._k(d)
-        return 2.0 * self.radius
-
     def inradius(self, d: int) -> float:
-        return self.radius * (self._k(d) / d) ** 0.5
+        return self.radius * (self.fitting(d) / d) ** 0.5
 
     def width(self, d: int) -> float:
-        k = self._k(d)
+        k = self.fitting(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
         return self.radius * _simulated(k, d)
-
-    def _k(self, d: int) -> int:
-        if self.k > d:
-            raise InputError("k of the k_support_ball", self.k, f"at most the dimension {d}")
-        return self.k
 
 
 @lru_cache(maxsize=256)
@@ -219,19 +229,10 @@ def _simulated(k: int, d: int) -> float:
 
 @set_kind("group_ball", "b")
 @dataclass(frozen=True)
-class GroupBall(CentredSet):
-    """``sum_g ||w_g||_2 <= R`` over the blocks of b consecutive coordinates; b >= 1 divides the dimension."""
+class GroupBall(_Sized):
+    """``sum_g ||w_g||_2 <= R`` over the blocks of k consecutive coordinates; k >= 1 divides the dimension."""
 
-    block: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "block", checked_count("block size of the group_ball", self.block))
-        self.check_radius()
-
-    @property
-    def name(self) -> str:
-        return f"group_ball:{self.block}"
+    kind, noun = "group_ball", "block size"
 
     def norm(self, x: Array) -> Array:
         return l1_norm(self._lengths(x))
@@ -250,49 +251,36 @@ class GroupBall(CentredSet):
         weights = xp.where(first_largest(lengths), -self.radius / nonzero(lengths), xp.zeros_like(lengths))
         return self._scaled(g, weights)
 
-    def euclidean_diameter(self, d: int) -> float:
-        self._count(d)
-        return 2.0 * self.radius
-
     def inradius(self, d: int) -> float:
-        """``R sqrt(b/d)``, reached where all blocks have the same norm."""
-        return self.radius * self._count(d) ** -0.5
+        """``R sqrt(k/d)``, reached where all blocks have the same norm."""
+        return self.radius * (d // self.fitting(d)) ** -0.5
 
     def width(self, d: int) -> float:
-        return self.radius * mean_longest_block(self._count(d), self.block)
+        return self.radius * mean_longest_block(d // self.fitting(d), self.k)
 
-    def _count(self, d: int) -> int:
-        if d % self.block:
-            raise InputError("block size of the group_ball", self.block, f"a divisor of the dimension {d}")
-        return d // self.block
+    def fitting(self, d: int) -> int:
+        if d % self.k:
+            raise InputError("block size of the group_ball", self.k, f"a divisor of the dimension {d}")
+        return self.k
 
     def _lengths(self, x: Array) -> Array:
-        """Block norms ``(..., d/b)``."""
-        blocks = (*x.shape[:-1], self._count(x.shape[-1]), self.block)
+        """Block norms ``(..., d/k)``."""
+        blocks = (*x.shape[:-1], x.shape[-1] // self.fitting(x.shape[-1]), self.k)
         return l2_norm(array_namespace(x).reshape(x, blocks))[..., 0]
 
     def _scaled(self, x: Array, weights: Array) -> Array:
-        """``x`` with every block times its weight ``(..., d/b)``."""
+        """``x`` with every block times its weight ``(..., d/k)``."""
         xp = array_namespace(x)
-        blocks = xp.reshape(x, (*weights.shape, self.block))
+        blocks = xp.reshape(x, (*weights.shape, self.k))
         return xp.reshape(blocks * xp.expand_dims(weights, axis=-1), x.shape)
 
 
 @set_kind("subspace_ball", "k")
 @dataclass(frozen=True)
-class SubspaceBall(CentredSet):
+class SubspaceBall(_Sized):
     """``||w||_2 <= R`` with ``w_j = 0`` from coordinate k >= 1 on."""
 
-    k: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", checked_count("k of the subspace_ball", self.k))
-        self.check_radius()
-
-    @property
-    def name(self) -> str:
-        return f"subspace_ball:{self.k}"
+    kind = "subspace_ball"
 
     def norm(self, x: Array) -> Array:
         xp = array_namespace(x)
@@ -310,25 +298,16 @@ class SubspaceBall(CentredSet):
         head = head / nonzero(largest(head))
         return -self.radius * head / nonzero(l2_norm(head))
 
-    def euclidean_diameter(self, d: int) -> float:
-        self._k(d)
-        return 2.0 * self.radius
-
     def inradius(self, d: int) -> float:
-        return self.radius if self._k(d) == d else 0.0
+        return self.radius if self.fitting(d) == d else 0.0
 
     def width(self, d: int) -> float:
-        return self.radius * mean_length(self._k(d))
-
-    def _k(self, d: int) -> int:
-        if self.k > d:
-            raise InputError("k of the subspace_ball", self.k, f"at most the dimension {d}")
-        return self.k
+        return self.radius * mean_length(self.fitting(d))
 
     def _head(self, x: Array) -> Array:
         """``x`` with zeros from coordinate k on."""
         xp, d = array_namespace(x), x.shape[-1]
-        return xp.where(xp.arange(d) < self._k(d), x, xp.zeros_like(x))
+        return xp.where(xp.arange(d) < self.fitting(d), x, xp.zeros_like(x))
 
 
 def as_matrices(x: Array, columns: int) -> Array:

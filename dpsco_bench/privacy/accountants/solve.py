@@ -68,8 +68,11 @@ def least_noise(
     previous: tuple[float, float] | None = None
     for _ in range(MAX_EVALUATIONS):
         noise = max(floor, math.exp(x))
-        y = _log_ratio(epsilon_of(noise), target)
-        slope = _secant_slope(previous, (x, y), slope)
+        epsilon = epsilon_of(noise)
+        y = math.log(epsilon / target) if epsilon > 0.0 else -math.inf
+        if previous is not None and previous[0] != x:
+            secant = (y - previous[1]) / (x - previous[0])
+            slope = secant if -math.inf < secant < 0.0 else slope
         band = tolerance * min(1.0, -slope)
         if y <= 0.0:
             high = x
@@ -82,20 +85,6 @@ def least_noise(
         previous = (x, y)
         x = max(math.log(floor) - 1e-12, _next(x, y + 0.5 * band, slope, low, high))
     raise ArithmeticError(f"epsilon = {target} is not met within {MAX_EVALUATIONS} steps from noise {start}")
-
-
-def _log_ratio(epsilon: float, target: float) -> float:
-    if epsilon <= 0.0:
-        return -math.inf
-    return math.log(epsilon / target)
-
-
-def _secant_slope(old: tuple[float, float] | None, new: tuple[float, float], slope: float) -> float:
-    """Slope through two points where it is finite and negative, else the slope known before."""
-    if old is None or old[0] == new[0]:
-        return slope
-    secant = (new[1] - old[1]) / (new[0] - old[0])
-    return secant if -math.inf < secant < 0.0 else slope
 
 
 def _next(x: float, excess: float, slope: float, low: float, high: float) -> float:
