@@ -288,10 +288,7 @@ def covertype_records(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def covertype_synthetic(rows: int, seed: int = 0) -> Sample:
-    """Generate the scaled stand-in sample, by the same preprocessing as the real data set.
-
-    Raises InputError for a number of rows or a seed out of range.
-    """
+    """Generate the scaled stand-in sample, by the same preprocessing as the real data set."""
     features, labels = covertype_records(rows, seed)
     return sample_from(features, labels, np.arange(int(rows)))
 

@@ -14,10 +14,7 @@ from dpsco_bench.errors import DpscoError, InputError
 
 
 def raw_words(seed: int, what: str, count: int) -> np.ndarray:
-    """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`.
-
-    Raises InputError for a seed that is not an integer >= 0.
-    """
+    """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise InputError("seed", seed, "an integer >= 0")
     key = np.frombuffer(hashlib.sha256(what.encode()).digest(), dtype="<u4")

@@ -80,10 +80,7 @@ class Records:
 
 
 def write_records(features: Any, labels: Any, folder: Path) -> Path:
-    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other.
-
-    Raises InputError for other shapes.
-    """
+    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other."""
     found, values = np.asarray(features), np.asarray(labels)
     if found.ndim != 2 or values.shape not in ((len(found),), (len(found), 1)):
         raise InputError("shapes of X and y", f"{found.shape}, {values.shape}", "(n, d) and (n,), dense")
@@ -101,10 +98,7 @@ def _array(values: list[Any]) -> pa.Array:
 
 
 def find(path: Any, root: Path) -> Path:
-    """Find a file by name: relative paths start at the working directory, or else at the data root.
-
-    Raises InputError if there is none.
-    """
+    """Find a file by name: relative paths start at the working directory, or else at the data root."""
     if isinstance(path, str) and path:
         for found in (Path(path), root / path):
             if found.is_file():

@@ -229,10 +229,7 @@ def minimise_linear_lp(g: Array, p: float, radius: float) -> Array:
 
 
 def project_lp(x: Array, p: float, radius: float) -> Array:
-    """Nearest point of ``||y||_p <= radius`` to finite ``x (..., d)``, radius > 0; points of the ball are unchanged.
-
-    Raises InputError for p outside [1, inf].
-    """
+    """Nearest point of ``||y||_p <= radius`` to finite ``x (..., d)``, radius > 0; points of the ball are unchanged."""
     p = checked_exponent(p)
     if p == 1:
         return project_l1(x, radius)

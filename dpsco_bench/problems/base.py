@@ -58,53 +58,7 @@ __all__ = [
 ]
 
 
-class Known:
-    """Mixin of known facts; by default nothing is known.
-
-    `closed_form_error` is the relative numerical error of `expected_gap`, `closed_form_remark` what its rows must say.
-    """
-
-    name: ClassVar[str] = ""
-    closed_form_error: ClassVar[float] = 1e-12
-    closed_form_remark: ClassVar[str] = ""
-
-    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of a schedule and its noise. Raises InputError if no closed form is known."""
-        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
-
-    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
-        """Compute other exact expectations of an algorithm's output, by name: extras of the rows of `expected_gap`."""
-        return {}
-
-    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
-        """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
-        raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
-
-    def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
-
-        They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
-        ``distance`` is that of the two gradients in l_order.
-        """
-        return None
-
-    def records_at(self, points: np.ndarray) -> Data | None:
-        """Return records of the domain that react strongly at ``points (m, d)``, for that search; None: no others.
-
-        They may not be found among those that look at no point: in many dimensions few are close to a given direction.
-        """
-        return None
-
-    def domain_records(self, count: int, seed: int) -> Data:
-        """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
-        raise InputError("problem", self.name, "a problem with domain_records")
-
-
-CLIPPED_VALUES = 1 << 20
-"""Most entries of single gradients held at once for a clipped mean."""
-
-
-class Problem(Known):
+class Problem:
     """An objective with declared constants; subclasses fill in the mathematics.
 
     The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``
@@ -133,6 +87,8 @@ class Problem(Known):
     l1 : float
         Weight of a term ``l1 ||x||_1`` of the regulariser. It has no gradient: methods that do not take the regulariser
         by its proximal map refuse the problem.
+    closed_form_error, closed_form_remark : float, str
+        Relative numerical error of `expected_gap`, and what its rows must say.
     twin : str, name of the problem with synthetic records of the same shape, whose options are among those of this one
     """
 
@@ -151,6 +107,8 @@ class Problem(Known):
     signal_option: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
     l1: float = 0.0
+    closed_form_error: ClassVar[float] = 1e-12
+    closed_form_remark: ClassVar[str] = ""
     twin: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
     least_dimension: ClassVar[int] = 1
@@ -444,3 +402,38 @@ class Problem(Known):
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """Measure points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
         return {}
+
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of a schedule and its noise. Raises InputError if no closed form is known."""
+        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
+
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+        """Compute other exact expectations of an algorithm's output, by name: extras of the rows of `expected_gap`."""
+        return {}
+
+    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
+        """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
+        raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
+
+        They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
+        ``distance`` is that of the two gradients in l_order.
+        """
+        return None
+
+    def records_at(self, points: np.ndarray) -> Data | None:
+        """Return records of the domain that react strongly at ``points (m, d)``, for that search; None: no others.
+
+        They may not be found among those that look at no point: in many dimensions few are close to a given direction.
+        """
+        return None
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
+        raise InputError("problem", self.name, "a problem with domain_records")
+
+
+CLIPPED_VALUES = 1 << 20
+"""Most entries of single gradients held at once for a clipped mean."""

@@ -14,10 +14,7 @@ PROBLEMS: Registry[type[Problem]] = Registry("problem", "problems", core="proble
 
 
 def problem(cls: P) -> P:
-    """Register a problem class under its ``name`` (class decorator).
-
-    Raises InputError for a class without a name, or one that another problem has.
-    """
+    """Register a problem class under its ``name`` (class decorator)."""
     if not isinstance(cls.name, str) or not cls.name.isidentifier():
         raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _, a class attribute `name`")
     PROBLEMS.add(cls.name, cls, cls.__module__)

@@ -51,10 +51,7 @@ def magnitude(exceeding: NDArray[np.float64], r: float) -> NDArray[np.float64]:
 
 @functools.lru_cache(maxsize=64)
 def shape_table(r: float) -> NDArray[np.float32]:
-    """Coefficients of the cubics, lowest power first: ``(OCTAVES * PARTS + 1, 4)``, read-only.
-
-    Raises InputError for another r.
-    """
+    """Coefficients of the cubics, lowest power first: ``(OCTAVES * PARTS + 1, 4)``, read-only."""
     if not 1.0 <= r < math.inf:
         raise InputError("r", r, "a finite number >= 1")
     part = np.arange(OCTAVES * PARTS)

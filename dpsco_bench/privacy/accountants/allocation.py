@@ -66,8 +66,6 @@ def accountant_name() -> str:
 def allocation_epsilon(shift: float, batches: int, participation: float, delta: float) -> float:
     """Replace-one upper bound on epsilon of batches cut from a random order of the records.
 
-    Raises InputError for arguments out of range.
-
     Parameters
     ----------
     shift : float
@@ -101,10 +99,7 @@ def allocation_epsilon(shift: float, batches: int, participation: float, delta: 
 
 @lru_cache(maxsize=1024)
 def largest_shift(epsilon: float, delta: float, batches: int, participation: float) -> float:
-    """Largest shift, to a relative 1e-4 and on the safe side, for which `allocation_epsilon` is at most ``epsilon``.
-
-    Raises InputError for arguments out of range.
-    """
+    """Largest shift, to a relative 1e-4 and on the safe side, for which `allocation_epsilon` is at most ``epsilon``."""
     require_target(epsilon, delta)
     _require(batches, participation)
     low = gaussian.gdp_mu(epsilon, delta)

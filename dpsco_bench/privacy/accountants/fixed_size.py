@@ -69,8 +69,6 @@ def batch_epsilon(
 ) -> float:
     """Replace-one upper bound on epsilon of releases that are ``(k shift)``-GDP for a record drawn k times.
 
-    Raises InputError for arguments out of range.
-
     Parameters
     ----------
     shift : float

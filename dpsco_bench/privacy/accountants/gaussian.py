@@ -1,8 +1,7 @@
 """Gaussian-DP: its exact accountant, laws known up to a total variation distance, and the last iterate of descent.
 
-Exact accountant of the Gaussian mechanism and of everything that is mu-GDP (Balle and Wang 2018).
-
-A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has exactly
+*Exact* (Balle and Wang 2018). A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has
+exactly
 
     delta_mu(epsilon) = Phi(a) - e^epsilon Phi(b),    a = mu/2 - epsilon/mu,    b = a - mu,
 
@@ -12,13 +11,12 @@ and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have th
 underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
 left.
 
-Gaussian-DP of the last iterate of noisy full-batch gradient steps, where nothing else is released.
-
-Steps are ``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one
-and the same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz
-constant of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok,
-Su, Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the
-noise in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
+*The last iterate* of noisy full-batch gradient steps, where nothing else is released. Steps are
+``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one and the
+same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz constant
+of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok, Su,
+Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise
+in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Lower bounds on epsilon of generalised Gaussian releases.
+"""Lower bounds on epsilon of generalised Gaussian releases: counts, and likelihood ratios.
 
-Lower bounds on epsilon of generalised Gaussian releases, by counting how often one coordinate is large.
-
-If a data set moves the value of a release by ``j s`` along one axis with probability ``w_j`` and its neighbour never
-does, then the event that at least k of N releases exceed a threshold t in that coordinate has the probabilities of
-binomial laws with ``p = sum_j w_j S(t - j s)`` and ``p_0 = S(t)``, where S is the survival function of one coordinate
-of the noise. Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event A, hence
+*Counting how often one coordinate is large.* If a data set moves the value of a release by ``j s`` along one axis with
+probability ``w_j`` and its neighbour never does, then the event that at least k of N releases exceed a threshold t in
+that coordinate has the probabilities of binomial laws with ``p = sum_j w_j S(t - j s)`` and ``p_0 = S(t)``, where S is
+the survival function of one coordinate of the noise. Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta``
+of every event A, hence
 
     epsilon >= ln((P(at least k) - delta)/Q(at least k))    for every t and k.
 
@@ -13,12 +12,10 @@ The coordinate of a vector of density ``~ exp(-||z||_r^2/2)`` is ``chi_d V`` wit
 ``|V|^r ~ Beta(1/r, (d-1)/r)``: V has a density ``~ (1 - |v|^r)^((d-1)/r - 1)`` on (-1, 1), so that S is one
 Gauss-Jacobi quadrature.
 
-Lower bounds on epsilon of few generalised Gaussian releases, by the likelihood ratio of one statistic of each.
-
-A statistic of every release is processing: the laws ``p``, ``q`` of a discrete one under two neighbours give
-``epsilon >= ln((P(A) - delta)/Q(A))`` with the event A that the log ratios of N releases, rounded to a grid, add up to
-a threshold (as in `single_index`). The record moves a release by ``j v`` with probability ``w_j``, its neighbour
-never. Two statistics are taken:
+*The likelihood ratio of one statistic of each of few releases.* A statistic of every release is processing: the laws
+``p``, ``q`` of a discrete one under two neighbours give ``epsilon >= ln((P(A) - delta)/Q(A))`` with the event A that
+the log ratios of N releases, rounded to a grid, add up to a threshold (as in `single_index`). The record moves a
+release by ``j v`` with probability ``w_j``, its neighbour never. Two statistics are taken:
 
 - *one coordinate*, in cells, where v lies along an axis;
 - *many coordinates*, the number above a threshold less the number below minus it, where v is the same in all. Then the

@@ -54,10 +54,7 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 
 
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
-    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
+    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``."""
     require_target(epsilon, delta)
     return tail_ratio(epsilon, log_jacobian, _tail(delta))
 
@@ -70,10 +67,7 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 
 
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
-    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
+    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``."""
     rest = _rest(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
 
@@ -93,10 +87,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 
 
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
-    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
+    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``."""
     return _rest(epsilon, log_jacobian)
 
 

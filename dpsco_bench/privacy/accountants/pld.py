@@ -1,6 +1,4 @@
-"""Upper bounds on epsilon by privacy-loss distributions.
-
-Privacy losses of one sampled Gaussian release, cut into cells of a regular grid.
+"""Upper bounds on epsilon by privacy-loss distributions: one sampled release, cut into cells of a grid, and composed.
 
 The noise has standard deviation one and a record, when sampled, moves the release by ``shift``. Two pairs of output
 distributions matter, with sampling rate ``q``:
@@ -12,11 +10,8 @@ In both the privacy loss ``log(upper density / lower density)`` grows with the o
 interval of outputs, whose probabilities under the two distributions are differences of normal distribution
 functions.
 
-Upper bounds on epsilon by privacy-loss distributions.
-
-The only module that imports dp-accounting, inside functions.
-
-One release is discretised here; dp-accounting composes the releases and inverts the divergence. Conventions:
+One release is discretised here; dp-accounting, which no other module imports and this one inside functions, composes
+the releases and inverts the divergence. Conventions:
 
 - ``multiplier`` is always noise standard deviation over the norm of *one record's contribution*. Under replace-one that
   contribution is reversed, so at ``rate = 1`` a release is ``(2 / multiplier)``-GDP. dp-accounting's own PLD accountant

@@ -1,19 +1,16 @@
 """Pure and zero-concentrated differential privacy: composition, conversion, and batches without replacement.
 
-Optimal composition of pure differential privacy (Kairouz, Oh and Viswanath 2015).
-
-Among all adaptive compositions of ``k`` mechanisms that are (epsilon_0, 0)-differentially private, randomised response
-is the worst: with ``p = 1/(1 + e^{-epsilon_0})`` losses are ``(k - 2i) epsilon_0`` with chance ``Bin(k, 1-p)(i)``.
-A threshold on that loss is the best test, so that the curve is
+*Optimal composition of pure differential privacy* (Kairouz, Oh and Viswanath 2015). Among all adaptive compositions of
+``k`` mechanisms that are (epsilon_0, 0)-differentially private, randomised response is the worst: with
+``p = 1/(1 + e^{-epsilon_0})`` losses are ``(k - 2i) epsilon_0`` with chance ``Bin(k, 1-p)(i)``. A threshold on that
+loss is the best test, so that the curve is
 
     epsilon(delta) = max over i of ln((P(first i + 1 losses) - delta) / Q(first i + 1 losses)),
 
 exactly, where ``Q`` is the law of the other data set. Everything is computed on logarithms.
 
-Zero-concentrated differential privacy: conversion to (epsilon, delta) and back.
-
-A mechanism is rho-zCDP if all its Renyi divergences satisfy ``D_a <= rho a``, a > 1. Then it is (epsilon, delta)-
-differentially private with
+*Conversion of zCDP to (epsilon, delta) and back.* A mechanism is rho-zCDP if all its Renyi divergences satisfy
+``D_a <= rho a``, a > 1. Then it is (epsilon, delta)- differentially private with
 
     epsilon = min over a > 1 of  rho a + ln(1 - 1/a) - (ln delta + ln a)/(a - 1)
 
@@ -24,10 +21,9 @@ the best order is the only root of ``rho (a - 1)^2 = ln(1/(delta a))``, and at t
 
 both directions are one-dimensional roots in ``a``. Adaptive composition adds rho (Bun and Steinke 2016, Lemma 2.3).
 
-Generic bound for zCDP releases on batches drawn without replacement, from their Renyi divergences of integer orders.
-
-For comparison alone: it knows nothing of the noise but its zCDP bound, and does not vanish as the noise grows. Noise
-that is Gaussian-DP is charged by `fixed_size`. Source: Wang, Balle, Kasiviswanathan, AISTATS 2019, Theorem 9.
+*Batches drawn without replacement*, from their Renyi divergences of integer orders. For comparison alone: it knows
+nothing of the noise but its zCDP bound, and does not vanish as the noise grows. Noise that is Gaussian-DP is charged by
+`fixed_size`. Source: Wang, Balle, Kasiviswanathan, AISTATS 2019, Theorem 9.
 """
 
 from __future__ import annotations
@@ -99,10 +95,7 @@ def accountant_name() -> str:
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Upper bound on epsilon at ``delta`` that rho-zCDP implies, infinite for infinite rho.
-
-    Raises InputError for arguments out of range.
-    """
+    """Upper bound on epsilon at ``delta`` that rho-zCDP implies, infinite for infinite rho."""
     require_nonnegative("rho", rho)
     require_delta(delta)
     if rho in (0.0, math.inf):
@@ -113,10 +106,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
-    """Largest rho for which rho-zCDP implies (epsilon, delta)-differential privacy by `zcdp_epsilon`.
-
-    Raises InputError for arguments out of range.
-    """
+    """Largest rho for which rho-zCDP implies (epsilon, delta)-differential privacy by `zcdp_epsilon`."""
     require_target(epsilon, delta)
     return _rho_at(_order(lambda x: _epsilon_at(x, delta) - epsilon, delta), delta)
 

@@ -1,9 +1,4 @@
-"""Composition of queries on randomly drawn records.
-
-Queries with normal noise on randomly drawn records, beside Gaussians: privacy-loss distributions.
-
-One query, or several on Poisson batches, whose rates and noises may differ.
-"""
+"""Composition of queries with normal noise on randomly drawn records, beside Gaussians: one query, or several Poisson."""
 
 from __future__ import annotations
 
@@ -82,10 +77,7 @@ BATCHES = Composition(
 
 
 def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
-    """Charge an upper bound; if no record is left over, that of a known batch.
-
-    Raises Refusal for several queries, noise of another kind, or noise that changes.
-    """
+    """Charge an upper bound; if no record is left over, that of a known batch."""
     query, participation = _only_allocation(plan)
     shift = gdp_shift(query, scales[query.name])
     if participation == 1.0:

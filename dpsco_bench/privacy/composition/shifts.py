@@ -1,22 +1,18 @@
 """Composition of queries that draw no records at random: on all of them, on disjoint blocks, or on nodes of a tree.
 
-Queries paid by squared shifts: Gaussians and generalised Gaussians on all records or on disjoint blocks.
+*Squared shifts* pay Gaussians and generalised Gaussians on all records or on disjoint blocks. One release costs
+``kappa (s/scale)^2`` (kappa = 1 for a Gaussian), the square of its Gaussian-DP parameter (docs/accounting.md). Costs of
+releases that a record enters add up, under adaptive composition. A record enters one release at most of all queries on
+disjoint blocks, so the dearest of these counts, whatever the others are (parallel composition).
 
-One release costs ``kappa (s/scale)^2`` (kappa = 1 for a Gaussian), the square of its Gaussian-DP parameter
-(docs/accounting.md). Costs of releases that a record enters add up, under adaptive composition. A record enters one
-release at most of all queries on disjoint blocks, so the dearest of these counts, whatever the others are (parallel
-composition).
+*Draws* of an exponential mechanism stand alone in their plan: Gaussian-DP of the target law, an upper bound. What may
+be said of the run depends on its sampler (Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2): an exact one has the law's
+epsilon, one within a proven total variation distance that and a little more, of any other nothing is known. What a pair
+of data sets attains is `queries.DrawQuery.attained`.
 
-Draws of an exponential mechanism, which stand alone in their plan: Gaussian-DP of the target law, an upper bound.
-
-What may be said of the run depends on its sampler (Gopi, Lee, Liu, Shen, Tian 2022, Theorem 2): an exact one has the
-law's epsilon, one within a proven total variation distance that and a little more, of any other nothing is known. What
-a pair of data sets attains is `queries.DrawQuery.attained`.
-
-Objective perturbation over a convex set, with or without noise that covers the solver's error (Su et al. 2023).
-
-Let ``s`` be the sensitivity of the sum of gradients and ``s1`` the noise of the linear term, ``s'`` and ``s2`` those of
-the covering noise. Given the exact minimiser, which nobody sees, the covering noise is a Gaussian release; so
+*Objective perturbation* over a convex set, with or without noise that covers the solver's error (Su et al. 2023). Let
+``s`` be the sensitivity of the sum of gradients and ``s1`` the noise of the linear term, ``s'`` and ``s2`` those of the
+covering noise. Given the exact minimiser, which nobody sees, the covering noise is a Gaussian release; so
 
 - ``linear`` losses: two Gaussian releases, composed exactly: ``mu^2 = (s/s1)^2 + (s'/s2)^2``;
 - other losses: the Jacobian's logarithm, the density ratio's tail bound at delta/2 and the Gaussian's epsilon at
@@ -66,10 +62,7 @@ def _shifts_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
 
 
 def check_shares(plan: Plan) -> None:
-    """Several queries say how they divide the budget: all but one, or all but disjoint blocks, which divide nothing.
-
-    Raises InputError, naming the queries that say too much or too little.
-    """
+    """Several queries say how they divide the budget: all but one, or all but disjoint blocks, which divide nothing."""
     without = [query for query in plan.queries if query.share is None]
     given = [query for query in plan.queries if query.share is not None]
     names = " and ".join(query.name for query in given)
@@ -244,10 +237,7 @@ def _charge_perturbation(plan: Plan, scales: Mapping[str, float], delta: float) 
 
 
 def _perturbation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Least noise of the linear term beside covering noise that takes `COVER` of the budget.
-
-    Raises Refusal if Jacobian and covering noise use up epsilon.
-    """
+    """Least noise of the linear term beside covering noise that takes `COVER` of the budget."""
     linear, cover = _split(plan)
     k, epsilon, delta = linear.releases, privacy.epsilon, privacy.delta
     if linear.loss_class == "linear":
