@@ -39,7 +39,7 @@ def compared(
     """
     if charge.kind == "exact" and rests_on_sensitivities(plan, charge.epsilon):
         return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")
-    if charge.accountant == single_index.accountant_name() and plan.leaks:
+    if charge.accountant == single_index.NAME and plan.leaks:
         return _of_single_index(plan, scales, delta)
     found = _refutation().deciding_test(plan, scales, delta) if charge.kind in ("exact", "lower") else None
     if found is None or not math.isclose(found[0].epsilon, charge.epsilon, rel_tol=ROUNDING):

@@ -14,6 +14,7 @@ the same time write the same cache entry.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numba
@@ -308,7 +309,7 @@ def _scale(out, values, scale):
         out[i] = scale * np.float64(values[i])
 
 
-def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
+def _draw(kernel: Any, kind: int, dtype: Any, key: Key, box: Box, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
     if size:
@@ -318,27 +319,17 @@ def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: A
 
 def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
     """Random words of a kind; the last axis of the box counts words."""
-    return _draw(_words, key, kind, box, np.uint32)
+    return _draw(_words, kind, np.uint32, key, box)
 
 
-def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Draw standard normals."""
-    return _draw(_normals, key, NORMAL, box, np.float32)
-
-
-def laplace(key: Key, box: Box) -> NDArray[np.float32]:
-    """Laplace variates of scale 1."""
-    return _draw(_laplaces, key, LAPLACE, box, np.float32)
-
-
-def uniform(key: Key, box: Box) -> NDArray[np.float64]:
-    """Uniform numbers in (0, 1)."""
-    return _draw(_uniforms, key, UNIFORM, box, np.float64)
+normal = partial(_draw, _normals, NORMAL, np.float32)
+laplace = partial(_draw, _laplaces, LAPLACE, np.float32)
+uniform = partial(_draw, _uniforms, UNIFORM, np.float64)
 
 
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
-    return _draw(_integers, key, INTEGER, box, np.int64, u64(high))
+    return _draw(_integers, INTEGER, np.int64, key, box, u64(high))
 
 
 def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
@@ -504,7 +495,7 @@ def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: floa
     """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
     if not box.dim:
         return np.empty(box.shape, np.float32)
-    return _draw(_generalised, key, SHAPE, box, np.float32, table, f32(r))
+    return _draw(_generalised, SHAPE, np.float32, key, box, table, f32(r))
 
 
 @_called
@@ -599,7 +590,7 @@ def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Draw integers that are enough for nearly all rows; the others draw what they lack one by one."""
     repeated = max(0.0, -high * math.log1p(-box.dim / high) - box.dim)  # draws of a row, about
     drawn = integers(key, box._replace(dim=math.ceil(box.dim + repeated + 2.0 * math.sqrt(repeated))), high)
-    return _draw(_subsets, key, INTEGER, box, np.int64, drawn, high)
+    return _draw(_subsets, INTEGER, np.int64, key, box, drawn, high)
 
 
 @_compiled
@@ -634,5 +625,5 @@ def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.i
     gaps, counts = uniform(key, box._replace(dim=ready)), np.zeros((box.steps, box.replicates), np.int64)
     np.log(gaps, out=gaps)  # NumPy's, as in the reference: another one may round to another side of a floor
     np.floor(np.divide(gaps, slope, out=gaps), out=gaps)
-    indices = _draw(_selections, key, UNIFORM, box, np.int64, gaps, counts, high, slope)
+    indices = _draw(_selections, UNIFORM, np.int64, key, box, gaps, counts, high, slope)
     return indices, np.arange(box.dim) < counts[..., None]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def _counters(box: Box, per_block: int, start: int, stop: int, kind: int) -> Wor
     return block, step + box.first_step, replicate + box.first_replicate, np.uint64(kind)
 
 
-def _draw(key: Key, kind: int, box: Box, per_block: int, dtype: Any, transform: Callable[..., Any]) -> NDArray[Any]:
+def _draw(kind: int, per_block: int, dtype: Any, transform: Callable[..., Any], key: Key, box: Box) -> NDArray[Any]:
     total = box.total(per_block)
     values = np.empty((total, per_block), dtype=dtype)
     for start in range(0, total, _TILE):
@@ -50,34 +51,24 @@ def _draw(key: Key, kind: int, box: Box, per_block: int, dtype: Any, transform: 
 
 def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
     """Random words of a kind; the last axis of the box counts words."""
-    return _draw(key, kind, box, 4, np.uint32, lambda block: block)
+    return _draw(kind, 4, np.uint32, lambda block: block, key, box)
 
 
-def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Draw standard normals."""
-    return _draw(key, NORMAL, box, 4, np.float32, transforms.normals)
-
-
-def laplace(key: Key, box: Box) -> NDArray[np.float32]:
-    """Laplace variates of scale 1."""
-    return _draw(key, LAPLACE, box, 4, np.float32, transforms.laplaces)
-
-
-def uniform(key: Key, box: Box) -> NDArray[np.float64]:
-    """Uniform numbers in (0, 1)."""
-    return _draw(key, UNIFORM, box, 2, np.float64, transforms.uniforms)
+normal = partial(_draw, NORMAL, 4, np.float32, transforms.normals)
+laplace = partial(_draw, LAPLACE, 4, np.float32, transforms.laplaces)
+uniform = partial(_draw, UNIFORM, 2, np.float64, transforms.uniforms)
 
 
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
-    return _draw(key, INTEGER, box, 2, np.int64, lambda block: transforms.integers(block, high))
+    return _draw(INTEGER, 2, np.int64, lambda block: transforms.integers(block, high), key, box)
 
 
 def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
     """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
     if not box.dim:
         return np.empty(box.shape, np.float32)
-    shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))
+    shapes = _draw(SHAPE, 4, np.float32, lambda block: transforms.shapes(block, table), key, box)
     radii = words(key, box._replace(dim=transforms.radius_words(box.dim)), RADIUS)
     return transforms.generalised_gaussians(shapes, transforms.squared_radii(radii, box.dim), r)
 

@@ -58,8 +58,7 @@ _SAFE = 1.0 - 1e-5
 _ORDERS = 20
 
 
-def accountant_name() -> str:
-    return f"random allocation, dpsco_bench {VERSION}"
+NAME = f"random allocation, dpsco_bench {VERSION}"
 
 
 @lru_cache(maxsize=4096)

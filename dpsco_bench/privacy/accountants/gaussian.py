@@ -45,8 +45,7 @@ _WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 _SMALL_MU = 1e-2
 
 
-def accountant_name() -> str:
-    return "Gaussian-DP, analytic (Balle-Wang)"
+NAME = "Gaussian-DP, analytic (Balle-Wang)"
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -154,8 +153,7 @@ def _last_below(value: float, accepted: Callable[[float], bool]) -> float:
     return value
 
 
-def total_variation_name() -> str:
-    return f"{accountant_name()}, with total variation"
+TOTAL_VARIATION = f"{NAME}, with total variation"
 
 
 def total_delta(t: float, epsilon: float, tau: float) -> float:
@@ -183,8 +181,7 @@ def total_epsilon(t: float, tau: float, delta: float) -> float:
     return root(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, 1e-14)
 
 
-def last_iterate_name() -> str:
-    return "last iterate, Gaussian-DP by iteration"
+LAST_ITERATE = "last iterate, Gaussian-DP by iteration"
 
 
 def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = math.inf) -> float:

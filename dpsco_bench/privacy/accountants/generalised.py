@@ -47,8 +47,7 @@ _NODES, _THRESHOLDS = 256, 96
 _BELOW, _SPREAD, _MORE = 6.0, 40.0, 200
 
 
-def counting_name() -> str:
-    return "threshold count of one coordinate, lower bound"
+COUNTING = "threshold count of one coordinate, lower bound"
 
 
 def counting_epsilon(
@@ -148,8 +147,7 @@ _REST = 1e-4
 _LEAST_TILT = 1.0
 
 
-def ratio_test_name() -> str:
-    return "likelihood ratio of a statistic of each release, lower bound"
+RATIO_TEST = "likelihood ratio of a statistic of each release, lower bound"
 
 
 def coordinate_epsilon(

@@ -29,9 +29,7 @@ from scipy.special import chdtri, ndtri
 from dpsco_bench.errors import Refusal
 from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_target
 
-
-def accountant_name() -> str:
-    return "objective perturbation, density ratio"
+NAME = "objective perturbation, density ratio"
 
 
 def rank_one_log_jacobian(hessian: float, weight: float) -> float:

@@ -69,8 +69,7 @@ REVERSED, VANISHING = "two opposed records", "a record with a contribution and o
 """Differences within the two pairs of neighbours."""
 
 
-def accountant_name() -> str:
-    return "single-index likelihood-ratio test, lower bound"
+NAME = "single-index likelihood-ratio test, lower bound"
 
 
 def single_index_epsilon(

@@ -47,8 +47,7 @@ from dpsco_bench.privacy.accountants.solve import (
 TOLERANCE = 1e-9
 
 
-def pure_name() -> str:
-    return "optimal composition of pure differential privacy"
+PURE = "optimal composition of pure differential privacy"
 
 
 def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
@@ -90,8 +89,7 @@ def epsilon_each_for(epsilon: float, delta: float, steps: int) -> float:
 _LEAST = -300.0
 
 
-def accountant_name() -> str:
-    return "zCDP"
+NAME = "zCDP"
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:

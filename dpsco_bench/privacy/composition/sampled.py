@@ -1,4 +1,4 @@
-"""Composition of queries with normal noise on randomly drawn records, beside Gaussians: one query, or several Poisson."""
+"""Composition of queries on randomly drawn records, beside Gaussians: one query, or several on Poisson batches."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) ->
     query, participation = _only_allocation(plan)
     shift = gdp_shift(query, scales[query.name])
     if participation == 1.0:
-        return Charge(gaussian.gdp_epsilon(shift, delta), "upper", f"{gaussian.accountant_name()}, batch known")
+        return Charge(gaussian.gdp_epsilon(shift, delta), "upper", f"{gaussian.NAME}, batch known")
     epsilon = allocation.allocation_epsilon(shift, query.releases, participation, delta)
-    return Charge(epsilon, "upper", allocation.accountant_name())
+    return Charge(epsilon, "upper", allocation.NAME)
 
 
 def _allocation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -130,7 +130,7 @@ def _charge_sampled(plan: Plan, scales: Mapping[str, float], delta: float) -> Ch
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
         epsilon = max(tests_of(query, scale, delta).values())
-        return Charge(epsilon, "lower", single_index.accountant_name())
+        return Charge(epsilon, "lower", single_index.NAME)
     shift = _stretch(query) * query.sensitivity / scale
     epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
     return Charge(epsilon, "upper", pld.accountant_name())

@@ -48,7 +48,7 @@ def _charge_shifts(plan: Plan, scales: Mapping[str, float], delta: float) -> Cha
     """Exact for normal noise, else an upper bound."""
     kind = "exact" if all(q.is_normal for q in plan.queries) else "upper"
     epsilon = gaussian.gdp_epsilon(math.sqrt(total_cost(plan.queries, scales)), delta)
-    return Charge(epsilon, kind, gaussian.accountant_name())
+    return Charge(epsilon, kind, gaussian.NAME)
 
 
 def _shifts_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -129,7 +129,7 @@ def _charge_tree(plan: Plan, scales: Mapping[str, float], delta: float) -> Charg
     if isinstance(query, PureTreeQuery):
         return Charge(query.sensitivity * query.path_cost / scale, "upper", PURE_NODES)
     epsilon = gaussian.gdp_epsilon(tree_level(query, scale), delta)
-    return Charge(epsilon, "exact" if query.attained else "upper", gaussian.accountant_name())
+    return Charge(epsilon, "exact" if query.attained else "upper", gaussian.NAME)
 
 
 def _tree_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -160,12 +160,12 @@ def _charge_draw(plan: Plan, scales: Mapping[str, float], delta: float) -> Charg
     t = query.sensitivity * math.sqrt(query.releases) / scales[query.name]
     law, status = gaussian.gdp_epsilon(t, delta), query.sampler_status
     if status == "exact":
-        return Charge(law, "upper", gaussian.accountant_name(), law, 0.0, status)
+        return Charge(law, "upper", gaussian.NAME, law, 0.0, status)
     if status == "target_law_only":
-        return Charge(math.nan, "upper", gaussian.accountant_name(), law, math.nan, status)
+        return Charge(math.nan, "upper", gaussian.NAME, law, math.nan, status)
     tau = query.tau * query.releases
     epsilon = gaussian.total_epsilon(t, tau, delta)
-    return Charge(epsilon, "upper", gaussian.total_variation_name(), law, tau, status)
+    return Charge(epsilon, "upper", gaussian.TOTAL_VARIATION, law, tau, status)
 
 
 def _draw_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -210,7 +210,7 @@ def charge_output(plan: Plan, scales: Mapping[str, float], delta: float) -> Char
     if scales[query.name] == 0.0:
         return Charge(math.inf, "exact", "no noise")
     epsilon = gaussian.gdp_epsilon(output_level(plan, scales[query.name]), delta)
-    return Charge(epsilon, "exact" if declared and declared.attainable else "upper", gaussian.last_iterate_name())
+    return Charge(epsilon, "exact" if declared and declared.attainable else "upper", gaussian.LAST_ITERATE)
 
 
 def output_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -230,10 +230,10 @@ def _charge_perturbation(plan: Plan, scales: Mapping[str, float], delta: float) 
     covering = cover.sensitivity * math.sqrt(cover.releases) / scales[cover.name] if cover else 0.0
     if linear.loss_class == "linear":
         mu = math.hypot(ratio * math.sqrt(k), covering)
-        return Charge(gaussian.gdp_epsilon(mu, delta), "upper", gaussian.accountant_name())
+        return Charge(gaussian.gdp_epsilon(mu, delta), "upper", gaussian.NAME)
     share = 0.5 * delta if cover else delta
     epsilon = k * objective.tail_epsilon(ratio, linear.log_jacobian, _tail(linear, share / k))
-    return Charge(epsilon + gaussian.gdp_epsilon(covering, share), "upper", objective.accountant_name())
+    return Charge(epsilon + gaussian.gdp_epsilon(covering, share), "upper", objective.NAME)
 
 
 def _perturbation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -293,12 +293,12 @@ def _charge_alone(plan: Plan, scales: Mapping[str, float], delta: float) -> Char
     """Charge an upper bound."""
     query, k, scale = plan.queries[0], plan.queries[0].releases, scales[plan.queries[0].name]
     if isinstance(query, DecayingNoisyMinimumQuery):
-        name = f"{zcdp.accountant_name()}, worst record"
+        name = f"{zcdp.NAME}, worst record"
         return Charge(zcdp.zcdp_epsilon(max(decaying_costs(query)) / scale**2, delta), "upper", name)
     if isinstance(query, NoisyMinimumQuery):  # each release is 2 s/scale-differentially private
-        return Charge(zcdp.composed_epsilon(2.0 * query.sensitivity / scale, k, delta), "upper", zcdp.pure_name())
+        return Charge(zcdp.composed_epsilon(2.0 * query.sensitivity / scale, k, delta), "upper", zcdp.PURE)
     assert isinstance(query, ObjectiveQuery)
-    ratio, name = query.sensitivity / scale, objective.accountant_name()
+    ratio, name = query.sensitivity / scale, objective.NAME
     if isinstance(query, GammaObjectiveQuery):
         return Charge(k * objective.gamma_epsilon(ratio, query.log_jacobian), "upper", name)
     return Charge(k * objective.gaussian_epsilon(ratio, query.log_jacobian, delta / k), "upper", name)
