@@ -405,7 +405,10 @@ def read(path: Path, content: Content = CONTENT) -> Raw:
     features = store.sha256_of_array(parsed.features)
     if features != content.features_sha256:
         raise store.DataCorrupt(path, f"features have sha256 {features}, expected {content.features_sha256}")
-    return Raw(parsed.features, _matching_labels(path, parsed, content), path)
+    digests = [store.sha256_of_array(labels) for labels in parsed.labels]
+    if content.labels_sha256 not in digests:
+        raise store.DataCorrupt(path, f"labels have sha256 {digests[0]}, expected {content.labels_sha256}")
+    return Raw(parsed.features, parsed.labels[digests.index(content.labels_sha256)], path)
 
 
 def load(root: Path = store.DEFAULT_ROOT, *, content: Content = CONTENT, cache: bool = True) -> Raw:
@@ -487,14 +490,6 @@ def fetch(
         else:
             return {**verify(root, content), "fetched": True}
     raise failures[0]
-
-
-def _matching_labels(path: Path, parsed: Parsed, content: Content) -> np.ndarray:
-    for labels in parsed.labels:
-        if store.sha256_of_array(labels) == content.labels_sha256:
-            return labels
-    found = store.sha256_of_array(parsed.labels[0])
-    raise store.DataCorrupt(path, f"labels have sha256 {found}, expected {content.labels_sha256}")
 
 
 def _write_cache(path: Path, raw: Raw) -> None:

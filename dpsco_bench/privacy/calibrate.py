@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -191,10 +191,6 @@ def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     return {q.name: float(q.paper_scale) for q in plan.queries if q.paper_scale is not None}
 
 
-def _no_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    return {q.name: 0.0 for q in plan.queries}
-
-
 def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Least noise for which the plan's composition gives the claim."""
     for leak in (plan.unprotected, *plan.leaks):
@@ -205,4 +201,8 @@ def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     return found
 
 
-_SCALES = {"paper": _paper_scales, "accounted": _accounted_scales, "none": _no_scales}
+_SCALES: dict[str, Callable[[Plan, PrivacySpec], dict[str, float]]] = {
+    "paper": _paper_scales,
+    "accounted": _accounted_scales,
+    "none": lambda plan, privacy: {q.name: 0.0 for q in plan.queries},
+}

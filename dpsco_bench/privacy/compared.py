@@ -47,11 +47,6 @@ def compared(
     return _of_test(found[0], found[1], scales[found[1].name])
 
 
-def _sampled() -> Any:
-    """Found by its name, as `_refutation`."""
-    return import_module(f"{__package__}.composition.sampled")
-
-
 def _refutation() -> Any:
     """Found by its name, as where it charges: what judges does not load it unless something fails."""
     return import_module(f"{__package__}.composition.refutation")
@@ -62,7 +57,7 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
     shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]
-    tests = _sampled().tests_of(query, scales[query.name], delta)
+    tests = import_module(f"{__package__}.composition.sampled").tests_of(query, scales[query.name], delta)
     anchored = isinstance(query, AnchoredQuery)
     charged = "as they are answered" if anchored else "as the proof charges them"
     drawn = f"each of {query.releases:,} queries, {charged}, draws it with probability"

@@ -273,7 +273,9 @@ class Mechanism:
             where = (step, steps, self._first, self._replicates, dim)
             stream = self._stream(label, self.xp)
             drawn = self.xp.asarray(NOISE_LAWS[query.law](stream, *where, *query.law_parameters))
-            first, block = step, self._scaled(query, scaled(drawn, scale, self.dtype), step)
+            first, block, factors = step, scaled(drawn, scale, self.dtype), query.factors(step, steps)
+            if factors is not None:
+                block = block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
 
@@ -308,11 +310,6 @@ class Mechanism:
             eager = query.answer(value, self._noise(query, step, scores.shape[-1]))
             answers = np.where(np.isin(np.arange(len(scores)), rows), answers, to_numpy(eager))
         return self.xp.asarray(answers)
-
-    def _scaled(self, query: Query, block: Array, first: int) -> Array:
-        """Noise ``(steps, R, dim)`` of releases ``first ...``, times the query's factors."""
-        factors = query.factors(first, block.shape[0])
-        return block if factors is None else block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         """Take indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch from a block of batches drawn at once."""

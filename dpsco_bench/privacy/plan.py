@@ -336,7 +336,13 @@ class Plan:
         if len(set(names)) < len(names):
             raise InputError("names of its queries", ", ".join(names), "different ones")
         if self.last_iterate is not None:
-            _check_last_iterate(self.queries, self.last_iterate)
+            only, steps = self.queries[:1], self.last_iterate.steps.size
+            if len(names) != 1 or not only[0].is_normal or not isinstance(only[0].records, Full):
+                allowed = "a plan of one query, with normal noise on all records"
+                raise InputError("last_iterate", ", ".join(names), allowed)
+            if steps not in (1, only[0].releases):
+                allowed = f"one, or as many as {names[0]} has releases, {only[0].releases}"
+                raise InputError("steps of last_iterate", steps, allowed)
         if not _is_real(self.gradient_evaluations, least=0.0):
             raise InputError("gradient_evaluations", self.gradient_evaluations, "a finite number >= 0")
         object.__setattr__(self, "gradient_evaluations", float(self.gradient_evaluations))
@@ -375,16 +381,6 @@ def make_plan(
     Raises InputError for something that is no query, two queries of one name, or no number of gradient evaluations.
     """
     return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit, last_iterate)
-
-
-def _check_last_iterate(queries: tuple[Query, ...], declared: LastIterate) -> None:
-    alone = len(queries) == 1 and queries[0].is_normal and isinstance(queries[0].records, Full)
-    if not alone:
-        names = ", ".join(query.name for query in queries)
-        raise InputError("last_iterate", names, "a plan of one query, with normal noise on all records")
-    if declared.steps.size not in (1, queries[0].releases):
-        allowed = f"one, or as many as {queries[0].name} has releases, {queries[0].releases}"
-        raise InputError("steps of last_iterate", declared.steps.size, allowed)
 
 
 def _is_real(value: Any, least: float = -math.inf) -> bool:

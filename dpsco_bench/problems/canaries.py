@@ -12,12 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
+from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
 from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
 from dpsco_bench.problems.data import CONSTANT, HUBER, RecordForm, axes_first, opposite
 from dpsco_bench.problems.glm import GeneralisedLinear, LinearInBall, PublicQuadratic
 from dpsco_bench.problems.linear import ball_name, linear_constants
+from dpsco_bench.problems.quadratic import MEAN_TRAITS, mean_constants
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -51,16 +53,8 @@ class CanaryCurved(GeneralisedLinear):
     def own_constants(self) -> Constants:
         """``|slope| < 1`` and ``curvature <= beta``, both times powers of ``||a||_q <= 1``."""
         name = ball_name(self.p) if self.domain == "ball" else self.domain
-        return Constants(
-            1.0,
-            self.curvature_bound,
-            initial_gap=1.0,
-            initial_distance=1.0,
-            diameter=0.0 if name == "space" else 2.0,
-            domain=name,
-            norm=self.p,
-            hessian_rank=1.0,
-        )
+        further = {"hessian_rank": 1.0, "diameter": 0.0 if name == "space" else 2.0}
+        return linear_constants(name, self.p, self.curvature_bound, **further)
 
     @property
     def reach(self) -> float:
@@ -313,25 +307,12 @@ class CanaryQuadratic(Problem):
     default_dimension = 3
     has_loss_values: ClassVar[bool] = True
     isotropic_curvature = 1.0
-    traits = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
+    traits = MEAN_TRAITS
 
     @property
     def own_constants(self) -> Constants:
         """G = 2 and S = 2: the records fill the ball, whose gauge is the norm."""
-        return Constants(
-            2.0,
-            1.0,
-            strong_convexity=1.0,
-            initial_gap=2.0,
-            initial_distance=1.0,
-            diameter=2.0,
-            gauge_convexity=1.0,
-            gradient_range=2.0,
-            loss_range=2.0,
-            hessian_rank=0.0,
-            domain="l2_ball",
-            losses="quadratic",
-        )
+        return mean_constants(feasible_set("l2_ball", 1.0), self.dimension).but(initial_gap=2.0)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
         rows = np.zeros((n, self.dimension))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,27 +42,22 @@ class Cube(LinearLosses):
 
     @property
     def unit(self) -> float:
-        return UNITS[self.unit_name](self)
+        n, c = self.count, self.constants
+        match self.unit_name:
+            case "empirical":
+                return self.root / (self.epsilon * n)
+            case "population":
+                return math.sqrt(self.root / ((self.p - 1.0) * n))
+            case "frank_wolfe":  # sqrt(d) s1 n^(1/4), s1 = sqrt(32 kappa_q l/n) L1 M eta/eps, eta = ln n/(2 sqrt n)
+                drift = c.smoothness * c.diameter * math.log(n) / (2.0 * math.sqrt(n))
+                return math.sqrt(32.0 / (self.p - 1.0)) * self.root * drift / self.epsilon * n**-0.25
+            case "statistical":
+                return math.sqrt(2.0 / n)
+        return 1.0
 
     @property
     def root(self) -> float:
         return math.sqrt(-math.log(self.delta) * self.dimension)
-
-
-def _frank_wolfe(problem: Cube) -> float:
-    """``sqrt(d) s1 n^(1/4)`` with ``s1 = sqrt(32 kappa_q l/n) L1 M eta/eps`` and ``eta = ln n/(2 sqrt n)``."""
-    n, c = problem.count, problem.constants
-    drift = c.smoothness * c.diameter * math.log(n) / (2.0 * math.sqrt(n))
-    return math.sqrt(32.0 / (problem.p - 1.0)) * problem.root * drift / problem.epsilon * n**-0.25
-
-
-UNITS: dict[str, Callable[[Cube], float]] = {
-    "empirical": lambda problem: problem.root / (problem.epsilon * problem.count),
-    "population": lambda problem: math.sqrt(problem.root / ((problem.p - 1.0) * problem.count)),
-    "frank_wolfe": _frank_wolfe,
-    "statistical": lambda problem: math.sqrt(2.0 / problem.count),
-    "fixed": lambda problem: 1.0,
-}
 
 
 @problem

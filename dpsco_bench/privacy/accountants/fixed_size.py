@@ -239,23 +239,19 @@ def pessimistic_copies_losses(bound: CopiesBound, spacing: float, tail: float) -
 
     The divergences that are bounded are convex, hence at most that function.
     """
+    from scipy.optimize import isotonic_regression  # as in `solve.root`
+
     last = math.ceil(min(bound.loss_range(tail)[1], _LARGEST_LOSS) / spacing)
     grid = spacing * np.arange(last + 1)
     divergence = bound.divergence(grid)
-    slopes = _convex_slopes(np.diff(divergence) / np.diff(np.exp(grid)), np.diff(np.exp(grid)))
+    widths = np.diff(np.exp(grid))
+    slopes = np.asarray(isotonic_regression(np.diff(divergence) / widths, weights=widths).x)  # of a convex minorant
     lower = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)
     masses = np.zeros(2 * last + 1)
     masses[last + 1 :] = np.exp(grid[1:]) * lower
     masses[:last] = lower[::-1]
     masses[last] = max(0.0, 1.0 - divergence[-1] - masses.sum())
     return swept(spacing, -last, masses, float(divergence[-1]))
-
-
-def _convex_slopes(slopes: Floats, widths: Floats) -> Floats:
-    """Slopes of the greatest convex minorant of a piecewise linear function: an isotonic regression."""
-    from scipy.optimize import isotonic_regression  # as in `solve.root`
-
-    return np.asarray(isotonic_regression(slopes, weights=widths).x)
 
 
 def _require(population: int, size: int, steps: int, replacement: bool) -> None:

@@ -71,7 +71,10 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     """
     require_target(epsilon, delta)
     # delta_mu(epsilon) is below Phi(a) and below delta_mu(0) = erf(mu / sqrt 8); each gives a lower bound on the root.
-    low = max(_mu_at(float(ndtri(delta)), epsilon), math.sqrt(8.0) * float(erfinv(delta)))
+    a = float(ndtri(delta))
+    length = math.hypot(a, math.sqrt(2.0 * epsilon))  # mu/2 - epsilon/mu = a has the positive solution a + length
+    at_a = a + length if a >= 0.0 else 2.0 * epsilon / (length - a)
+    low = max(at_a, math.sqrt(8.0) * float(erfinv(delta)))
     high = 2.0 * low
     while _log_delta_of(high, epsilon) <= math.log(delta):
         high *= 2.0
@@ -104,16 +107,12 @@ def _log_delta_of(mu: float, epsilon: float) -> float:
 def _log_delta(a: float, mu: float) -> float:
     """Logarithm of ``phi(a) (m(a) - m(a - mu))``."""
     if mu < _SMALL_MU:
-        return _log_density(a) + _log_mills_integral(a, mu)
+        slopes = (w * _mills_slope(a - mu * t) for w, t in zip(_WEIGHTS, _NODES, strict=True))
+        return _log_density(a) + math.log(mu * sum(slopes))  # the integral of m'(x) = 1 + x m(x) over (a - mu, a)
     if a <= 0.0:
         return _log_density(a) + math.log(_mills(a) - _mills(a - mu))
     # Phi(a) is at least a half here, and the subtracted term is small beside it.
     return math.log(-math.expm1(_log_density(a) + math.log(_mills(a - mu)) - float(log_ndtr(a)))) + float(log_ndtr(a))
-
-
-def _log_mills_integral(a: float, mu: float) -> float:
-    """Logarithm of the integral of ``m'(x) = 1 + x m(x)`` over ``(a - mu, a)``."""
-    return math.log(mu * sum(w * _mills_slope(a - mu * t) for w, t in zip(_WEIGHTS, _NODES, strict=True)))
 
 
 def _mills(x: float) -> float:
@@ -129,12 +128,6 @@ def _mills_slope(x: float) -> float:
 
 def _log_density(a: float) -> float:
     return -0.5 * a * a - _LOG_SQRT_2PI
-
-
-def _mu_at(a: float, epsilon: float) -> float:
-    """Positive solution of ``mu/2 - epsilon/mu = a``."""
-    root = math.hypot(a, math.sqrt(2.0 * epsilon))
-    return a + root if a >= 0.0 else 2.0 * epsilon / (root - a)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

@@ -149,7 +149,7 @@ def _reversed_epsilon(pair: GaussianPair | AnchoredPair, steps: int, delta: floa
     spacing = min(_WIDEST_SPACING, (high - low + spread) / _FIRST_POINTS)
     best = 0.0
     while spacing * _MOST_POINTS >= high - low + spread:
-        best = max(best, _test_epsilon(pair, spacing, steps, delta, tail))
+        best = max(best, threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail))
         lost = steps * (mean - _information(pair, spacing, tail))
         # In the normal limit, epsilon is steps * mean + spread * quantile, and spread^2 is twice the information.
         shift = lost * (1.0 - float(ndtri(delta)) / spread)
@@ -163,11 +163,6 @@ def _information(pair: GaussianPair | AnchoredPair, spacing: float, tail: float)
     """Part of the Kullback-Leibler divergence that the rounded loss retains (Donsker and Varadhan's bound)."""
     first, upper, tilted = rounded_losses(pair, spacing, tail)
     return float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
-
-
-def _test_epsilon(pair: GaussianPair | AnchoredPair, spacing: float, steps: int, delta: float, tail: float) -> float:
-    """Best bound of the tests that threshold the sum of rounded losses of a pair."""
-    return threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail)
 
 
 def threshold_epsilon(
