@@ -17,7 +17,7 @@ from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
-from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
 from dpsco_bench.problems.constants import STRONG
 from dpsco_bench.problems.data import RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
@@ -27,23 +27,43 @@ from dpsco_bench.problems.registry import problem
 
 Array = Any
 SCALES = ("none", "max_row_norm")
+DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
+RIDGE = 0.01
 
 
-class FileRecords(Problem):
-    """A problem on the records of a file; nothing is clipped or scaled unasked.
+@problem
+class DataFile(GeneralisedLinear):
+    """Records of a file, nothing clipped or scaled unasked; a loss of the margin, a domain about the origin, a ridge.
 
-    Attributes
-    ----------
-    p : float or None, of the norm whose dual measures rows; None stands for 2
-    classes : bool, whether labels become +1 and -1
-    labels_count : bool, whether constants depend on a bound of the labels
+    With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
+    computed from the data (one of them missing, or ``scale``) is not private, nor is a coding of labels without
+    ``positive``: constants are nominal, and every row of a result says so.
     """
 
+    name = "data_file"
+    summary = "one's own CSV, TSV, Parquet or LIBSVM file; loss, domain and ridge by key"
+    source = "the user's file"
+    twin = "data_twin"
     needs_data_root = True
     file_options: ClassVar[tuple[str, ...]] = ("path",)
-    classes: bool = True
-    labels_count: bool = False
-    p: float | None
+    loss_name: str = option(
+        "logistic",
+        "squared (also least_squares): half the squared residual, whose G is nominal on the whole space; huber and "
+        "smoothed_hinge with width; linear: -y<a, x>",
+        choices=tuple(LOSSES),
+        key="loss",
+    )
+    width: float = option(1.0, "of the quadratic part of huber and smoothed_hinge", within="(0, inf)")
+    domain: str = option(
+        "none", "none: the whole space; lp_ball with p; simplex: the sum of all is radius", choices=DOMAINS
+    )
+    radius: float | None = option(None, "of the domain, in its own norm; null: 1", within="(0, inf)")
+    p: float | None = option(
+        None, "of lp_ball, and there and on none of the norm whose dual measures rows; null: 2", within="[1, inf]"
+    )
+    regularisation: float | None = option(
+        None, "lambda of the ridge term, on all coefficients; null: 0.01 on the whole space, else 0", within="[0, inf)"
+    )
     path: str | None = option(
         None,
         "CSV, TSV, Parquet or LIBSVM file, also as .gz, .bz2, .xz or .zst; relative to the working directory, or else "
@@ -165,27 +185,12 @@ class FileRecords(Problem):
     @property
     def unbounded(self) -> bool:
         """Check that a bound which the constants need is known by the data alone."""
-        return self.row_bound is None or (self.labels_count and self.label_clip is None)
+        return self.row_bound is None or (not self.classes and self.label_clip is None)
 
     @property
     def coded(self) -> bool:
         """Check that the data decide which label becomes +1: the label of one record may turn all others."""
         return self.classes and self._file is not None and self.positive is None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        found = []
-        if self.coded:
-            found.append("labels coded from the data: not private; positive= names the value that becomes +1")
-        if self.one_against_rest:
-            found.append(f"one label against the rest: all values but {self.positive} are -1")
-        if self.scaled:
-            found.append("rows divided by their largest norm, computed from the data: not private")
-        elif self.row_bound is None:
-            found.append("norms of the rows bounded by the largest one, computed from the data: not private")
-        if self.labels_count and self.label_clip is None:
-            found.append("labels bounded by the largest one, computed from the data: not private")
-        return tuple(found)
 
     @property
     def labels(self) -> np.ndarray:
@@ -297,50 +302,6 @@ class FileRecords(Problem):
         largest = 1.0 if self.classes else self.label_clip or 1.0
         return Data(len(rows), rows, largest * np.where(np.arange(len(rows)) % 2 == 0, 1.0, -1.0))
 
-
-def _as_number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
-RIDGE = 0.01
-
-
-@problem
-class DataFile(FileRecords, GeneralisedLinear):
-    """Records of a file, a loss of the margin, a domain about the origin, a ridge.
-
-    With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
-    computed from the data (one of them missing, or ``scale``) is not private, nor is a coding of labels without
-    ``positive``: constants are nominal, and every row of a result says so.
-    """
-
-    name = "data_file"
-    summary = "one's own CSV, TSV, Parquet or LIBSVM file; loss, domain and ridge by key"
-    source = "the user's file"
-    twin = "data_twin"
-    loss_name: str = option(
-        "logistic",
-        "squared (also least_squares): half the squared residual, whose G is nominal on the whole space; huber and "
-        "smoothed_hinge with width; linear: -y<a, x>",
-        choices=tuple(LOSSES),
-        key="loss",
-    )
-    width: float = option(1.0, "of the quadratic part of huber and smoothed_hinge", within="(0, inf)")
-    domain: str = option(
-        "none", "none: the whole space; lp_ball with p; simplex: the sum of all is radius", choices=DOMAINS
-    )
-    radius: float | None = option(None, "of the domain, in its own norm; null: 1", within="(0, inf)")
-    p: float | None = option(
-        None, "of lp_ball, and there and on none of the norm whose dual measures rows; null: 2", within="[1, inf]"
-    )
-    regularisation: float | None = option(
-        None, "lambda of the ridge term, on all coefficients; null: 0.01 on the whole space, else 0", within="[0, inf)"
-    )
-
     def prepare(self) -> None:
         if self.label_clip is not None and self.classes:
             raise InputError(
@@ -375,12 +336,9 @@ class DataFile(FileRecords, GeneralisedLinear):
         return LOSSES[self.loss_name](self.width)
 
     @property
-    def classes(self) -> bool:  # type: ignore[override]
+    def classes(self) -> bool:
+        """Check that labels become +1 and -1; else constants depend on a bound of the labels."""
         return self.margin.classes
-
-    @property
-    def labels_count(self) -> bool:  # type: ignore[override]
-        return not self.margin.classes
 
     @property
     def ridge(self) -> float:
@@ -413,8 +371,20 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        free = self.margin.steepest is None and self.domain == "none"
-        return super().warnings + ("a squared loss has no Lipschitz constant on the whole space: G is nominal",) * free
+        found = []
+        if self.coded:
+            found.append("labels coded from the data: not private; positive= names the value that becomes +1")
+        if self.one_against_rest:
+            found.append(f"one label against the rest: all values but {self.positive} are -1")
+        if self.scaled:
+            found.append("rows divided by their largest norm, computed from the data: not private")
+        elif self.row_bound is None:
+            found.append("norms of the rows bounded by the largest one, computed from the data: not private")
+        if not self.classes and self.label_clip is None:
+            found.append("labels bounded by the largest one, computed from the data: not private")
+        if self.margin.steepest is None and self.domain == "none":
+            found.append("a squared loss has no Lipschitz constant on the whole space: G is nominal")
+        return tuple(found)
 
     @property
     def own_constants(self) -> Constants:
@@ -471,7 +441,7 @@ class DataFile(FileRecords, GeneralisedLinear):
     @property
     def twin_options(self) -> Options:
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
-            if value is None and (key == "clip" or self.labels_count):
+            if value is None and (key == "clip" or not self.classes):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
 
@@ -511,3 +481,10 @@ class DataFile(FileRecords, GeneralisedLinear):
         if self.classes:
             found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
         return found
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
