@@ -367,8 +367,7 @@ REMOTE_FILES = (
         "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
     ),
     store.RemoteFile(
-        LIBSVM[0],
-        "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2",
+        LIBSVM[0], "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/covtype.libsvm.binary.bz2"
     ),
 )
 

@@ -232,12 +232,7 @@ def _scaled(values: np.ndarray, field: int) -> np.ndarray:
 KDDCUP99 = Distribution(
     name="kddcup99",
     folders=("kddcup99", "kddcup99_10pct"),
-    texts=(
-        (
-            "kddcup.data_10_percent.gz",
-            "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a",
-        ),
-    ),
+    texts=(("kddcup.data_10_percent.gz", "f8c8267ebcd9c0ed1fd7d6277fe5bfff8732e9b7db8e61b873542b2a534b6f9a"),),
     remote_files=(
         store.RemoteFile(
             "kddcup.data_10_percent.gz",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from scipy.special import log_ndtr
 
@@ -36,19 +36,7 @@ ITERATIONS = 60
 """Most steps of a bracketed Newton iteration; about six are made."""
 
 
-class Named(Protocol):
-    """A set with a name and a radius."""
-
-    @property
-    def name(self) -> str:
-        """``l1_ball`` or ``l2_ball`` here."""
-
-    @property
-    def radius(self) -> float:
-        """R > 0."""
-
-
-def ball_geometry(ball: Named) -> L1Geometry | L2Geometry:
+def ball_geometry(ball: Any) -> L1Geometry | L2Geometry:
     """Build the geometry of an l1 or l2 ball. Raises InputError for another set."""
     if ball.name not in ("l1_ball", "l2_ball"):
         raise InputError("domain", ball.name, "l1_ball or l2_ball here")
@@ -199,30 +187,15 @@ def _water_filling(mass: Array, level: Array, room: Array) -> Array:
     return xp.take_along_axis(taken, xp.argsort(order, axis=-1), axis=-1)
 
 
-class MirrorNorm(Protocol):
-    """Interface that makes a squared norm a mirror map."""
-
-    @property
-    def r(self) -> float:
-        """Exponent of the dual norm."""
-
-    @property
-    def dual(self) -> float:
-        """s, exponent of the norm, in (1, 2]."""
-
-    @property
-    def kappa(self) -> float:
-        """Twice its coefficient."""
-
-
 @dataclass(frozen=True)
 class SmoothMirror:
     """The mirror map ``Phi = (kappa/2) ||.||_s^2``, ``s = r/(r - 1)``, which is 1-strongly convex in the l_p norm.
 
+    The norm has r, the exponent of the dual norm, ``dual``, which is s in (1, 2], and kappa (see `norms.SmoothNorm`).
     Source: Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
     """
 
-    norm: MirrorNorm
+    norm: Any
 
     def gradient(self, x: Array) -> Array:
         """``grad Phi(x) = kappa ||x||_s^(2 - s) |x|^(s - 1) sign x`` of ``x (..., d)``; 0 at 0."""

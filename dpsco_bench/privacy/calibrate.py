@@ -98,14 +98,7 @@ def calibrate(
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
     status = privacy_status(
-        real.kind,
-        real.epsilon,
-        privacy.epsilon,
-        constants,
-        calibration,
-        exact_minimiser,
-        charged.sampler_status,
-        of,
+        real.kind, real.epsilon, privacy.epsilon, constants, calibration, exact_minimiser, charged.sampler_status, of
     )
     return Calibration(calibration, scales, charged, status, output, of)
 

@@ -54,10 +54,18 @@ class MeanTerms:
         return self._once("margins", x, lambda: self.data.features @ x)
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        return self._once("gradient", x, lambda: self._slopes(x) @ self.data.features / self.data.n)
+        return self._once(
+            "gradient",
+            x,
+            lambda: self.problem.slope(self.margins(x), self.data.labels) @ self.data.features / self.data.n,
+        )
 
     def hessian(self, x: np.ndarray) -> np.ndarray:
-        return self._once("hessian", x, lambda: self._weighted(self._weights(x)))
+        return self._once(
+            "hessian",
+            x,
+            lambda: self._weighted(self.problem.curvature(self.margins(x), self.data.labels) / self.data.n),
+        )
 
     def _weighted(self, weights: np.ndarray) -> np.ndarray:
         """Multiply out the Hessian; of quadratic losses it is the same everywhere."""
@@ -66,12 +74,6 @@ class MeanTerms:
             part = rows * np.sqrt(weights)[:, None] if square else rows * weights[:, None]
             self._product = weights, part.T @ (part if square else rows)
         return self._product[1]
-
-    def _slopes(self, x: np.ndarray) -> np.ndarray:
-        return self.problem.slope(self.margins(x), self.data.labels)
-
-    def _weights(self, x: np.ndarray) -> np.ndarray:
-        return self.problem.curvature(self.margins(x), self.data.labels) / self.data.n
 
     def _once(self, what: str, x: np.ndarray, make: Callable[[], np.ndarray]) -> np.ndarray:
         place = what, x.tobytes()

@@ -196,10 +196,7 @@ class HeldOutLogistic(Logistic):
         rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
         margins = x @ rows.T
         right = 0.5 + 0.5 * np.sign(margins) * labels
-        return {
-            "held_out_loss": self.loss(margins, labels).mean(axis=-1),
-            "held_out_accuracy": right.mean(axis=-1),
-        }
+        return {"held_out_loss": self.loss(margins, labels).mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
 
 
 @problem

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
 Key = tuple[int, int]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _TILE = 1024  # blocks: words and values of a tile stay in the first-level cache
 _LANES = 16  # blocks that a vector may have; tiles are drawn in multiples of them
@@ -551,14 +553,7 @@ def _noisy_minima(out, scores, rows, lowest, scale, step_and_replicate, kind_and
 
 
 def noisy_minima(
-    out: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    lowest: NDArray[np.float64],
-    scale: float,
-    step: int,
-    first_replicate: int,
-    key: Key,
+    out: Ints, scores: Floats, rows: Ints, lowest: Floats, scale: float, step: int, first_replicate: int, key: Key
 ) -> None:
     _noisy_minima(out, scores, rows, lowest, float(scale), (step, first_replicate), (ORDER, *key))
 

@@ -27,6 +27,8 @@ from dpsco_bench.rng import transforms
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box, Words, philox4x32
 
 Key = tuple[int, int]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _TILE = 1 << 12  # blocks worked on at once: their temporaries stay in the cache
 
@@ -104,14 +106,7 @@ def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
 
 
 def noisy_minima(
-    out: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    lowest: NDArray[np.float64],
-    scale: float,
-    step: int,
-    first_replicate: int,
-    key: Key,
+    out: Ints, scores: Floats, rows: Ints, lowest: Floats, scale: float, step: int, first_replicate: int, key: Key
 ) -> None:
     """Write the answers of the given rows into ``out``.
 

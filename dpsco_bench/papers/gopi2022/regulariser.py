@@ -51,7 +51,7 @@ class NormRegulariser:
 
     @property
     def dual(self) -> float:
-        """Same exponent, as `lp_mirror.MirrorNorm` names it."""
+        """Same exponent, as `SmoothNorm` names it."""
         return self.q
 
     @property

@@ -59,13 +59,7 @@ def accountant_name() -> str:
 
 @lru_cache(maxsize=4096)
 def batch_epsilon(
-    shift: float,
-    population: int,
-    size: int,
-    steps: int,
-    delta: float,
-    replacement: bool = False,
-    gdp_mu: float = 0.0,
+    shift: float, population: int, size: int, steps: int, delta: float, replacement: bool = False, gdp_mu: float = 0.0
 ) -> float:
     """Replace-one upper bound on epsilon of releases that are ``(k shift)``-GDP for a record drawn k times.
 
@@ -101,12 +95,7 @@ def batch_epsilon(
 
 @lru_cache(maxsize=1024)
 def least_scale(
-    epsilon: float,
-    delta: float,
-    population: int,
-    size: int,
-    steps: int,
-    replacement: bool = False,
+    epsilon: float, delta: float, population: int, size: int, steps: int, replacement: bool = False
 ) -> float:
     """Least noise for which `batch_epsilon` is at most ``epsilon``.
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,17 +296,6 @@ def _arcsinh_exp(exponent: Floats) -> Floats:
 Discretiser = Callable[[float, float], list[LossMasses]]
 
 
-class Spread(Protocol):
-    """Interface of a pair of distributions for choosing a grid; see `GaussianPair`."""
-
-    @property
-    def shift(self) -> float: ...
-
-    def loss_range(self, tail: float) -> tuple[float, float]: ...
-
-    def moments(self, tail: float) -> tuple[float, float]: ...
-
-
 # Coarsest grids that give a result: 1e-4 from this multiplier on, 5e-4 below it.
 _FINE_FROM = 0.8
 _FINE_SPACING, _COARSE_SPACING = 1e-4, 5e-4
@@ -457,11 +446,12 @@ def _sampled_epsilon(pair: GaussianPair, steps: int, delta: float, mu: float) ->
 
 
 def converged_epsilon(
-    losses: Discretiser, pair: Spread, steps: int, delta: float, mu: float = 0.0, points: int | None = None
+    losses: Discretiser, pair: Any, steps: int, delta: float, mu: float = 0.0, points: int | None = None
 ) -> float:
     """Halve the grid until epsilon, an upper bound on every grid, no longer moves; stop at the largest grid.
 
     The first grid has about so many ``points`` in the composed loss; left out, a spacing that is fine for most losses.
+    The pair has a shift, ``loss_range`` and ``moments``, as `GaussianPair`.
     """
     tail = TAIL_SHARE * delta / steps
     mean, variance = pair.moments(tail)
@@ -480,7 +470,7 @@ def converged_epsilon(
             return epsilon
 
 
-def _total_range(pair: Spread, mean: float, variance: float, steps: int, tail: float, mu: float) -> float:
+def _total_range(pair: Any, mean: float, variance: float, steps: int, tail: float, mu: float) -> float:
     """Length, about, of the grid on which dp-accounting composes; its Chernoff bounds need 4 single ranges."""
     low, high = pair.loss_range(tail)
     reach = mu - float(ndtri(tail))
