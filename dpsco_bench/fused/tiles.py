@@ -22,14 +22,7 @@ Array = Any
 
 @compiled
 def kinds_in(found, kinds, indices):
-    """Kinds of the records of batches.
-
-    Parameters
-    ----------
-    found : array (k, S R, W) of int64, overwritten
-    kinds : array (S R, n) of uint8
-    indices : array (k, R, W), the records that all signals share
-    """
+    """Write kinds ``(S R, n)`` of records ``indices (k, R, W)``, which all signals share, to ``found (k, S R, W)``."""
     replicates = indices.shape[1]
     for s in range(found.shape[0]):
         for row in range(found.shape[1]):
@@ -39,13 +32,9 @@ def kinds_in(found, kinds, indices):
 
 @compiled
 def write_signs(found, levels, ranks, scale, indices):
-    """Write records with two values: ``scale`` where a level is above the signal's rank, else ``-scale``.
+    """Write records ``indices (k, R, W)`` with two values to ``found (S R, k, W, d)``.
 
-    Parameters
-    ----------
-    found : array (S R, k, W, d), overwritten
-    levels : array (R, n, d) of uint8; ranks : array (S,) of uint8
-    indices : array (k, R, W)
+    They are ``scale`` where ``levels (R, n, d)`` are above the signal's rank, of ``ranks (S,)``, else ``-scale``.
     """
     replicates = indices.shape[1]
     for row in range(found.shape[0]):
@@ -59,14 +48,7 @@ def write_signs(found, levels, ranks, scale, indices):
 
 @compiled
 def write_about(found, means, signs, scale, indices):
-    """Write records ``means[row] + scale signs[r, i]`` about the mean of their row.
-
-    Parameters
-    ----------
-    found : array (S R, k, W, d), overwritten
-    means : array (S R, d); signs : array (R, n, d) of int8
-    indices : array (k, R, W)
-    """
+    """Write records ``means[row] + scale signs[r, i]`` about ``means (S R, d)`` of their rows, ``signs (R, n, d)``."""
     replicates = indices.shape[1]
     for row in range(found.shape[0]):
         r = row % replicates

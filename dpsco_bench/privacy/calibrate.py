@@ -97,9 +97,8 @@ def calibrate(
     real, of = output or charged, released(plan)
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
-    status = privacy_status(
-        real.kind, real.epsilon, privacy.epsilon, constants, calibration, exact_minimiser, charged.sampler_status, of
-    )
+    known = (constants, calibration, exact_minimiser, charged.sampler_status, of)
+    status = privacy_status(real.kind, real.epsilon, privacy.epsilon, *known)
     return Calibration(calibration, scales, charged, status, output, of)
 
 

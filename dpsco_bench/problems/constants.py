@@ -209,14 +209,12 @@ class Constants:
         if self.norm < 1.0:
             raise InputError("norm", self.norm, "a number >= 1 or infinite")
         if (self.domain == "space") != (self.diameter == 0):
-            allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
-            raise InputError("diameter", self.diameter, allowed)
-        if self.losses not in LOSSES:
-            raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
-        if self.loss_class not in LOSS_CLASSES:
-            raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
-        if self.curvature not in CURVATURES:
-            raise InputError("curvature", self.curvature, "one of " + ", ".join(CURVATURES))
+            space = self.domain == "space"
+            need = "0, the domain being the whole space" if space else "a finite number > 0"
+            raise InputError("diameter", self.diameter, need)
+        for name, allowed in (("losses", LOSSES), ("loss_class", LOSS_CLASSES), ("curvature", CURVATURES)):
+            if getattr(self, name) not in allowed:
+                raise InputError(name, getattr(self, name), "one of " + ", ".join(allowed))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 

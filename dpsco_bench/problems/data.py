@@ -34,6 +34,11 @@ class Data:
         return Data(self.n, xp.asarray(self.features, dtype=kind), xp.asarray(self.labels, dtype=kind))
 
 
+def like(values: Any, x: Array) -> Array:
+    """Turn values into an array of the namespace and dtype of ``x``."""
+    return array_namespace(x).asarray(values, dtype=x.dtype)
+
+
 def opposite(row: np.ndarray, distance: float, order: float) -> Data | None:
     """Return records ``+-row``, ``row (d,)``, if they are as far apart in l_order as asked for; None if not."""
     apart = 2.0 * float(np.linalg.norm(row, ord=order))

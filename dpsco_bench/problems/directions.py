@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import CURVED, STRONG
-from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs
+from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs, like
 from dpsco_bench.problems.families import Signalled
 from dpsco_bench.problems.registry import problem
 
@@ -141,7 +141,7 @@ class DirectionLosses(Signalled):
         return self.curvature * (x - other)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return self._with_curvature(_like(data.records(first, count), x), x[:, None, :])
+        return self._with_curvature(like(data.records(first, count), x), x[:, None, :])
 
     @property
     def record_form(self) -> RecordForm:
@@ -162,11 +162,11 @@ class DirectionLosses(Signalled):
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         xp = array_namespace(x)
-        slopes = xp.matmul(weights[:, None, :], _like(batch.features, x))[:, 0, :]
+        slopes = xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
         return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x
 
     def population_gradient(self, x: Array, data: Any) -> Array:
-        return _like(data.means, x) + self.curvature * x
+        return like(data.means, x) + self.curvature * x
 
     def optimum(self, data: Any) -> np.ndarray:
         """Compute the population's optimum in every row, ``-min(1, s/h) u``, shape ``(S R, d)``."""
@@ -176,26 +176,22 @@ class DirectionLosses(Signalled):
 
     def risk(self, x: Array, data: Any) -> Array:
         xp = array_namespace(x)
-        return xp.sum((_like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
+        return xp.sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return to_numpy(self.risk(self.optimum(data), data))
 
     def excess_risk(self, x: Array, data: Any) -> Array:
         xp, best = array_namespace(x), self.optimum(data)
-        off = x - _like(best, x)
-        return xp.sum((_like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
+        off = x - like(best, x)
+        return xp.sum((like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
 
     def _slope(self, x: Array, data: Any, first: int, count: int) -> Array:
         slope = data.record(first) if count == 1 else data.records(first, count).mean(axis=1)
-        return _like(slope, x)
+        return like(slope, x)
 
     def _with_curvature(self, slope: Array, x: Array) -> Array:
         return slope + self.curvature * x if self.curvature else slope
-
-
-def _like(values: Any, x: Array) -> Array:
-    return array_namespace(x).asarray(values, dtype=x.dtype)
 
 
 TARGET = 0.3

@@ -16,7 +16,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
 from dpsco_bench.problems.constants import Need
-from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_kinds, two_valued
+from dpsco_bench.problems.data import CONSTANT, Kinds, Levels, RecordForm, axis_kinds, like, two_valued
 from dpsco_bench.problems.families import CellFamily, Signalled
 from dpsco_bench.problems.registry import problem
 
@@ -279,7 +279,7 @@ class LinearLosses(Signalled, CellFamily):
         return self.dimension
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -_like(as_sample(data).latest_mean(first, count), x)
+        return -like(as_sample(data).latest_mean(first, count), x)
 
     def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
         gradient = self.range_gradient(x, data, first, count)
@@ -289,7 +289,7 @@ class LinearLosses(Signalled, CellFamily):
         return array_namespace(x).zeros_like(x)
 
     def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
-        return -_like(as_sample(data).records(first, count), x)
+        return -like(as_sample(data).records(first, count), x)
 
     @property
     def record_form(self) -> RecordForm:
@@ -306,15 +306,15 @@ class LinearLosses(Signalled, CellFamily):
 
     def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
         xp = array_namespace(x)
-        return -xp.matmul(weights[:, None, :], _like(batch.features, x))[:, 0, :]
+        return -xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
 
     def excess_risk(self, x: Array, data: Any) -> Array:
-        return self.risk(x, data) - _like(self.optimal_risk(data), x)
+        return self.risk(x, data) - like(self.optimal_risk(data), x)
 
     def risk(self, x: Array, data: Any) -> Array:
         xp, means = array_namespace(x), self.means
         rows = np.repeat(means, x.shape[0] // len(means), axis=0)
-        return -xp.sum(_like(rows, x) * x, axis=-1)
+        return -xp.sum(like(rows, x) * x, axis=-1)
 
     def optimal_risk(self, data: Any) -> np.ndarray:
         return -np.repeat(self.dual_norm(self.means), as_sample(data).replicates)
@@ -334,10 +334,6 @@ def ball_name(p: float) -> str:
     """Name the l_p ball."""
     named = {1.0: "l1_ball", 2.0: "l2_ball", math.inf: "linf_ball"}
     return named.get(p, f"lp_ball:{p!r}")
-
-
-def _like(values: Any, x: Array) -> Array:
-    return array_namespace(x).asarray(values, dtype=x.dtype)
 
 
 @problem
