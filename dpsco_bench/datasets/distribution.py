@@ -189,16 +189,7 @@ CATEGORIES = {
     3: "OTH REJ RSTO RSTOS0 RSTR S0 S1 S2 S3 SF SH",
 }
 """Values of protocol, service and flag, by the position of their column."""
-KDD_LARGEST = {
-    0: 1e9,
-    4: 1e9,
-    5: 1e9,
-    22: 511.0,
-    23: 511.0,
-    31: 255.0,
-    32: 255.0,
-    **dict.fromkeys((9, 12, 15, 16), 1e3),
-}
+LARGEST = {0: 1e9, 4: 1e9, 5: 1e9, 22: 511.0, 23: 511.0, 31: 255.0, 32: 255.0, **dict.fromkeys((9, 12, 15, 16), 1e3)}
 """Counts are taken as ``log(1 + v)`` over its value here; all other numbers are shares and flags, cut at 1."""
 NORMAL = "normal."
 FIELDS = 41
@@ -224,8 +215,8 @@ def parse_kddcup(text: bytes) -> Table:
 
 
 def _scaled(values: np.ndarray, field: int) -> np.ndarray:
-    if field in KDD_LARGEST:
-        values = np.log1p(values) / np.log1p(KDD_LARGEST[field])
+    if field in LARGEST:
+        values = np.log1p(values) / np.log1p(LARGEST[field])
     return np.minimum(values, 1.0)
 
 
