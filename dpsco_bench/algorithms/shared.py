@@ -16,11 +16,7 @@ from dpsco_bench.privacy.records import Disjoint
 def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | None, source: str) -> Plan:
     """``T = diam^2 n^2 eps^2/(W ln^2(n/delta))`` noisy full gradients, ``sigma^2 = 32 G^2 T ln^2(n/delta)/(n eps)^2``.
 
-    Parameters
-    ----------
-    given : Setting, on a ball
-    steps, most_steps : int, optional, replace T; cap it
-    source : str, named in errors
+    For a setting on a ball; ``steps`` replaces T, ``most_steps`` caps it.
     """
     c, n, eps = given.constants, given.n, given.epsilon
     count_option("steps", steps, source)

@@ -23,11 +23,8 @@ FORM = "lines are not of the form 'label index:value ...'"
 class Lines:
     """Content of some lines.
 
-    Attributes
-    ----------
-    labels : ndarray of float64, shape (r,), one per line
-    rows, indices : ndarray of int64, shape (k,), line, from 0, and index, as written, of each value
-    values : ndarray of float64, shape (k,), in the order of the text
+    `labels (r,)`, one per line; `rows (k,)`, `indices (k,)` and `values (k,)`, in the order of the text: line, from 0,
+    index, as written, and value.
     """
 
     labels: np.ndarray

@@ -85,11 +85,8 @@ def add_records(g, weights, share, features, index, part):
 def batch_gradient(g, x, features, labels, index, batch, share, form, margins, known):
     """Overwrite ``g (d,)`` by the gradient of a batch, records ``index[step, row, :count]`` each of weight ``share``.
 
-    Parameters
-    ----------
-    batch : tuple, step, row and count
-    form : tuple, see `problems.data.RecordForm`
-    margins, known : array (24,), room
+    ``batch`` has step, row and count, ``form`` is as `problems.data.RecordForm`, ``margins (24,)`` and ``known (24,)``
+    are room.
     """
     step, row, count = batch
     kind, a, b, hessian, centre = form
@@ -184,11 +181,8 @@ def steps_of(objective: Any, *arguments: Any, **keys: Any) -> Steps:
 def launch_steps(file: Path, name: str, x: Array, before: tuple[Any, ...], tile: tuple[Any, ...], *after: Any) -> None:
     """Launch the kernel of a loop: ``before``, what every kernel is told of a tile, and ``after``.
 
-    Parameters
-    ----------
-    file, name : the kernel
-    x : array (rows, ..., d), whose width it is compiled for
-    tile : steps, rows, records, form, noise, as `fused.device.step_arguments` takes them
+    The kernel is compiled for the width of ``x (rows, ..., d)``; ``tile`` has steps, rows, records, form, noise, as
+    `fused.device.step_arguments` takes them.
     """
     from dpsco_bench.fused.device import launch_rows, step_arguments
 

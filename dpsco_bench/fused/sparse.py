@@ -212,11 +212,8 @@ def losses_and_slopes(losses, margins, factors, first, labels, a, b):
 def evaluate(losses, total, x, starts, columns, values, begins, records, ordered, labels, a, b, gradient):
     """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records.
 
-    Parameters
-    ----------
-    losses, total : array (groups, 24), (groups, d, 24), changed in place
-    x : array (groups, d, 24)
-    starts, columns, values, begins, records, ordered, labels, a, b : see `Entries`
+    ``losses (groups, 24)`` and ``total (groups, d, 24)`` are changed in place; ``x (groups, d, 24)``; the others are
+    those of `Entries`.
     """
     factors, work = np.empty(GROUP), np.empty((BLOCK, GROUP))
     for block in range(begins.shape[0]):

@@ -55,11 +55,8 @@ class CentredSet:
 class SetKind:
     """A kind of sets that a name with parameters selects.
 
-    Attributes
-    ----------
-    usage : str, the name with its parameters, as errors show it
-    read : callable, what stands behind the first colon -> parameters; ValueError for what is none
-    make : callable, (parameters, radius) -> set
+    `usage` is the name with its parameters, as errors show it. `read` turns what stands behind the first colon into
+    parameters, ValueError for what is none; ``make(parameters, radius)`` is the set.
     """
 
     usage: str

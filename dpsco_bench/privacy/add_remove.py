@@ -23,11 +23,7 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 class AddRemove:
     """The value, or why there is none.
 
-    Attributes
-    ----------
-    epsilon : float, at the target delta; NaN if there is none
-    kind : str, ``exact`` or ``upper``
-    reason : str, why there is none; else empty
+    `epsilon` is NaN if there is none, `kind` is ``exact`` or ``upper``.
     """
 
     epsilon: float

@@ -429,11 +429,9 @@ class Charge:
 class Composition:
     """A way of composing queries, for the plans that it covers.
 
-    Attributes
-    ----------
-    covers : callable, plan -> whether it is for this plan; the first that says so is taken, and may still refuse it
-    charge : callable, (plan, scales, delta) -> `Charge`; all scales are positive
-    scales : callable, (plan, privacy) -> noise scale per query, the least one for which `charge` is the claim
+    `covers(plan)` says whether it is for this plan; the first that says so is taken, and may still refuse it.
+    `charge(plan, scales, delta)` takes positive scales. `scales(plan, privacy)` gives the noise scale per query, the
+    least one for which the charge is the claim.
     """
 
     covers: Callable[[Plan], bool]

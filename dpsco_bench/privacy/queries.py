@@ -202,13 +202,9 @@ class DrawQuery(Query):
     Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
     The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
     ``(sensitivity/scale)``-GDP: an upper bound, which two Gaussians attain and other laws need not. Source: Gopi, Lee,
-    Liu, Shen, Tian 2022, Theorem 2.
-
-    Attributes
-    ----------
-    tau : float, total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others
-    target_delta : float, the delta at which the accounted calibration sets the target law
-    dual : float, order of the norm in which gradients are measured
+    Liu, Shen, Tian 2022, Theorem 2. `tau` is the total variation distance of a ``proven_tv`` sampler from the target
+    law, 0 for the others; `target_delta` the delta at which the accounted calibration sets the target law; `dual` the
+    order of the norm in which gradients are measured.
     """
 
     temperature: Temperature

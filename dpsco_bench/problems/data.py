@@ -147,11 +147,8 @@ READS = (
 class RecordForm:
     """``grad f_i(x) = l'(<a_i, x>, y_i) a_i + h (x - c)``, h and c the same for all records.
 
-    Attributes
-    ----------
-    slope : int, one of the slopes above
-    parameters : tuple, its a and b
-    hessian, centre : array (d,), h and c; empty if h = 0
+    `slope` is one of the slopes above, `parameters` are its a and b; `hessian (d,)` and `centre (d,)` are h and c,
+    empty if h = 0.
     """
 
     slope: int = NO_SLOPE
@@ -177,11 +174,7 @@ class Kinds:
 class Levels:
     """Records with two values: entry j of record i is ``scale`` where ``levels[r, i, j] > ranks[s]``, else ``-scale``.
 
-    Attributes
-    ----------
-    levels : array (R, n, d) of uint8
-    ranks : array (S,) of uint8, one for each signal
-    scale : float
+    `levels (R, n, d)` and `ranks (S,)`, one for each signal, are of uint8.
     """
 
     levels: np.ndarray
@@ -193,11 +186,7 @@ class Levels:
 class Signs:
     """Records about the mean of their row: entry j of record i is ``means[s R + r, j] + scale signs[r, i, j]``.
 
-    Attributes
-    ----------
-    means : array (S R, d)
-    signs : array (R, n, d) of int8, -1 or 1
-    scale : float
+    `means (S R, d)` are of float64, `signs (R, n, d)` of int8, -1 or 1.
     """
 
     means: np.ndarray
@@ -236,11 +225,8 @@ def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | L
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
     """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
 
-    Parameters
-    ----------
-    places : array (R, n), the coordinates
-    minus : array (S, R, n) of bool, whether a record has the second value
-    features, labels : array (2 d, d) and (2 d,), by coordinate, of the first value and then of the second
+    ``places (R, n)`` are the coordinates, ``minus (S, R, n)`` says whether a record has the second value;
+    ``features (2 d, d)`` and ``labels (2 d,)`` go by coordinate, of the first value and then of the second.
     """
     d = features.shape[1]
     if 2 * d > 256:

@@ -74,7 +74,6 @@ def allocation_epsilon(shift: float, batches: int, participation: float, delta: 
     participation : float
         q, the probability that a record is in a batch at all. In (0, 1): with one batch 1 is exact, with more than one
         the proof needs a record that is left over.
-    delta : float, in (0, 1)
     """
     require_nonnegative("shift", shift)
     _require(batches, participation)

@@ -69,8 +69,6 @@ def batch_epsilon(
         Largest change of a release when the record was drawn once, over the noise standard deviation: the full
         replace-one sensitivity, *twice* the norm of a contribution; >= 0, infinity gives infinity.
     population, size : int, number of records, and of those in a batch, >= 1
-    steps : int, number of releases, each on a batch of its own, >= 1
-    delta : float, in (0, 1)
     replacement : bool, whether one record can be drawn several times into one batch
     gdp_mu : float, Gaussian-DP parameter of everything else that is released
     """

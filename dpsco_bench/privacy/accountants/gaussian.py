@@ -181,15 +181,8 @@ def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = 
     """Gaussian-DP parameter of the last of equal steps.
 
     The minimum over tau in 1..T of ``((1 - c^tau)/(1 - c) s + [tau < T] c^tau D/eta) / sigma`` over
-    ``sqrt((1 - c^(2 tau))/(1 - c^2))``. Raises InputError for arguments out of range.
-
-    Parameters
-    ----------
-    contraction : float, c in [0, 1]
-    steps : int, T >= 1
-    ratio : float, s/sigma >= 0
-    diameter : float
-        D/(eta s), of the domain, in units of what one step may move; infinite without one, so that tau = T.
+    ``sqrt((1 - c^(2 tau))/(1 - c^2))``. Raises InputError for arguments out of range. ``ratio`` is s/sigma,
+    ``diameter`` D/(eta s), of the domain, in units of what one step may move; infinite without one, so that tau = T.
     """
     require_nonnegative("ratio", ratio)
     require_count("steps", steps)

@@ -61,9 +61,7 @@ def counting_epsilon(
     Parameters
     ----------
     shift : float, change of the released value along one axis, over the noise scale, >= 0
-    steps : int, number of releases, >= 1
     r : float, exponent of the noise, >= 1; for 2 it is normal
-    delta : float, in (0, 1)
     weights : sequence of float
         Probability ``w_j`` of a change by ``j shift`` in one release; they may sum to less than one.
     """
@@ -158,10 +156,8 @@ def coordinate_epsilon(
     Parameters
     ----------
     shift : float, change of the released value, over the noise scale, >= 0
-    steps : int, number of releases, >= 1
     r : float, exponent of the noise, >= 1
     dimension : int, >= 1
-    delta : float, in (0, 1)
     weights : sequence of float, probability ``w_j`` of a change by ``j shift`` in one release
     """
     _checked(shift, steps, dimension, delta)

@@ -333,7 +333,6 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
     multiplier : float, noise standard deviation over the norm of one record's contribution, >= 0; 0 gives infinity
     rate : float, probability with which each record enters a step's batch, in (0, 1]; 1 is exact
     steps : int, number of subsampled releases, >= 1
-    delta : float, in (0, 1)
     gdp_mu : float, Gaussian-DP parameter of everything else that is released, under replace-one
     """
     _require(multiplier, rate, steps, delta, gdp_mu)

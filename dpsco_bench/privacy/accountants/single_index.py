@@ -85,9 +85,7 @@ def single_index_epsilon(
     shift_over_sigma : float
         Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0;
         infinity gives infinity.
-    steps : int, number of releases, >= 1
     population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
-    delta : float, in (0, 1)
     anchor : float, by how much the record moves every answer against its contribution, over that deviation, >= 0
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
@@ -126,9 +124,7 @@ def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: flo
     ----------
     shift_over_sigma : float
         The replace-one change of a step that draws the record once, over the noise standard deviation, >= 0.
-    steps : int, number of releases, >= 1
     rate : float, probability that a step draws the record at least once, in (0, 1]
-    delta : float, in (0, 1)
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)

@@ -133,12 +133,7 @@ _LARGEST = 14.0
 def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
     """Upper bound on epsilon of releases that are rho-zCDP on a batch.
 
-    Parameters
-    ----------
-    rho : float, zCDP of one release for a record that is in its batch, >= 0
-    rate : float, share of the records in a batch, in (0, 1]
-    steps : int, number of releases, >= 1
-    delta : float, in (0, 1)
+    ``rho`` is that of one release for a record that is in its batch, ``rate`` the share of the records in a batch.
     """
     require_nonnegative("rho", rho)
     require_rate(rate)
