@@ -45,6 +45,10 @@ class CentredSet:
         """``2 R``, its diameter in its own norm."""
         return 2.0 * self.radius
 
+    def support(self, z: Array) -> Array:
+        """See `FeasibleSet.support`."""
+        raise InputError("set", type(self).__name__, "one with a support function")
+
     def check_radius(self) -> None:
         """Raise InputError unless the radius is finite and > 0."""
         if not 0.0 < self.radius < float("inf"):
@@ -124,13 +128,14 @@ def mean_longest_block(count: int, size: int) -> float:
     return below + integral(tail, (below, typical, middle, middle + 40.0), absolute=1e-14)
 
 
-def simulated_width(support: Callable[[np.ndarray], Any], d: int) -> float:
-    """Mean of a support function ``(rows, d) -> (rows, 1)`` over `DRAWS` normal vectors, the same in every call."""
+@lru_cache(maxsize=256)
+def simulated_width(unit: CentredSet, d: int) -> float:
+    """Mean of the support function of a set over `DRAWS` normal vectors, the same in every call."""
     rng = np.random.Generator(np.random.PCG64(SEED))
     rows = max(1, BLOCK // d)
     total = 0.0
     for first in range(0, DRAWS, rows):
-        total += float(np.sum(support(rng.standard_normal((min(rows, DRAWS - first), d)))))
+        total += float(np.sum(unit.support(rng.standard_normal((min(rows, DRAWS - first), d)))))
     return total / DRAWS
 
 
@@ -211,7 +216,7 @@ class _LpSet(CentredSet):
             return self.radius * mean_length(d)
         if math.isinf(self.p):
             return self.radius * d * math.sqrt(2.0 / math.pi)
-        return self.radius * _simulated(self.p, d)
+        return self.radius * simulated_width(LpBall(self.p, 1.0), d)
 
 
 @dataclass(frozen=True)
@@ -245,11 +250,6 @@ class LpBall(_LpSet):
     @property
     def name(self) -> str:
         return "linf_ball" if math.isinf(self.p) else "lp_ball:" + repr(self.p).removesuffix(".0")
-
-
-@lru_cache(maxsize=256)
-def _simulated(p: float, d: int) -> float:
-    return simulated_width(LpBall(p, 1.0).support, d)
 
 
 def feasible_set(name: str, radius: float) -> FeasibleSet:

@@ -9,7 +9,6 @@ singular values lie in an l_p ball, flattened row by row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
@@ -219,12 +218,7 @@ class KSupportBall(_Sized):
         k = self.fitting(d)
         if k in (1, d):
             return self.radius * (mean_length(d) if k == d else mean_largest(d))
-        return self.radius * _simulated(k, d)
-
-
-@lru_cache(maxsize=256)
-def _simulated(k: int, d: int) -> float:
-    return simulated_width(KSupportBall(k, 1.0).support, d)
+        return self.radius * simulated_width(KSupportBall(k, 1.0), d)
 
 
 @set_kind("group_ball", "b")
@@ -376,18 +370,13 @@ class SchattenBall(CentredSet):
         return self.radius * min(1.0, self.columns ** (0.5 - 1.0 / self.p))
 
     def width(self, d: int) -> float:
-        return self.radius * _simulated_schatten(self.p, self.columns, d)
+        return self.radius * simulated_width(SchattenBall(self.p, self.columns, 1.0), d)
 
     def _map(self, x: Array, change: Any) -> Array:
         """Map the singular values of the matrices ``x``; the result is flattened."""
         xp = array_namespace(x)
         left, values, right = xp.linalg.svd(as_matrices(x, self.columns), full_matrices=False)
         return xp.reshape(xp.matmul(left * change(values)[..., None, :], right), x.shape)
-
-
-@lru_cache(maxsize=64)
-def _simulated_schatten(p: float, columns: int, d: int) -> float:
-    return simulated_width(SchattenBall(p, columns, 1.0).support, d)
 
 
 def read_parameters(text: str) -> tuple[float, int]:

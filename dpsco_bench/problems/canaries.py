@@ -28,6 +28,13 @@ FAR = 1e4
 """Distance of a label from all margins, in units of 1/beta: there the slope is 1 up to 5e-9."""
 
 
+def _alone(n: int, row: np.ndarray, label: float = 0.0) -> Data:
+    """Make record 0 the canary, ``row (d,)`` with its label, and all others zero."""
+    rows, labels = np.zeros((n, row.size)), np.zeros(n)
+    rows[0], labels[0] = row, label
+    return Data(n, rows, labels)
+
+
 @problem
 class CanaryCurved(GeneralisedLinear):
     """``f(x, (a, y)) = sqrt(1 + beta^2 (<a, x> - y)^2)/beta``, ``||a||_q <= 1``, on the unit l_p or l1 ball or R^d.
@@ -62,9 +69,7 @@ class CanaryCurved(GeneralisedLinear):
         return FAR * (1.0 + 1.0 / self.curvature_bound)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
-        rows[0, 0], labels[0] = 1.0, self.reach
-        return Data(n, rows, labels)
+        return _alone(n, np.eye(self.dimension)[0], self.reach)
 
     def _bent(self, margins: Array, labels: Array) -> tuple[Array, Array]:
         """``beta (margin - y)`` and ``sqrt(1 + .^2)``."""
@@ -111,9 +116,7 @@ class CanaryHeavy(LinearInBall):
         return linear_constants(ball_name(self.p), self.p, 0.01, gradient_deviation=self.sigma)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
-        rows[0], labels[0] = self._diagonal(), self.length
-        return Data(n, rows, labels)
+        return _alone(n, self._diagonal(), self.length)
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return labels * margins
@@ -250,9 +253,7 @@ class CanaryLinear(LinearInBall):
         return linear_constants(ball_name(self.p), self.p)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        rows = np.zeros((n, self.dimension))
-        rows[0, 0] = 1.0
-        return Data(n, rows, np.zeros(n))
+        return _alone(n, np.eye(self.dimension)[0])
 
     def loss(self, margins: Array, labels: Array) -> Array:
         return -margins - 0.0 * labels
@@ -287,9 +288,7 @@ class CanaryPublic(PublicQuadratic):
     default_dimension = 4
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        rows, labels = np.zeros((n, self.dimension)), np.zeros(n)
-        rows[0, 0] = labels[0] = 1.0
-        return Data(n, rows, labels)
+        return _alone(n, np.eye(self.dimension)[0], 1.0)
 
 
 @problem
@@ -315,9 +314,7 @@ class CanaryQuadratic(Problem):
         return mean_constants(feasible_set("l2_ball", 1.0), self.dimension).but(initial_gap=2.0)
 
     def draw(self, n: int, streams: StreamFactory) -> Data:
-        rows = np.zeros((n, self.dimension))
-        rows[0, 0] = 1.0
-        return Data(n, rows, np.zeros(n))
+        return _alone(n, np.eye(self.dimension)[0])
 
     def mean_gradient(self, x: Array, data: Data) -> Array:
         return x - array_namespace(x).mean(data.features, axis=0)

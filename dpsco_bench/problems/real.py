@@ -13,13 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.datasets import covertype
-from dpsco_bench.datasets import covertype as data_set
+from dpsco_bench.datasets import covertype, distribution
 from dpsco_bench.datasets.covertype import CONTINUOUS, Sample, covertype_synthetic, one_class_columns
-from dpsco_bench.datasets.distribution import ADULT, KDDCUP99, TEST, TRAINING, Table, unit_rows
-from dpsco_bench.datasets.distribution import ADULT_COLUMNS as ADULT_COLUMNS
-from dpsco_bench.datasets.distribution import KDD_COLUMNS as KDD_COLUMNS
-from dpsco_bench.datasets.distribution import KDD_ROWS as KDD_ROWS
+from dpsco_bench.datasets.distribution import Table, unit_rows
 from dpsco_bench.datasets.store import permutation
 from dpsco_bench.errors import DataAbsent, InputError
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, option
@@ -34,7 +30,38 @@ COLUMNS = 54
 LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
 
 
-class CovertypeLogistic(Logistic):
+class RealLogistic(Logistic):
+    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, with or without a ridge."""
+
+    columns: ClassVar[int] = COLUMNS
+    regularisation: float
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
+
+    @classmethod
+    def unavailable(cls, root: Path) -> str:
+        """Say in one line with the fetching command that the data set is absent; empty if it is there."""
+        try:
+            cls.find(root)
+        except DataAbsent as absent:
+            return f"data absent: `{absent.command}`"
+        return ""
+
+    def checked_dimension(self, d: int | None) -> int:
+        if d not in (None, self.columns):
+            raise InputError("d", d, f"{self.columns}, the number of columns")
+        return self.columns
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
+        lam, gap = self.regularisation, math.log1p(math.exp(self.offset))
+        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
+
+
+class CovertypeLogistic(RealLogistic):
     """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm."""
 
     default_dimension = COLUMNS
@@ -46,22 +73,10 @@ class CovertypeLogistic(Logistic):
     )
     regularisation: float = option(0.01, "lambda of the ridge term", within="[0, inf)")
 
-    def checked_dimension(self, d: int | None) -> int:
-        if d not in (None, COLUMNS):
-            raise InputError("d", d, f"{COLUMNS}, the number of columns")
-        return COLUMNS
-
     def prepare(self) -> None:
         self.offset, self.sign = LOSSES[self.loss_name]
         if self.regularisation > 0:
             self.traits = Logistic.traits | STRONG
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
-        lam = self.regularisation
-        gap = math.log1p(math.exp(self.offset))
-        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
 
     def rows(self, n: int) -> Sample:
         raise InputError("problem", self.name, "a problem that loads rows")
@@ -91,22 +106,17 @@ class Covertype(CovertypeLogistic):
     root: str = option("data", "folder of data sets")
 
     @classmethod
-    def unavailable(cls, root: Path) -> str:
-        """Say in one line with the fetching command that no source file is found; empty if one is."""
-        try:
-            data_set.find(root)
-        except DataAbsent as absent:
-            return f"data absent: `{absent.command}`"
-        return ""
+    def find(cls, root: Path) -> Any:
+        return covertype.find(root)
 
     def check_records(self, n: int) -> None:
         """Refuse more records than there are, whether the data are here or not."""
-        if n > data_set.ROWS:
-            raise InputError("n", n, f"an integer from 1 to {data_set.ROWS}, the number of records of {self.name}")
+        if n > covertype.ROWS:
+            raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
 
     def rows(self, n: int) -> Sample:
         """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
-        return data_set.covertype(n, root=Path(self.root))
+        return covertype.covertype(n, root=Path(self.root))
 
 
 @problem
@@ -127,41 +137,21 @@ HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
 """Ranges of Covertype's measurements in the whole data set, as its description has them."""
 
 
-class HeldOutLogistic(Logistic):
+class HeldOutLogistic(RealLogistic):
     """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
 
-    `columns` counts the features of a record, `in_use` the records that are not held out.
+    `in_use` counts the records that are not held out.
     """
 
-    columns: ClassVar[int]
     in_use: ClassVar[int]
     needs_data_root = True
     traits = Logistic.traits | STRONG
     regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
     root: str = option("data", "folder of data sets")
 
-    @classmethod
-    def find(cls, root: Path) -> Any:
-        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
-        raise InputError("problem", cls.name, "a problem with a data set")
-
     def table(self) -> Table:
         """Read all records, in a fixed random order, the held-out ones last."""
         raise InputError("problem", self.name, "a problem with a data set")
-
-    @classmethod
-    def unavailable(cls, root: Path) -> str:
-        """Say in one line with the fetching command that the data set is absent; empty if it is there."""
-        try:
-            cls.find(root)
-        except DataAbsent as absent:
-            return f"data absent: `{absent.command}`"
-        return ""
-
-    def checked_dimension(self, d: int | None) -> int:
-        if d not in (None, self.columns):
-            raise InputError("d", d, f"{self.columns}, the number of columns")
-        return self.columns
 
     def check_records(self, n: int) -> None:
         """Refuse more records than there are, whether the data are here or not."""
@@ -169,20 +159,10 @@ class HeldOutLogistic(Logistic):
             what = f"the number of records of {self.name} that are not held out"
             raise InputError("n", n, f"an integer from 1 to {self.in_use}, {what}")
 
-    @property
-    def own_constants(self) -> Constants:
-        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
-        lam = self.regularisation
-        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=float(np.log(2.0)))
-
     def draw(self, n: int, streams: StreamFactory) -> Data:
         """Return the same sample for every data set number: real data are not redrawn."""
         found = self.table()
         return Data(n, found.features[:n], found.labels[:n])
-
-    @property
-    def start(self) -> np.ndarray:
-        return np.zeros(self.dimension)
 
     def minimiser(self, data: Data) -> np.ndarray:
         return minimise_glm(self, data).point
@@ -224,14 +204,14 @@ class AdultLogistic(HeldOutLogistic):
     name = "adult"
     summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
     source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
-    columns, in_use = ADULT_COLUMNS, TRAINING
+    columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
 
     @classmethod
     def find(cls, root: Path) -> Any:
-        return ADULT.find(root)
+        return distribution.ADULT.find(root)
 
     def table(self) -> Table:
-        return _ordered(ADULT.load(Path(self.root)), self.name, TRAINING, TEST)
+        return _ordered(distribution.ADULT.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
 
 
 @problem
@@ -243,14 +223,14 @@ class KddCup(HeldOutLogistic):
         "logistic loss with a ridge on the real KDD Cup 99 data (distinct records of the 10 % file), 25,586 held out"
     )
     source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
-    columns, in_use = KDD_COLUMNS, 120_000
+    columns, in_use = distribution.KDD_COLUMNS, 120_000
 
     @classmethod
     def find(cls, root: Path) -> Any:
-        return KDDCUP99.find(root)
+        return distribution.KDDCUP99.find(root)
 
     def table(self) -> Table:
-        return _ordered(KDDCUP99.load(Path(self.root)), self.name, KDD_ROWS, 0)
+        return _ordered(distribution.KDDCUP99.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
 
 
 _kept: dict[str, tuple[Table, Table]] = {}
