@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.composition import shifts
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
@@ -66,14 +66,10 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
     if not sampled:
         normal = all(q.is_normal for q in plan.queries)
         return AddRemove(gaussian.gdp_epsilon(mu, delta), "exact" if normal else "upper")
-    query, rate = sampled[0], _rate(sampled[0])
-    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
-    return AddRemove(pld.add_remove_epsilon(multiplier, rate, query.releases, delta, mu))
-
-
-def _rate(query: Query) -> float:
+    (query,) = sampled
     assert isinstance(query.records, Poisson)
-    return query.records.rate
+    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
+    return AddRemove(pld.add_remove_epsilon(multiplier, query.records.rate, query.releases, delta, mu))
 
 
 def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddRemove:

@@ -66,7 +66,7 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
     """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``."""
-    rest = _rest(epsilon, log_jacobian)
+    rest = gamma_ratio(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
 
 
@@ -85,11 +85,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 
 
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
-    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``."""
-    return _rest(epsilon, log_jacobian)
-
-
-def _rest(epsilon: float, log_jacobian: float) -> float:
+    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``; Refusal if the Jacobian alone uses it up."""
     if log_jacobian >= epsilon:
         raise Refusal("objective perturbation", f"the Jacobian alone costs epsilon {log_jacobian:.4g} of {epsilon:.4g}")
     return epsilon - log_jacobian

@@ -411,10 +411,6 @@ def solve_several_multiplier(
     epsilon: float, delta: float, parts: Sequence[tuple[float, float, int]], gdp_mu: float = 0.0
 ) -> float:
     """Least z for which `several_poisson_epsilon` of ``z`` times the parts' multipliers is at most ``epsilon``."""
-    require_target(epsilon, delta)
-    budget = gaussian.gdp_mu(epsilon, delta)
-    if gdp_mu >= budget:
-        raise InputError("gdp_mu", gdp_mu, f"below {budget:.6g}, which is all that epsilon and delta allow")
 
     def epsilon_of(z: float) -> float:
         return several_poisson_epsilon([(z * own, rate, steps) for own, rate, steps in parts], delta, gdp_mu)
