@@ -19,13 +19,8 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import (
     checked_exponent,
     dual_exponent,
-    l1_norm,
-    l2_norm,
-    largest,
     lp_norm,
     minimise_linear_lp,
-    project_l1,
-    project_l2,
     project_lp,
 )
 from dpsco_bench.registry import Registry
@@ -137,12 +132,6 @@ def simulated_width(unit: CentredSet, d: int) -> float:
     for first in range(0, DRAWS, rows):
         total += float(np.sum(unit.support(rng.standard_normal((min(rows, DRAWS - first), d)))))
     return total / DRAWS
-
-
-__all__ = [
-    "BALLS", "Ball", "FeasibleSet", "LpBall", "feasible_set",
-    "l1_norm", "l2_norm", "largest", "lp_norm", "project_l1", "project_l2", "project_lp",
-]  # fmt: skip
 
 
 BALLS = ("l1_ball", "l2_ball")

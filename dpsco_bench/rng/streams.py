@@ -1,7 +1,5 @@
 """Keyed random streams: arrays of variates addressed by step, replicate and coordinate.
 
-Keyed random streams: arrays of variates addressed by step, replicate and coordinate.
-
 A value depends on its stream's key, its kind and its address alone, hence neither on how a draw is split into calls
 nor on processes or devices: NumPy, Numba and CUDA give the same bits.
 """

@@ -1,7 +1,5 @@
 """From random words to variates, in plain NumPy: the definition that the compiled paths reproduce bit for bit.
 
-From random words to variates, in plain NumPy: the definition that the compiled paths reproduce bit for bit.
-
 Every operation is one correctly rounded float32 or float64 operation (add, subtract, multiply, square root, conversion
 of an integer), never fused, and no library function is called; so the bits are the same on every machine.
 
@@ -12,8 +10,7 @@ exponential, the sine and the cosine are Cephes' float32 polynomials by S. L. Mo
 
 This is arithmetic for experiments: float32 noise on a public generator is not a hardened privacy mechanism.
 
-The quantile function of ``|w|`` for density ``~ exp(-|w|^r)``, as a table of cubics for `transforms.shapes`.
-
+For `shapes`, the quantile function of ``|w|`` for density ``~ exp(-|w|^r)`` is a table of cubics.
 The probability ``v`` of exceeding a magnitude lies in [2^-32, 1]. Each of these 32 octaves is cut into 16 equal parts;
 on each, a cubic in the position ``t`` in [0, 1) interpolates the quantile at Chebyshev points, to a relative error of
 6e-8 at most, which is one rounding of the float32 arithmetic that evaluates it. The coefficients are computed in
