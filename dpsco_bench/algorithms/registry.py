@@ -179,10 +179,7 @@ class Algorithm:
         calibration: str = "paper",
         **options: Any,
     ) -> Plan:
-        """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
-
-        Raises InputError or Refusal for mistyped options or a violated condition of the theorem.
-        """
+        """Schedule, queries, planned gradients. Raises InputError for wrong options, Refusal for a broken condition."""
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)

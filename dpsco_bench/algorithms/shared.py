@@ -67,10 +67,7 @@ def phased_plan(given: Setting, step: float) -> Plan:
 
 
 def run_phases(objective, plan, mechanism):
-    """SGD steps, projected on the domain if there is one; a phase starts at the release of the one before.
-
-    The regulariser is no record's: its gradient is part of every step and moves no neighbouring runs apart.
-    """
+    """SGD steps, regularised and projected on the domain, in phases that start at the release of the one before."""
     w, position = objective.start, 0
     for i, size in enumerate(plan.sizes, start=1):
         u, step = w, plan.step / 4**i

@@ -35,10 +35,7 @@ _FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.us
 
 
 def available_memory() -> float:
-    """Bytes that a process may still take; infinite where the machine does not say.
-
-    A control group, as a container or a batch job is one, may allow less than the machine has.
-    """
+    """Bytes that a process may take, by its control group or the machine; infinite where neither says."""
     return min([_of_machine(), *_of_groups()])
 
 
@@ -205,10 +202,7 @@ def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) 
 
 
 def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool) -> np.ndarray:
-    """Take a column as finite float64, ``(n,)``.
-
-    Raises InputError for text, gaps, infinities and (without ``ids``) record numbers, with what would drop the column.
-    """
+    """Take a column as finite float64 ``(n,)``, no record numbers unless ``ids``. InputError says how to drop it."""
     name = names[place]
     drop = f"drop={place if not name or set('+,=') & set(name) else name}"
     try:

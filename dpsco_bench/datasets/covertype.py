@@ -382,10 +382,7 @@ class Raw:
 
 
 def find(root: Path = store.DEFAULT_ROOT) -> Path:
-    """Find a source file under ``root/covertype`` or ``root/covtype``.
-
-    Raises DataAbsent if there is none. Raises InputError if there is only LIBSVM's scaled file.
-    """
+    """Find a source file in ``root/covertype`` or ``covtype``. Raises DataAbsent, or InputError for a scaled file."""
     path = store.find_file(root, FOLDERS, FILES)
     if path is not None:
         return path
@@ -396,10 +393,7 @@ def find(root: Path = store.DEFAULT_ROOT) -> Path:
 
 
 def read(path: Path, content: Content = CONTENT) -> Raw:
-    """Parse one source file and hold it to its content.
-
-    Raises DataCorrupt if the content differs or the file is damaged. Raises InputError for LIBSVM's scaled file.
-    """
+    """Parse one source file, held to its content. Raises DataCorrupt, or InputError for LIBSVM's scaled file."""
     parsed = parse(path, content.rows)
     features = store.sha256_of_array(parsed.features)
     if features != content.features_sha256:

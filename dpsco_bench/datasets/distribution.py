@@ -72,18 +72,12 @@ class Distribution:
         return [path for path in found if path is not None]
 
     def load(self, root: Path = store.DEFAULT_ROOT) -> Table:
-        """Find, verify and parse, once per process.
-
-        Raises DataAbsent as `find`, DataCorrupt for a damaged file or one with another text.
-        """
+        """Find, verify and parse, once per process. Raises DataAbsent, or DataCorrupt for a file with another text."""
         paths = tuple(self.find(root))
         return _load(self, paths, tuple(path.stat().st_mtime_ns for path in paths))
 
     def read(self, path: Path, name: str = "") -> bytes:
-        """Read the text of a file, of that name where its own is another.
-
-        Raises DataCorrupt for a damaged file or one with another text.
-        """
+        """Read a file's text, of that name where its own is another. Raises DataCorrupt for another text."""
         name = name or path.name
         try:
             with OPENERS[Path(name).suffix](path, "rb") as stream:
@@ -96,10 +90,7 @@ class Distribution:
         return text
 
     def verify(self, root: Path = store.DEFAULT_ROOT) -> Plain:
-        """Read the files under `root`, and say what they hold; errors as of `load`.
-
-        Returns ``status`` ("verified"), ``file``, ``rows``, ``columns``, ``positive`` and the digests of the texts.
-        """
+        """Read the files under `root`, and say what they hold; errors as of `load`."""
         paths, table = self.find(root), self.load(root)
         return {
             "status": "verified",

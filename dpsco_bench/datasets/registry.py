@@ -79,10 +79,7 @@ def get_data_set(name: str) -> DataSet:
 
 
 def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
-    """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
-
-    Returns what is known about it, and ``status``, ``fetched``, ``file``, sizes and digests.
-    """
+    """Download a data set unless a verified copy is under `root`; what is known of it, and what was done."""
     known = get_data_set(name)
     return {**known.told, **known.fetcher(Path(root))}
 

@@ -65,10 +65,7 @@ _LINES = 64
 
 @dataclass(frozen=True)
 class Records:
-    """Content of a file.
-
-    `features (n, k)` are finite numbers; `labels (n,)` too, or text where the label column is no number.
-    """
+    """Finite numbers `features (n, k)` and `labels (n,)`, or text where the label column is no number."""
 
     features: np.ndarray
     labels: np.ndarray
@@ -261,10 +258,7 @@ def _head(path: Path) -> list[str]:
 
 
 def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, path: Path) -> bool:
-    """Tell whether the first line names the columns: by the types that the reader gives them with it and without it.
-
-    Raises InputError where some of its fields are values of their columns and others are not.
-    """
+    """Tell whether the first line names the columns, by types with and without it; InputError where it half does."""
     whole, rest = (
         _parsed(pa.py_buffer("".join(part).encode()), delimiter, False, 1 << 30, {})
         for part in (lines, lines[1:] or lines)

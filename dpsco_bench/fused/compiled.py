@@ -58,10 +58,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 class _Cache(FunctionCache):
-    """Numba's cache, whose entries count the functions and constants that the function uses as well.
-
-    Numba by itself notices changes of the function's own file only.
-    """
+    """Numba's cache, whose entries count functions and constants of other files that the function uses as well."""
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), called_digest(self._py_func))

@@ -99,10 +99,7 @@ def mirror_steps(
 
 @compiled
 def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
-    """Make steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of rows in turn.
-
-    The parameters are those of `mirror_steps`; an infinite radius is the whole space.
-    """
+    """As `mirror_steps`, ``x <- P(x - eta <g + ridge x + scale z>)`` on an l2 ball or, radius infinite, the space."""
     first, last, replicates, copies = rows
     given, curvature, middle = full
     drawn = noise.shape[0] == scale.size and noise.shape[1] == last - first
@@ -127,10 +124,7 @@ def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, rad
 
 
 class MirrorSteps:
-    """Iterates of mirror descent and their weighted sum, on ``(R, d)`` from the start of an objective.
-
-    ``geometry`` is as `Geometry`, ``limits`` as of `mirror_steps`: by default all gradients count.
-    """
+    """Iterates and weighted sum ``(R, d)`` from an objective's start, by a `Geometry` and `mirror_steps`' limits."""
 
     def __init__(self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf)) -> None:
         self.x = np.ascontiguousarray(objective.start)

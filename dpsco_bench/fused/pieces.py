@@ -238,10 +238,7 @@ def margin_in_lanes(x, features, i):
 
 @vector_piece
 def finish(x, total, shrink, weight, features, following):
-    """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows.
-
-    It is the one of `margin_in_lanes`, bit by bit: a tile begins with that.
-    """
+    """Shrink ``x``, add ``weight x`` to a sum; returns the next record's margin as `margin_in_lanes` has it."""
     whole, margins, margin = x.size - x.size % WIDTH, no_lanes(), 0.0
     for j in range(0, whole, WIDTH):
         moved = added(no_lanes(), shrink, lanes_at(x, j))

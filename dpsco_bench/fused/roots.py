@@ -157,10 +157,7 @@ def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
 
 @called
 def jointly(u, v, level, moves, mu, rho, p, s, least, e):
-    """Solve the equations of `roots` and `log_norm` at once, by Newton's method from bounds of v and a guess of mu.
-
-    Writes u and v, ``u = v^(1/least)``; returns mu, or 0 where few steps did not settle all of them.
-    """
+    """Solve `roots` and `log_norm` at once by Newton from bounds of v and a guess; mu, or 0 where it did not settle."""
     outer, inner = (rho, mu) if p < s else (mu, rho)
     for j in range(v.size):
         v[j] = min(power(level[j] / outer, 1.0 / e), level[j] / inner)
@@ -220,10 +217,7 @@ def roots(v, level, bound, outer, inner, e):
 
 @called
 def log_norm(u, v, mu, rho, p, s, least, ratio):
-    """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``.
-
-    ``u = v^(1/least)``; over its largest entry it is written.
-    """
+    """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``; ``u = v^(1/least)`` over its largest is written."""
     top = largest_of(v)
     size = top ** (1.0 / least)
     on_p, on_s = mu * size ** (p - 1.0), rho * size ** (s - 1.0)

@@ -190,10 +190,7 @@ def exponential_below(z):
 
 @called
 def losses_and_slopes(losses, margins, factors, first, labels, a, b):
-    """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``: a logarithm for all records of a block.
-
-    The slopes ``l'(m, y)`` take the place of ``margins (records, 24)``.
-    """
+    """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``; slopes ``l'(m, y)`` replace ``margins``."""
     for r in range(GROUP):
         factors[r] = 1.0
     for i in range(margins.shape[0]):

@@ -80,10 +80,7 @@ def lp_norm(x: Array, p: float) -> Array:
 
 
 def square_gradient(x: Array, exponent: float, scale: float) -> Array:
-    """Gradient of ``(scale/2) ||x||_exponent^2`` at finite ``x (..., d)``: 0 at 0; exponent in (1, inf), scale > 0.
-
-    It is ``scale ||x||^(2 - exponent) |x|^(exponent - 1) sign(x)``.
-    """
+    """Gradient of ``(scale/2) ||x||_exponent^2`` at finite ``x (..., d)``, 0 at 0; exponent in (1, inf)."""
     xp = array_namespace(x)
     top = largest(x)
     ratio = xp.abs(x) / nonzero(top)
@@ -118,10 +115,7 @@ def penalised_step(y: Array, free: Array, p: float, s: float, kappa: float, radi
 
 
 class _Equations:
-    """``rho u^(s - 1) + mu u^(p - 1) = level`` entry by entry, and the norm that the right mu gives u.
-
-    The level ``(..., d)`` is in [0, 1], ``rho (..., 1)`` > 0.
-    """
+    """``rho u^(s - 1) + mu u^(p - 1) = level`` in [0, 1] by entry, rho > 0, and the norm of u at the right mu."""
 
     def __init__(self, level: Array, rho: Array, p: float, s: float) -> None:
         self.level, self.rho, self.p, self.s = level, rho, p, s
@@ -275,10 +269,7 @@ def project_l1(x: Array, radius: float) -> Array:
 
 
 def over_threshold(deficit: Array, total: float) -> Array:
-    """Return what is left of entries, given by their distance from the largest, over the threshold that leaves a sum.
-
-    ``deficit (..., d)``; no digits are lost to huge entries.
-    """
+    """Take what entries, ``deficit (..., d)`` below the largest, have over the threshold that leaves a sum."""
     xp = array_namespace(deficit)
     ordered = xp.sort(deficit, axis=-1)
     counts = cast(xp.arange(1, deficit.shape[-1] + 1), deficit.dtype)

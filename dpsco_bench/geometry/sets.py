@@ -305,10 +305,7 @@ class SubspaceBall(_Sized):
 
 
 def as_matrices(x: Array, columns: int) -> Array:
-    """``x (..., d)`` as matrices ``(..., d/columns, columns)``.
-
-    Raises InputError if there are not at least as many rows as columns, or d is no multiple of the number of columns.
-    """
+    """``x (..., d)`` as matrices ``(..., d/columns, columns)``. Raises InputError with fewer rows than columns."""
     d = x.shape[-1]
     rows = matrix_rows(d, columns)
     return array_namespace(x).reshape(x, (*x.shape[:-1], rows, columns))

@@ -110,10 +110,7 @@ def released(plan: Plan) -> str:
 
 
 def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge:
-    """`charge`, but an upper bound above the claim, which refutes nothing, gives way to what decides.
-
-    That is a lower bound above the claim, or an exact value.
-    """
+    """`charge`, but an upper bound above the claim gives way to an exact value, or a lower bound above the claim."""
     charged = charge(plan, scales, privacy.delta)
     if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged

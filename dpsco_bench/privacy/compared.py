@@ -33,10 +33,7 @@ class Compared(NamedTuple):
 def compared(
     problem: Problem, plan: Plan, n: int, charge: Charge, scales: Mapping[str, float], delta: float
 ) -> Compared:
-    """Describe the pair behind a plan's exact epsilon or lower bound; empty for an upper bound, which has none.
-
-    ``charge`` is the accountant's value for the noise scales; a lower bound is found again, to know what was tested.
-    """
+    """Describe the pair behind a plan's exact epsilon or lower bound, found again from ``charge``; else empty."""
     if charge.kind == "exact" and rests_on_sensitivities(plan, charge.epsilon):
         return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")
     if charge.accountant == single_index.NAME and plan.leaks:

@@ -176,10 +176,7 @@ class Mechanism:
         return query
 
     def variates(self, query: Query, first: int, steps: int, rows: tuple[int, int], dim: int) -> np.ndarray | None:
-        """Noise of some steps for replicates ``rows[0] .. rows[1] - 1`` of this run, in units of `noise_scales`.
-
-        Returns (steps, rows, dim) of float32 on the host, what `release` would draw; None for scale 0.
-        """
+        """Noise of steps and replicates in units of `noise_scales`, as `release` has it: float32; None for scale 0."""
         if self.scales[query.name] == 0.0:
             return None
         stream, where = self._stream(f"noise/{query.name}", np), (self._first + rows[0], rows[1] - rows[0], dim)
@@ -197,10 +194,7 @@ class Mechanism:
     def batches(
         self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
     ) -> tuple[Array, np.ndarray]:
-        """Draw records of releases for some replicates, as `sample` does: indices and mask ``(steps, rows, W)``.
-
-        Indices that are uniform are drawn in namespace ``xp``; all else is on the host.
-        """
+        """Draw indices and mask ``(steps, rows, W)`` of some replicates as `sample`; uniform ones in ``xp``."""
         return self._drawn_batches(query, xp, first, steps, self._first + rows[0], rows[1] - rows[0])
 
     def batch_width(self, query: Query) -> int:
@@ -217,18 +211,12 @@ class Mechanism:
         return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
 
     def choose(self, name: str, high: int) -> Array:
-        """Uniform index in ``0..high-1`` per replicate, shape ``(R,)``, independent of data and noise.
-
-        For choices that cost no privacy, such as which iterate is returned; every call with this name gives the same.
-        """
+        """Uniform index in ``0..high-1`` per replicate, ``(R,)``, that costs no privacy: the same for the same name."""
         drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
         return self.xp.asarray(np.asarray(drawn)[0, :, 0])
 
     def permutation(self, name: str, size: int) -> Array:
-        """Uniform order of ``0..size-1`` per replicate, shape ``(R, size)``, independent of data and noise.
-
-        For records that are shuffled once; every call with this name gives the same.
-        """
+        """Uniform order of ``0..size-1`` per replicate, shape ``(R, size)``: the same in every call with this name."""
         self._orders.add(size)
         keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, size)[0]
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))

@@ -54,10 +54,7 @@ class Temperature:
         return self.loss_range / (self.lipschitz * scale) if scale > 0 else math.inf
 
     def at(self, scale: float) -> tuple[float, float]:
-        """Inverse temperature and weight for a scale >= 0; in the limit 0 k is infinite.
-
-        The target law is ``exp(-k (F + mu r))``; for ``strongly_convex`` ``exp(-k F)`` with mu the losses' own.
-        """
+        """Inverse temperature k and weight mu of ``exp(-k (F + mu r))`` for a scale >= 0; at 0 k is infinite."""
         unit = self.lipschitz * scale / self.n  # S/(n t)
         if self.rule == "strongly_convex":
             return (self.convexity / unit**2 if scale > 0 else math.inf), self.convexity

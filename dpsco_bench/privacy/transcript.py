@@ -49,10 +49,7 @@ class Transcript:
         return self._stacked(self.noises, name)
 
     def value(self, name: str) -> np.ndarray:
-        """Values of a query's releases, shape ``(steps, R, k)``.
-
-        Raises InputError for one that was never released, or whose releases have several shapes.
-        """
+        """Values of a query's releases, ``(steps, R, k)``. Raises InputError for none, or of several shapes."""
         if not self.values.get(name):
             raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
         return self._stacked(self.values, name)

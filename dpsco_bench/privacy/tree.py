@@ -54,10 +54,7 @@ def block_maxima(values: np.ndarray) -> np.ndarray:
 
 
 def largest_path_sum(cost: Ratio, nodes: int) -> float:
-    """Largest sum over ``IN(q)`` of ``cost(q, t)``, over the records q of nodes 1..``nodes``.
-
-    The cost maps arrays of records q and of nodes t that cover them, shape ``(m,)``, to numbers >= 0.
-    """
+    """Largest sum over ``IN(q)`` of ``cost(q, t)``, of arrays of records q and nodes t, over q in 1..``nodes``."""
     record = np.arange(1, checked_count("nodes", nodes) + 1)
     node, total = record.copy(), np.zeros(nodes)
     while record.size:

@@ -175,10 +175,7 @@ class Problem:
         return found
 
     def with_loss_class(self, constants: Constants) -> Constants:
-        """Add the class of the losses that the traits declare, and the Hessian's rank that it implies.
-
-        The class is never read off the rank. A larger rank than the problem's own, given by key, withdraws it.
-        """
+        """Add the declared class of losses and the Hessian's rank implied by it; a larger rank by key withdraws it."""
         declared = declared_class(self.traits)
         if constants.hessian_rank > self.own_constants.hessian_rank or declared == "any":
             return constants.but(loss_class="any")
@@ -197,10 +194,7 @@ class Problem:
 
     @property
     def isotropic_curvature(self) -> float | None:
-        """Number ``a`` if every record's Hessian is ``a I`` everywhere: minimisers then have closed forms.
-
-        The regulariser is not counted; None if the Hessians are others.
-        """
+        """Number ``a`` if every record's Hessian, without the regulariser, is ``a I`` everywhere; else None."""
         return 0.0 if Trait.LINEAR_LOSS in self.traits else None
 
     @property
@@ -308,17 +302,11 @@ class Problem:
         return self.gather(data, indices)
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        """Consecutive records as the form has them, of each replicate: ``features (R, count, d)``.
-
-        Where all records of a replicate are equal, one stands for all of them.
-        """
+        """Consecutive records as the form has them: ``features (R, count, d)``, or one for all that are equal."""
         return sliced(data, first, count)
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
-        """Describe the records of `form_records` and `form_range` by the few values that they have in common.
-
-        ``drawn``: asked for batches that are drawn, else for consecutive records.
-        """
+        """Describe records of `form_records` (``drawn``) or `form_range` by the few values that they have in common."""
         return None
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -367,10 +355,7 @@ class Problem:
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
     def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
-        """Losses at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x; shape ``(R, W)``.
-
-        Linear losses follow from their gradients; equal ones are the empirical risk.
-        """
+        """Losses ``(R, W)`` at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x."""
         xp = array_namespace(x)
         if self.shares_records and not self.population:
             return xp.broadcast_to(self.risk(x, data)[:, None], indices.shape)
@@ -424,10 +409,7 @@ class Problem:
         return None
 
     def records_at(self, points: np.ndarray) -> Data | None:
-        """Return records of the domain that react strongly at ``points (m, d)``, for that search; None: no others.
-
-        They may not be found among those that look at no point: in many dimensions few are close to a given direction.
-        """
+        """Find records that react strongly at ``points (m, d)``, which fixed ones may miss; None: no others."""
         return None
 
     def domain_records(self, count: int, seed: int) -> Data:

@@ -234,10 +234,7 @@ class Constants:
 
     @property
     def distance(self) -> float:
-        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``.
-
-        Raises InputError without declared distance and strong convexity.
-        """
+        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``; else raises InputError."""
         if self.initial_distance > 0:
             return self.initial_distance
         if self.strong_convexity > 0:
@@ -257,10 +254,7 @@ class Constants:
 
     @property
     def ball(self) -> FeasibleSet | None:
-        """Feasible set that domain and diameter describe.
-
-        None for the whole space, and for a polytope given by its vertices: only the problem knows those.
-        """
+        """Feasible set that domain and diameter describe; None for the whole space, and a polytope by its vertices."""
         if self.domain.partition(":")[0] in ("space", "polytope"):
             return None
         return feasible_set(self.domain, 0.5 * self.diameter)

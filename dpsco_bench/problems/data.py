@@ -126,10 +126,7 @@ class Draws:
         return self.streams(name)
 
     def box(self, first: int, count: int, dim: int) -> tuple[int, int, int, int, int]:
-        """Address of ``count`` records from ``first`` on, as the methods of a `rng.streams.Stream` take it.
-
-        The draw has shape ``(count, R, dim)``.
-        """
+        """Address of ``count`` records from ``first`` on in a `rng.streams.Stream`: a draw ``(count, R, dim)``."""
         return first, count, self.first_replicate, self.replicates, dim
 
 
@@ -202,10 +199,7 @@ LISTS = ("gather", "form_records", "form_range")
 
 
 def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
-    """Ask a problem for its records in batches (``drawn``) or consecutive ones; None if it describes neither.
-
-    None also if a subclass has changed the records since.
-    """
+    """Ask for a problem's records, ``drawn`` or consecutive; None without, or where a subclass has changed them."""
     mro = type(problem).__mro__
     declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
     changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in LISTS))

@@ -33,7 +33,7 @@ RIDGE = 0.01
 
 @problem
 class DataFile(GeneralisedLinear):
-    """Records of a file, nothing clipped or scaled unasked; a loss of the margin, a domain about the origin, a ridge.
+    """Records of a file, a loss of the margin, a domain about the origin, a ridge.
 
     With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
     computed from the data (one of them missing, or ``scale``) is not private, nor is a coding of labels without
@@ -135,10 +135,7 @@ class DataFile(GeneralisedLinear):
 
     @cached_property
     def table(self) -> tables.Records:
-        """Content of the file.
-
-        Raises InputError without a file, for a file that cannot be used, or one with another content than it must have.
-        """
+        """Content of the file. Raises InputError without one that can be used and has the content it must have."""
         if self._file is None:
             raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file")
         if self.sha256 not in (None, self._digest):
@@ -469,10 +466,7 @@ class DataFile(GeneralisedLinear):
         return minimise_composite(self, data, self.feasible_set, self.ridge, self.margin.curvature_bound)
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss and, of classes, accuracy of points ``(R, d)`` on the records that are held out; each ``(R,)``.
-
-        The loss is without the ridge. A margin of 0 is half right.
-        """
+        """Loss without the ridge and, of classes, accuracy on held-out records; a margin of 0 is half right."""
         rows = self.held_out(data.n)
         if rows is None:
             return {}

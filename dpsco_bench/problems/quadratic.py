@@ -97,10 +97,7 @@ class DiagonalOracle(Problem):
         return 0.5 * float(np.sum(self.spectrum * errors))
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
-        """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``.
-
-        The mean of ``a_j^k`` over k is ``(1 - a_j^T)/(T (1 - a_j))``.
-        """
+        """Exact ``E mean_k ||grad F(x_k)||^2``, k = 0..T-1; ``a_j^k`` has the mean ``(1 - a_j^T)/(T (1 - a_j))``."""
         h, error = step * self.spectrum, self.start - self.optimum
         lost = h * (2.0 - h)  # 1 - a
         with np.errstate(divide="ignore"):

@@ -168,10 +168,7 @@ class HeldOutLogistic(RealLogistic):
         return minimise_glm(self, data).point
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss and accuracy of points ``(R, d)`` on the held-out records, each ``(R,)``.
-
-        The loss is without the ridge. A margin of 0 is half right.
-        """
+        """Loss without the ridge and accuracy on held-out records of points ``(R, d)``; a margin of 0 is half right."""
         found = self.table()
         rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
         margins = x @ rows.T

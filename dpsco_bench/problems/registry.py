@@ -27,10 +27,7 @@ def problem_class(name: str) -> type[Problem]:
 
 
 def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:
-    """Build a problem; options are those of its constructor (``constants`` among them).
-
-    Raises InputError for an unknown name or option, or a value outside its range.
-    """
+    """Build a problem with options of its constructor. Raises InputError for an unknown name or a wrong option."""
     cls = problem_class(name)
     allowed = [key for key in inspect.signature(cls).parameters if key != "d"]
     for key in options:

@@ -80,10 +80,7 @@ class Box(NamedTuple):
 
 
 def checked_box(values: tuple[int, ...], per_block: int) -> Box:
-    """Return the box after checking that each part of its counters fits in 32 bits.
-
-    Raises InputError if a size or a first index is negative, or if an index of a step, replicate or block reaches 2^32.
-    """
+    """Return the box. Raises InputError unless sizes and first indices are >= 0 and each counter fits in 32 bits."""
     box = Box(*map(operator.index, values))
     if min(box) < 0:
         name, value = next(pair for pair in zip(Box._fields, box, strict=True) if pair[1] < 0)

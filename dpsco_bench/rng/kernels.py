@@ -163,10 +163,7 @@ def _put(words, i, found):
 
 @_called
 def _fill_words(words, rows, box, tiling, tile, kind_and_key):
-    """Words of a tile to ``words (4, _TILE)``; returns of how many blocks.
-
-    These are all of a row and then of the next, or the first of all rows and then the second, where rows are abreast.
-    """
+    """Words of a tile to ``words (4, _TILE)``, row by row or of rows abreast; returns of how many blocks."""
     blocks, _, width, _, abreast = tiling
     first, count, start = _place(box, tiling, tile)
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])

@@ -90,10 +90,7 @@ def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
 
 
 def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Integers below ``high``, each selected with probability ``rate`` < 1, ascending from geometric gaps; and a mask.
-
-    The first ``box.dim`` of a row at most; what is masked is 0.
-    """
+    """Integers below ``high`` as `Stream.selections`, from geometric gaps; the first ``box.dim``, masked ones 0."""
     gaps = np.minimum(np.floor(np.log(uniform(key, box)) / math.log1p(-rate)), high).astype(np.int64) + 1
     positions = np.cumsum(gaps, axis=-1) - 1
     mask = positions < high

@@ -111,20 +111,14 @@ class Stream:
     def subsets(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, size: int, high: int
     ) -> Array:
-        """Take the first ``size`` different ones of each row's `integers`, int64; ``size`` at most a quarter of high.
-
-        Drawn on the CPU for every namespace.
-        """
+        """Take the first ``size`` <= high/4 different ones of each row's `integers`, int64; drawn on the CPU."""
         box = counters.checked_box((first_step, steps, first_replicate, replicates, size), 2)
         return self.xp.asarray(cpu_implementation().subsets(self.key, box, operator.index(high)))
 
     def selections(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, width: int, high: int, rate: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Integers in [0, high), each with probability ``rate`` in (0, 1), ascending, and a mask: at most ``width``.
-
-        Drawn on the CPU for every namespace.
-        """
+        """Ascending integers in [0, high), each with probability ``rate``, and a mask; drawn on the CPU."""
         box = counters.checked_box((first_step, steps, first_replicate, replicates, width), 2)
         found: tuple[np.ndarray, np.ndarray]
         found = cpu_implementation().selections(self.key, box, operator.index(high), float(rate))

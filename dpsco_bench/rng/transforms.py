@@ -143,10 +143,7 @@ def normals(words: Word) -> Float:
 
 
 def laplaces(words: Word) -> Float:
-    """Laplace variate of scale 1 (density exp(-|x|)/2) of each word: shape of ``words``, float32.
-
-    This is the inverse distribution function, non-decreasing in the word.
-    """
+    """Laplace variate of scale 1 of each word, float32: the inverse distribution function, non-decreasing."""
     upper = words.view(np.int32) >> np.int32(31)  # -1 in the upper half, 0 in the lower
     folded = words.view(np.int32) ^ upper  # distance from the nearer end of the range, below 2^31
     u = folded.astype(np.float32) * _f(2.0**-31) + _f(2.0**-32)
@@ -192,10 +189,7 @@ def lane_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def squared_radii(words: Word, dim: int) -> NDArray[np.float64]:
-    """Chi-square variates with ``dim`` degrees of freedom from `radius_words` words along the last axis.
-
-    Each pair of degrees of freedom is twice an exponential; a last odd one is the square of a normal.
-    """
+    """Chi-square variates of ``dim`` degrees of freedom: twice exponentials, and for an odd one a normal's square."""
     pairs = dim // 2
     u = words[..., :pairs].astype(np.float32) * _f(2.0**-32) + _f(2.0**-33)
     total = lane_sums(2.0 * minus_log(u).astype(np.float64))

@@ -21,10 +21,7 @@ SPARSE = 4
 
 @dataclass(frozen=True)
 class KeyedDraws:
-    """Uniform numbers for R replicates, on the host: the same ones however replicates are split between runs.
-
-    The replicates' numbers are repeated `copies` times, for rows that share them (signal-major).
-    """
+    """Uniform numbers of R replicates on the host, however these are split, repeated for `copies` (signal-major)."""
 
     stream: Callable[[str], Stream]
     first_replicate: int

@@ -124,10 +124,7 @@ def largest_shift(epsilon: float, delta: float, batches: int, participation: flo
 def allocation_delta(
     shift: float, batches: int, participation: float, epsilon: float, resolution: float = 1e-12
 ) -> float:
-    """Upper bound on delta at ``epsilon`` >= 0, at most one; > 0.
-
-    ``resolution`` > 0 is a delta of which the truncations may cost a small fraction.
-    """
+    """Upper bound on delta at ``epsilon`` >= 0; truncations cost a small fraction of the delta ``resolution``."""
     require_nonnegative("epsilon", epsilon)
     _require(batches, participation)
     known = gaussian.gdp_delta(shift, epsilon)

@@ -222,10 +222,7 @@ def _mixture_divergence(log_a: Floats, logs: Floats, shifts: Floats) -> Floats:
 
 
 def pessimistic_copies_losses(bound: CopiesBound, spacing: float, tail: float) -> LossMasses:
-    """Discretised loss of the greatest convex function of ``e^epsilon`` below the bound; below zero by duality.
-
-    The divergences that are bounded are convex, hence at most that function.
-    """
+    """Discretised loss of the greatest convex function of ``e^epsilon`` below the bound; below zero by duality."""
     from scipy.optimize import isotonic_regression  # as in `solve.root`
 
     last = math.ceil(min(bound.loss_range(tail)[1], _LARGEST_LOSS) / spacing)

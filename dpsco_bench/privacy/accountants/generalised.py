@@ -208,10 +208,7 @@ def _power(base: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128
 
 
 def composed_epsilon(moved: Floats, still: Floats, steps: int, delta: float) -> float:
-    """Best bound from thresholds on the sum of rounded log ratios of independent values.
-
-    ``moved`` and ``still``, ``(values,)``, are the probabilities of the values under either neighbour.
-    """
+    """Best bound from thresholds on the sum of rounded log ratios of values, likely as ``moved`` and ``still`` say."""
     moved, still = _joined(moved, still)
     with np.errstate(divide="ignore"):
         losses = np.log(moved) - np.log(still)

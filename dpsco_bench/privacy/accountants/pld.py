@@ -342,10 +342,7 @@ def poisson_gaussian_epsilon(multiplier: float, rate: float, steps: int, delta: 
 
 
 def several_poisson_epsilon(parts: Sequence[tuple[float, float, int]], delta: float, gdp_mu: float = 0.0) -> float:
-    """Bound epsilon as `poisson_gaussian_epsilon` does, for several queries with their own rates and noises.
-
-    ``parts`` has their (multiplier, rate, steps).
-    """
+    """As `poisson_gaussian_epsilon`, for several queries: ``parts`` has their (multiplier, rate, steps)."""
     for multiplier, rate, steps in parts:
         _require(multiplier, rate, steps, delta, gdp_mu)
     full = [_full_mu(2.0, multiplier, steps) for multiplier, rate, steps in parts if rate == 1.0 or multiplier == 0.0]

@@ -131,10 +131,7 @@ _LARGEST = 14.0
 
 
 def subsampled_epsilon(rho: float, rate: float, steps: int, delta: float) -> float:
-    """Upper bound on epsilon of releases that are rho-zCDP on a batch.
-
-    ``rho`` is that of one release for a record that is in its batch, ``rate`` the share of the records in a batch.
-    """
+    """Upper bound on epsilon of releases rho-zCDP in a batch for its records, a share ``rate`` of all."""
     require_nonnegative("rho", rho)
     require_rate(rate)
     require_count("steps", steps)
