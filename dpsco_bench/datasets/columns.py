@@ -81,11 +81,7 @@ def gigabytes(size: float) -> str:
 
 
 def check_reading(records: float, columns: int, path: Path, shown: str = "") -> None:
-    """Refuse a table that is too large to be read, before it is. Raises InputError naming how many columns fit.
-
-    ``records`` is about how many there are, by the file's size and its first lines; ``shown`` the columns with the
-    place where a file says that it has so many.
-    """
+    """Refuse a table before it is read if about ``records`` of all columns need too much; say how many columns fit."""
     free, about = available_memory(), max(1, round(records))
     each = COLUMN_BYTES + (8.0 * COPIES + CHUNK_BYTES) * about
     if columns * each > free:

@@ -344,11 +344,7 @@ _ROW_KEY = "covertype/rows"
 
 @dataclass(frozen=True)
 class Content:
-    """Content that a source must have after parsing: records, and digests of its values whatever its format.
-
-    Those of the dense (rows, 54) int16 little-endian C-order bytes, and of the labels as uint8, 1 = class 2 (lodgepole
-    pine).
-    """
+    """Content that a source must have: digests of (rows, 54) int16 in C order and of uint8 labels, 1 = class 2."""
 
     rows: int
     features_sha256: str

@@ -104,8 +104,7 @@ class Distribution:
     def fetch(self, root: Path = store.DEFAULT_ROOT, **options: Any) -> Plain:
         """Download what is missing; the same as `verify`, with ``fetched``: whether anything was downloaded.
 
-        Raises FetchError for an address that did not give its file, DataCorrupt for a file with another content, which
-        is left as it is.
+        Raises FetchError without a file, DataCorrupt for one with another content, which is left as it is.
         """
         missing = [one for one in self.remote_files if store.find_file(root, self.folders, [one.name]) is None]
         for remote in missing:

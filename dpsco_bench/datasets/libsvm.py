@@ -21,11 +21,7 @@ FORM = "lines are not of the form 'label index:value ...'"
 
 @dataclass(frozen=True)
 class Lines:
-    """Content of some lines.
-
-    `labels (r,)`, one per line; `rows (k,)`, `indices (k,)` and `values (k,)`, in the order of the text: line, from 0,
-    index, as written, and value.
-    """
+    """`labels (r,)` of lines; line from 0, index as written, value: `rows`, `indices` and `values (k,)`, in order."""
 
     labels: np.ndarray
     rows: np.ndarray

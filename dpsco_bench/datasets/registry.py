@@ -14,11 +14,7 @@ from dpsco_bench.plain import Plain
 
 @dataclass(frozen=True)
 class DataSet:
-    """Facts about a data set.
-
-    Texts are told with whatever is fetched or verified; ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready
-    dict.
-    """
+    """Facts on a data set, told when it is fetched or verified: ``fetcher(root)``, ``verifier(root)`` give a dict."""
 
     name: str
     description: str

@@ -53,11 +53,7 @@ class FetchError(DpscoError):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be downloaded.
-
-    `sha256` is that of the file as distributed; None if it is not known, so that only the parsed content can be held to
-    a digest.
-    """
+    """A file that can be downloaded; `sha256` is None where only the parsed content can be held to a digest."""
 
     name: str
     url: str

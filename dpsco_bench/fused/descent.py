@@ -83,10 +83,9 @@ def add_records(g, weights, share, features, index, part):
 
 @piece
 def batch_gradient(g, x, features, labels, index, batch, share, form, margins, known):
-    """Overwrite ``g (d,)`` by the gradient of a batch, records ``index[step, row, :count]`` each of weight ``share``.
+    """Overwrite ``g (d,)`` by the gradient of records ``index[step, row, :count]``, each of weight ``share``.
 
-    ``batch`` has step, row and count, ``form`` is as `problems.data.RecordForm`, ``margins (24,)`` and ``known (24,)``
-    are room.
+    ``batch`` has step, row and count, ``form`` is a `RecordForm`, ``margins (24,)`` and ``known (24,)`` are room.
     """
     step, row, count = batch
     kind, a, b, hessian, centre = form

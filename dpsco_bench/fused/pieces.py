@@ -254,10 +254,9 @@ def finish(x, total, shrink, weight, features, following):
 
 @piece
 def project_l1(x, radius):
-    """Nearest point of the l1 ball to ``x (d,)``, in place: one threshold off all absolute values.
+    """Nearest point of the l1 ball to ``x (d,)``, in place: one threshold off all absolute values (Michelot 1986).
 
-    The threshold that the entries above the last one ask for grows until no further entry falls below it (Michelot
-    1986): few rounds, and no sorting.
+    The one that the entries above the last ask for grows until no further entry falls below it: no sorting.
     """
     above, kept, threshold = 0.0, 0, 0.0
     for j in range(x.size):

@@ -207,10 +207,9 @@ def losses_and_slopes(losses, margins, factors, first, labels, a, b):
 
 @compiled
 def evaluate(losses, total, x, starts, columns, values, begins, records, ordered, labels, a, b, gradient):
-    """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records.
+    """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records, in place.
 
-    ``losses (groups, 24)`` and ``total (groups, d, 24)`` are changed in place; ``x (groups, d, 24)``; the others are
-    those of `Entries`.
+    ``losses (groups, 24)``, ``total (groups, d, 24)``, ``x (groups, d, 24)``; the others are those of `Entries`.
     """
     factors, work = np.empty(GROUP), np.empty((BLOCK, GROUP))
     for block in range(begins.shape[0]):

@@ -20,11 +20,7 @@ ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
 
 
 class Compared(NamedTuple):
-    """Difference between two data sets.
-
-    `records` is such as ``one record opposed to all others``, and empty if no pair is known; `effect` says how they
-    move what is released.
-    """
+    """Difference between two data sets: `records`, empty if no pair is known, and their `effect` on releases."""
 
     records: str = ""
     effect: str = ""

@@ -76,8 +76,7 @@ def draw_statement(
 ) -> str:
     """Describe the privacy of a drawn output; a draw without a proof never gets a bare (epsilon, delta).
 
-    ``nominal`` says that the constants are only declared, so that nothing on them is proven; ``kind`` is that of
-    `epsilon_real`.
+    ``nominal`` constants are declared and prove nothing; ``kind`` is that of `epsilon_real`.
     """
     if nominal:
         said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta, kind=kind)

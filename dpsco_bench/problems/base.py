@@ -203,11 +203,7 @@ class Problem:
         return ()
 
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
-        """Return the problem of a cell with ``n`` records and target (epsilon, delta): itself, or a family's member.
-
-        Families whose objective depends on the cell return another member; schedules of the replicated theorem, not of
-        the data, decide which.
-        """
+        """Return the problem of a cell with ``n`` records and target (epsilon, delta): itself, or a family's member."""
         return self
 
     def with_signals(self, values: np.ndarray) -> Problem | None:

@@ -365,8 +365,7 @@ class Option:
     def declare(self, owner: type, name: str) -> None:
         """Take name and type from the class; all that is not said anew is that of the inherited option of this name.
 
-        Raises InputError for another type than int, float, str, bool or one of these | None, or a default that is not
-        allowed.
+        Raises InputError for a type that is no scalar's, or a default that is not allowed.
         """
         above = next((vars(cls)[name] for cls in owner.__mro__[1:] if name in vars(cls)), None)
         for part in ("meaning", "within", "choices", "key", "source", "words") if isinstance(above, Option) else ():

@@ -144,8 +144,7 @@ READS = (
 class RecordForm:
     """``grad f_i(x) = l'(<a_i, x>, y_i) a_i + h (x - c)``, h and c the same for all records.
 
-    `slope` is one of the slopes above, `parameters` are its a and b; `hessian (d,)` and `centre (d,)` are h and c,
-    empty if h = 0.
+    `slope` is one of those above, `parameters` are its a and b; `hessian` and `centre (d,)` h and c or empty.
     """
 
     slope: int = NO_SLOPE
@@ -219,8 +218,7 @@ def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | L
 def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
     """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
 
-    ``places (R, n)`` are the coordinates, ``minus (S, R, n)`` says whether a record has the second value;
-    ``features (2 d, d)`` and ``labels (2 d,)`` go by coordinate, of the first value and then of the second.
+    ``places (R, n)`` are coordinates, ``minus (S, R, n)`` tells the second value, by which features come second.
     """
     d = features.shape[1]
     if 2 * d > 256:

@@ -298,8 +298,7 @@ class Certified:
 def planned_steps(smoothness: float, convexity: float, headroom: float) -> int:
     """Count the steps of `minimise` after which the certificate has shrunk by a factor ``headroom``.
 
-    The accelerated method contracts the gap by ``1 - sqrt(m/S)`` a step, and the certificate of a point is at most
-    ``S/m`` times its gap.
+    The gap contracts by ``1 - sqrt(m/S)`` a step, and the certificate of a point is at most ``S/m`` times its gap.
     """
     rate = math.sqrt(smoothness / convexity)
     return max(1, math.ceil(rate * math.log(max(math.e, headroom * smoothness / convexity))))

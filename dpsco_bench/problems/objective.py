@@ -160,11 +160,7 @@ class Objective:
             self._observer(self, x)
 
     def unseen(self, most: int) -> int:
-        """Count the gradients that a replicate may evaluate until the measurement looks at an iterate again.
-
-        At least 1; ``most`` where it does not look before. A compiled loop makes so many steps between two calls of
-        `observe`.
-        """
+        """Count the gradients, at least 1 and at most ``most``, until the measurement looks at an iterate again."""
         if self._observer is None:
             return most
         return min(most, max(1, int(getattr(self._observer, "unseen", lambda objective: 1)(self))))

@@ -83,10 +83,9 @@ class DiagonalOracle(Problem):
         return 0.0
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of noisy gradient descent, the last of T iterates.
+        """Exact expected excess risk of noisy gradient descent, the last of T iterates: ``(1/2) sum_j h_j E e_j^2``.
 
-        ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and
-        ``a_j = (1 - eta h_j)^2``.
+        Here ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` with ``a_j = (1 - eta h_j)^2``.
         """
         if algorithm != GRADIENT_DESCENT:
             return super().expected_gap(algorithm, schedule, scales)

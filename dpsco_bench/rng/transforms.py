@@ -110,11 +110,7 @@ def minus_log(u: Float) -> Float:
 
 
 def cos_sin(w: Word) -> tuple[Float, Float]:
-    """Cosine and sine of the angle that a word stands for.
-
-    The top two bits choose the quarter turn, the other 30 an angle in (-pi/4, pi/4) about its middle; together they
-    are uniform on the circle.
-    """
+    """Cosine and sine of a word's angle: two bits choose the quarter turn, 30 an angle in (-pi/4, pi/4) about it."""
     quarter = w >> np.uint32(30)
     angle = ((w << np.uint32(2)) | np.uint32(2)).view(np.int32).astype(np.float32) * _QUARTER_TURN
     square = angle * angle
@@ -206,8 +202,7 @@ def radius_words(dim: int) -> int:
 def generalised_gaussians(w: Float, squares: NDArray[np.float64], r: float) -> Float:
     """Vectors ``sqrt(squares) w/||w||_r`` along the last axis, of density ``~ exp(-||x||_r^2/2)``.
 
-    Where all of ``|w|^r`` is tiny, which takes few coordinates and a large r, ``w`` is first divided by its largest
-    part.
+    Where all of ``|w|^r`` is tiny (few coordinates, large r), ``w`` is first divided by its largest part.
     """
     exponent = _f(r)
     total, scale = lane_sums(powers(w, exponent).astype(np.float64)), np.ones(w.shape[:-1])

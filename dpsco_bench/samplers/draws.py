@@ -144,8 +144,7 @@ def subset_indices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a uniform subset of ``size`` records per step and replicate; returns as above, with W = size.
 
-    Of independent uniform indices the first ``size`` different ones, in order: a uniform subset. A batch costs about
-    its own size; one of more than a quarter of the records is taken from a shuffle of them all.
+    The first ``size`` different ones of uniform indices; of more than a quarter of the records, a shuffle's first.
     """
     where = (first_step, steps, first_replicate, replicates)
     if 4 * size > n:

@@ -95,11 +95,7 @@ def batch_epsilon(
 def least_scale(
     epsilon: float, delta: float, population: int, size: int, steps: int, replacement: bool = False
 ) -> float:
-    """Least noise for which `batch_epsilon` is at most ``epsilon``.
-
-    Raises InputError for arguments out of range. Returns the noise standard deviation for a replace-one change of one,
-    at most 0.1 % above the least one and never below it; at least 0.01.
-    """
+    """Least noise (>= 0.01, to 0.1 % above) of a replace-one change of one with `batch_epsilon` <= ``epsilon``."""
     require_target(epsilon, delta)
     _require(population, size, steps, replacement)
     budget = gaussian.gdp_mu(epsilon, delta)

@@ -83,11 +83,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
-    """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
-
-    0 where already ``delta_mu(0) <= delta``; infinity for infinite mu. Raises InputError unless mu >= 0, delta in (0,
-    1).
-    """
+    """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-private: 0 if ``delta_mu(0) <= delta``."""
     require_nonnegative("mu", mu)
     require_delta(delta)
     if mu == math.inf:

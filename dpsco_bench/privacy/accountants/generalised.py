@@ -229,8 +229,7 @@ def composed_epsilon(moved: Floats, still: Floats, steps: int, delta: float) -> 
 def stable_mixture(r: float, dimension: int) -> tuple[Floats, Floats]:
     """Values of U and their probabilities: given U, coordinates are independent, ``|z_j|^r ~ Gamma(1/r)/U``.
 
-    For noise of density ``~ exp(-||z||_r^2/2)``, r > 2. By quadrature, to about six digits where ``d (1/2 - 1/r)`` is
-    at least 1.
+    For noise of density ``~ exp(-||z||_r^2/2)``, r > 2, by quadrature: to six digits where ``d (1/2 - 1/r) >= 1``.
     """
     alpha = 2.0 / r
     power = (1.0 - alpha) / alpha

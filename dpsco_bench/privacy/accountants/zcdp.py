@@ -51,11 +51,7 @@ PURE = "optimal composition of pure differential privacy"
 
 
 def composed_epsilon(epsilon_each: float, steps: int, delta: float) -> float:
-    """Epsilon at ``delta`` of ``steps`` mechanisms that are each (epsilon_each, 0)-differentially private.
-
-    At most ``steps * epsilon_each``, the limit of small ``delta``; infinity gives infinity. Raises InputError for
-    arguments out of range.
-    """
+    """Epsilon at ``delta`` of ``steps`` mechanisms that are each (epsilon_each, 0)-private, at most their sum."""
     require_nonnegative("epsilon_each", epsilon_each)
     require_count("steps", steps)
     require_delta(delta)

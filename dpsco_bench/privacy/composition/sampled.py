@@ -145,11 +145,7 @@ def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
 
 
 def _sampled_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones take the rest.
-
-    Several of these have one noise multiplier. Raises InputError if it is not the sampled queries alone that have no
-    share.
-    """
+    """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones get the rest."""
     sampled, others = _split(plan)
     query = sampled[0]
     check_shares(replace(plan, queries=(query, *others)))
