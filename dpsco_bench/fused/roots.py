@@ -26,16 +26,9 @@ LEAST, SMALLEST = 1e-30, 2.2250738585072014e-308
 def mirror_point(point, y, work, mirror, ball, guess):
     """``argmax <y, x> - Phi(x)`` over the ball, to point, with ``Phi = (kappa/2) ||.||_s^2``; returns the next guess.
 
-    As `geometry.mirror.SmoothMirror.step`.
-
-    Parameters
-    ----------
-    point : array (d,)
-    y : array (d,), overwritten by ``grad Phi(point)``: where the next step begins, without its powers
-    work : array (3, d), scratch
-    mirror : tuple, s, ``r = s/(s - 1)`` and kappa
-    ball : tuple, p in [1, s] and radius; infinite for the whole space
-    guess : float, the root of the step before, or 0
+    As `geometry.mirror.SmoothMirror.step`. ``y (d,)`` is overwritten by ``grad Phi(point)``: where the next step
+    begins, without its powers; ``work (3, d)`` is scratch, ``mirror`` has s, ``r = s/(s - 1)`` and kappa, ``ball`` p in
+    [1, s] and radius, infinite for the whole space; ``guess`` is the root of the step before, or 0.
     """
     s, r, kappa = mirror
     p, radius = ball

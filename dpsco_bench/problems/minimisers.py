@@ -121,15 +121,8 @@ def minimise_glm(
     """Minimise ``F + (weight/2) ||.||^2 + <linear, .>`` by damped Newton, solves truncated to the numerical range.
 
     The truncation (relative eigenvalue 1e-12) handles rank-deficient data without a ridge, where the minimiser is a
-    subspace and only its risk matters. Raises NumericalFailure when the tolerance is not reached.
-
-    Parameters
-    ----------
-    steps, tolerance : int, float
-        Stop when half the squared Newton decrement is at most ``tolerance * max(1, |value|)``.
-    linear : array (d,), optional, linear term
-    weight : float, additional ridge, >= 0
-    start : array (d,), optional, first iterate; the origin by default
+    subspace and only its risk matters. It stops when half the squared Newton decrement is at most ``tolerance * max(1,
+    |value|)``; raises NumericalFailure when ``steps`` do not get there.
     """
     return _newton(_Local(MeanTerms(problem, data), linear, weight), start, steps, tolerance)
 

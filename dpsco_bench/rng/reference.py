@@ -105,16 +105,9 @@ def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
 def noisy_minima(
     out: Ints, scores: Floats, rows: Ints, lowest: Floats, scale: float, step: int, first_replicate: int, key: Key
 ) -> None:
-    """Write the answers of the given rows into ``out``.
+    """Write the answers of ``rows``, rising, to ``out (R,)``; row r of scores belongs to ``first_replicate + r``.
 
-    Parameters
-    ----------
-    out : array (R,), receives the indices
-    scores : array (R, K), row r belongs to replicate ``first_replicate + r``
-    rows : array (M,), rows to answer, in rising order
-    lowest : array (R,), least score of each row
-    scale : float, of the noise, > 0
-    step, first_replicate, key : int, int, tuple, address of the words
+    ``lowest (R,)`` has the least score of each row, ``scale`` > 0 is that of the noise.
     """
     count, active = scores.shape[1], np.arange(len(rows))
     used = np.zeros((len(rows), count), dtype=bool)

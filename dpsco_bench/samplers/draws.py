@@ -88,14 +88,8 @@ def lazy_minima(
 ) -> np.ndarray:
     """Find the least of K scores plus independent Laplace noise in each row, from as few draws as it takes.
 
-    Returns (R,) of int64, zero in rows that are not asked for.
-
-    Parameters
-    ----------
-    step, first_replicate : int
-        Their address; row r belongs to replicate ``first_replicate + r``, however rows are split.
-    scores : array (R, K) of float64, on the host
-    rows, lowest : arrays, optional, from `lazy_rows`; all rows where they are not given
+    Returns (R,) of int64, zero in rows that are not asked for. Row r of ``scores (R, K)``, on the host, belongs to
+    replicate ``first_replicate + r``, however rows are split; ``rows, lowest`` are those of `lazy_rows`, else all.
     """
     out = np.zeros(len(scores), dtype=np.int64)
     rows = np.arange(len(scores)) if rows is None else rows

@@ -63,14 +63,8 @@ def batch_epsilon(
 ) -> float:
     """Replace-one upper bound on epsilon of releases that are ``(k shift)``-GDP for a record drawn k times.
 
-    Parameters
-    ----------
-    shift : float
-        Largest change of a release when the record was drawn once, over the noise standard deviation: the full
-        replace-one sensitivity, *twice* the norm of a contribution; >= 0, infinity gives infinity.
-    population, size : int, number of records, and of those in a batch, >= 1
-    replacement : bool, whether one record can be drawn several times into one batch
-    gdp_mu : float, Gaussian-DP parameter of everything else that is released
+    ``shift`` >= 0 is the full replace-one sensitivity of a record drawn once, *twice* the norm of a contribution, over
+    the noise; with ``replacement`` it can be drawn again. ``gdp_mu`` is that of everything else that is released.
     """
     require_nonnegative("shift", shift)
     require_nonnegative("gdp_mu", gdp_mu)

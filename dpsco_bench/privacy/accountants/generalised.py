@@ -55,15 +55,8 @@ def counting_epsilon(
 ) -> float:
     """Lower bound on epsilon of adaptive releases with generalised Gaussian noise of scale one.
 
-    Raises InputError for arguments out of range. Returns an epsilon below which the releases are not (epsilon,
-    delta)-differentially private, >= 0.
-
-    Parameters
-    ----------
-    shift : float, change of the released value along one axis, over the noise scale, >= 0
-    r : float, exponent of the noise, >= 1; for 2 it is normal
-    weights : sequence of float
-        Probability ``w_j`` of a change by ``j shift`` in one release; they may sum to less than one.
+    A release moves by ``j shift`` along one axis with probability ``weights[j]``; these may sum to less than one. The
+    noise has exponent r >= 1. Raises InputError for arguments out of range.
     """
     require_nonnegative("shift", shift)
     require_count("steps", steps)
@@ -153,12 +146,7 @@ def coordinate_epsilon(
 ) -> float:
     """Lower bound on epsilon of releases with generalised Gaussian noise of scale one, moved along an axis.
 
-    Parameters
-    ----------
-    shift : float, change of the released value, over the noise scale, >= 0
-    r : float, exponent of the noise, >= 1
-    dimension : int, >= 1
-    weights : sequence of float, probability ``w_j`` of a change by ``j shift`` in one release
+    A release moves by ``j shift`` with probability ``weights[j]``; the noise has exponent r >= 1.
     """
     _checked(shift, steps, dimension, delta)
     survival = CoordinateSurvival(r, dimension)

@@ -116,15 +116,8 @@ def single_index_tests(
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps, all records but one contributing the same and that one the opposite.
 
-    Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
-    delta)-differentially private under replace-one neighbours, >= 0; at rate 1 it is exact for a record that is drawn
-    once.
-
-    Parameters
-    ----------
-    shift_over_sigma : float
-        The replace-one change of a step that draws the record once, over the noise standard deviation, >= 0.
-    rate : float, probability that a step draws the record at least once, in (0, 1]
+    ``shift_over_sigma`` >= 0 is the replace-one change of a step that draws the record once, over the noise; ``rate``
+    in (0, 1] the probability that a step draws it at all. At rate 1 it is exact for a record that is drawn once.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)
@@ -166,13 +159,8 @@ def threshold_epsilon(
 ) -> float:
     """Best bound of the tests that threshold the sum of rounded losses.
 
-    Parameters
-    ----------
-    spacing, first : width of the grid and index of its lowest point
-    upper, tilted : arrays of shape (points,)
-        Probabilities of one release's rounded loss under the upper distribution, and ``e^loss`` times those under the
-        lower one.
-    tail : float, probability per release that may lie beyond the grid of the sum
+    ``upper`` has the probabilities of a release's loss on the grid, ``tilted`` ``e^loss`` times those under the lower
+    distribution; ``tail`` is the probability per release that may lie beyond the grid of the sum.
     """
     if steps * math.log(tilted.sum()) > _MOST_WASTE:
         return 0.0

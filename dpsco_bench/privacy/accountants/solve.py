@@ -52,16 +52,10 @@ def root(function: Callable[[float], float], low: float, high: float, xtol: floa
 def least_noise(
     epsilon_of: Callable[[float], float], target: float, start: float, tolerance: float, floor: float = 1e-300
 ) -> float:
-    """Least noise whose epsilon is at most ``target``, by a bracketed secant in logarithms.
+    """Least noise whose epsilon is at most ``target`` > 0, by a bracketed secant in logarithms from ``start`` > 0.
 
-    Returns a noise at which ``epsilon_of`` was evaluated and found to be at most ``target``.
-
-    Parameters
-    ----------
-    epsilon_of : callable, non-increasing function of the noise; may return 0 or infinity
-    target : float, epsilon to be met, > 0
-    start : float, first guess of the noise, > 0; a good one saves evaluations
-    tolerance : float, relative excess of the returned noise over the least one, to first order
+    ``epsilon_of`` is non-increasing, 0 and infinity included. At the noise that is returned it was evaluated and found
+    to be at most ``target``; to first order it is too large by at most a fraction ``tolerance``.
     """
     x, slope = math.log(start), -1.5
     low, high = -math.inf, math.inf  # logarithms of too little and of enough noise
