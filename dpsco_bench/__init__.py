@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from dpsco_bench.claims.model import MeasuredPart, Part
     from dpsco_bench.cli.library import Result, account, audit, claim, leaderboard, run
     from dpsco_bench.leaderboard.choose import Choice, choose
-    from dpsco_bench.privacy.last_iterate import LastIterate
-    from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+    from dpsco_bench.privacy.plan import GaussianQuery, LastIterate, Plan, PrivacySpec, make_plan
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
-    from dpsco_bench.privacy.spec import PrivacySpec
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
+    from dpsco_bench.problems.constants import option
     from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
-    from dpsco_bench.problems.options import option
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
@@ -50,19 +48,19 @@ _HOMES = {
     "run": "cli.library",
     "Full": "privacy.records",
     "GaussianQuery": "privacy.plan",
-    "LastIterate": "privacy.last_iterate",
+    "LastIterate": "privacy.plan",
     "Plan": "privacy.plan",
     "Poisson": "privacy.records",
     "SingleIndex": "privacy.records",
     "make_plan": "privacy.plan",
-    "PrivacySpec": "privacy.spec",
+    "PrivacySpec": "privacy.plan",
     "Constants": "problems.base",
     "Data": "problems.base",
     "Problem": "problems.base",
     "Trait": "problems.base",
     "GeneralisedLinear": "problems.glm",
     "Logistic": "problems.glm",
-    "option": "problems.options",
+    "option": "problems.constants",
     "get_problem": "cli.library",
     "problem": "problems.registry",
 }

@@ -14,9 +14,8 @@ from hypothesis import settings
 
 from dpsco_bench.cli.main import main
 from dpsco_bench.registry import REGISTRIES, drop_paper, papers, roots
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.rng.streams import Stream, stream_key
+from dpsco_bench.samplers.draws import KeyedDraws
 
 # A slow machine is no defect, and every machine looks at the same examples; `make fuzz` draws others each time.
 settings.register_profile("same", deadline=None, derandomize=True)

@@ -17,8 +17,7 @@ class Info:
 
     Attributes
     ----------
-    extras : dict of str to array (R,) or float
-        Quantities by name; result rows have them under ``extras``.
+    extras : dict of str to array (R,) or float, quantities by name; result rows have them under ``extras``
     certificate : float or None
         Largest norm of the gradient at a minimiser that the run computed, relative to what it balances.
     rounded : array (R,) of bool, or False
@@ -43,10 +42,7 @@ class Info:
 
 
 def extra(name: str, values: Any, replicates: int) -> np.ndarray:
-    """Spread an extra over the replicates, ``(R,)`` in float64 on the host.
-
-    Raises InputError unless there is one number for each, or one for all.
-    """
+    """Spread an extra over the replicates, one number for each or for all: ``(R,)`` in float64 on the host."""
     given = np.asarray(to_numpy(values), dtype=np.float64)
     if given.shape not in ((), (replicates,)):
         raise InputError(f"shape of {name}", given.shape, f"() or ({replicates},), one number per replicate")

@@ -11,11 +11,32 @@ from typing import Any, get_args
 
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.plain import Options
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.traits import Need
+from dpsco_bench.problems.constants import Need
 from dpsco_bench.registry import Registry
+
+
+def count_option(key: str, value: int | None, source: str, top: int | None = None, least: int = 1) -> int | None:
+    """Return a count as given, None for the theorem's. Raises InputError below ``least`` or above ``top``."""
+    if value is not None and (value < least or (top is not None and value > top)):
+        raise InputError(key, value, f"an integer in {least}..{top}" if top else f"an integer >= {least}", source)
+    return value
+
+
+def positive_option(key: str, value: float | None, source: str) -> float | None:
+    """Return a number as given, None for the theorem's. Raises InputError if it is not above 0."""
+    if value is not None and value <= 0:
+        raise InputError(key, value, "> 0", source)
+    return value
+
+
+def choice_option(key: str, value: str, allowed: Iterable[str], source: str) -> str:
+    """Return a name that is one of those allowed. Raises InputError otherwise."""
+    if value not in (names := tuple(allowed)):
+        raise InputError(key, value, " or ".join(names), source)
+    return value
+
 
 CALIBRATIONS = ("paper", "accounted", "none")
 NO_VARIANT = "no variant defines it"
@@ -31,16 +52,11 @@ class Setting:
 
     Attributes
     ----------
-    constants : Constants
-        What the problem declares: L, mu, G, the domain and the like.
-    n, d : int
-        Records and dimension, both >= 1.
-    privacy : PrivacySpec
-        The target.
-    variant : str
-        Which of the algorithm's variants.
-    calibration : str
-        ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force.
+    constants : Constants, what the problem declares: L, mu, G, the domain and the like
+    n, d : int, records and dimension, both >= 1
+    privacy : PrivacySpec, the target
+    variant : str, which of the algorithm's variants
+    calibration : str, ``paper``, ``accounted`` or ``none``, for schedules that are made for the noise in force
     """
 
     constants: Constants
@@ -74,22 +90,17 @@ class Algorithm:
     ----------
     id, source, summary : str
         Identity; ``paper.name``, theorem and algorithm number, and the first line of the plan's docstring.
-    needs : tuple of Trait, or of tuples of Trait
-        What the problem must satisfy; of a tuple one trait will do.
+    needs : tuple of Trait, or of tuples of Trait, what the problem must satisfy; of a tuple one trait will do
     variants : mapping
         Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
         default, unless `defaults` names another.
-    order_invariant : bool
-        True where the noise-free output does not depend on the order of the records.
-    defaults : mapping
-        Calibration -> variant, where it is not the first one that lists the calibration.
-    measure : str
-        What the theorem bounds, by its name in `execution.measures`.
+    order_invariant : bool, true where the noise-free output does not depend on the order of the records
+    defaults : mapping, calibration -> variant, where it is not the first one that lists the calibration
+    measure : str, what the theorem bounds, by its name in `execution.measures`
     least_norm : float
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
-    rounds : str
-        Name of the observer of its rounds (`execution.rounds`); empty if it shows none.
+    rounds : str, name of the observer of its rounds (`execution.rounds`); empty if it shows none
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
     proximal : bool
@@ -114,10 +125,7 @@ class Algorithm:
     run_function: RunFunction | None = field(default=None)
 
     def run(self, function: RunFunction) -> RunFunction:
-        """Attach the run (used as a decorator); it is the last thing that an entry is given.
-
-        Raises InputError for a second run.
-        """
+        """Attach the run, the only one (used as a decorator); it is the last thing that an entry is given."""
         if self.run_function is not None:
             raise InputError(f"run of {self.id}", getattr(function, "__name__", function), "the only one")
         object.__setattr__(self, "run_function", function)
@@ -133,13 +141,7 @@ class Algorithm:
         return (self.module, *(self.parts(options) if self.parts else ()))
 
     def variant_for(self, calibration: str, variant: str | None = None) -> str:
-        """Resolve the variant that runs under a calibration.
-
-        Raises
-        ------
-        InputError, Refusal
-            For an unknown name, or a combination that the source does not define.
-        """
+        """Resolve the variant that runs under a calibration; Refusal for a combination that the source lacks."""
         if calibration not in CALIBRATIONS:
             raise InputError("calibration", calibration, "one of " + ", ".join(CALIBRATIONS))
         if variant is None:
@@ -177,13 +179,7 @@ class Algorithm:
         calibration: str = "paper",
         **options: Any,
     ) -> Plan:
-        """Schedule, queries and planned gradient evaluations (see the plan function of the algorithm).
-
-        Raises
-        ------
-        InputError, Refusal
-            For ``n`` or ``d`` below 1, unknown or mistyped options, or a violated condition of the theorem.
-        """
+        """Schedule, queries, planned gradients. Raises InputError for wrong options, Refusal for a broken condition."""
         n, d = checked_count("n", n), checked_count("d", d)
         if variant not in self.variants:
             raise InputError("variant", variant, "one of " + ", ".join(self.variants), self.id)
@@ -191,13 +187,7 @@ class Algorithm:
         return self.plan_function(given, **self.checked_options(options))
 
     def checked_options(self, options: Options) -> Options:
-        """Check the options, and turn integers into floats where those are wanted.
-
-        Raises
-        ------
-        InputError
-            For an unknown option, or a value of another type; its range is the plan's matter.
-        """
+        """Check names and types of options, not their ranges, and turn integers into floats where those are wanted."""
         return {key: self._check_option(key, value) for key, value in options.items()}
 
     def visible_constants(self, constants: Constants, problem: Problem) -> Constants:
@@ -253,32 +243,8 @@ def algorithm(
     The function takes a `Setting`; its keyword-only parameters are the algorithm's options, each with a type and a
     default.
 
-    Parameters
-    ----------
-    id : str
-        ``paper.name``.
-    source : str
-        Where the algorithm is defined.
-    needs : tuple of Trait, or of tuples of Trait
-        What a problem must satisfy; of a tuple one trait will do.
-    variants : mapping, optional
-        Variant name -> calibrations; one variant ``standard`` with all three by default.
-    order_invariant : bool
-        Whether the noise-free output is independent of the order of the records.
-    defaults : mapping, optional
-        Calibration -> default variant, where it is not the first variant that lists the calibration.
-    measure : str
-        ``excess_risk`` of the output, or ``mean_squared_gradient`` along the iterates that the run observes.
-    least_norm : float
-        Least p of the l_p norms in which a problem may declare its constants: 2 for Euclidean methods.
-    rounds : str
-        Name of the observer that sees what the run shows through `Objective.observe_round`.
-    parts : callable, optional
-        Options -> names of further modules of this package that the run finds by them.
-    law : str
-        What problems that know the expected risk in closed form call the method; by default its id.
-    proximal : bool
-        Whether the run calls `Objective.prox` and never the regulariser's gradient.
+    The keywords are the attributes of `Algorithm`; by default there is one variant, ``standard``, with all three
+    calibrations, and problems that know the expected risk in closed form call the method (``law``) by its id.
     """
     if id.count(".") != 1:
         raise InputError("algorithm id", id, "of the form paper.name")
@@ -311,13 +277,7 @@ ALGORITHMS: Registry[Algorithm] = Registry("algorithm", "algorithms", listed=Tru
 
 
 def get_algorithm(id: str) -> Algorithm:
-    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted).
-
-    Raises
-    ------
-    InputError
-        For an unknown id.
-    """
+    """Return an algorithm by id (``paper.name``; ``paper/name`` is accepted). Raises InputError for an unknown one."""
     return ALGORITHMS.get(id.replace("/", ".", 1))
 
 

@@ -22,7 +22,7 @@ from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.problems.base import Data, Trait
-from dpsco_bench.problems.traits import declared_class
+from dpsco_bench.problems.constants import declared_class
 
 CLASS_RECORDS, CLASS_TOLERANCE, ATTAINED_TOLERANCE = 6, 1e-8, 1e-6
 CLASSES = {

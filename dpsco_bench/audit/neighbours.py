@@ -23,7 +23,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.canary_huber import CANARIES, CanaryHuber
+from dpsco_bench.problems.canaries import CANARIES, CanaryHuber
 
 DOMAIN_RECORDS = 64  # records that are tried in one place
 MOST_TRIED = 1e6

@@ -23,7 +23,7 @@ from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full
 from dpsco_bench.privacy.transcript import Recorder
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
-from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
+from dpsco_bench.samplers.draws import LEAST_SCORES
 
 ROUNDING = 1e-9
 FALSE_ALARM = 1e-7  # probability with which the noise of an honest run is called too small
@@ -42,7 +42,7 @@ SHAPES: dict[str, Callable[..., tuple[float, int]]] = {
     "generalised_gaussian": lambda r: (r, 2),
     "generalised_gaussian_mean": lambda r, draws: (r, 2),
 }
-"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `laws.NOISE_LAWS` at scale one."""
+"""Norm and power of the density ``~ exp(-||z||_norm^power/power)`` of each of `mechanism.NOISE_LAWS` at scale one."""
 
 
 def charged_as(query: Query) -> Query:

@@ -15,14 +15,12 @@ from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import constants_status
 from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import ObjectiveQuery, Plan
+from dpsco_bench.privacy.plan import Charge, ObjectiveQuery, Plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.base import Data, Draws, Problem, StreamFactory
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 REPLICATES = 8
 MANY, MANY_SLOW, MANY_WORK = 1024, 512, 1 << 22

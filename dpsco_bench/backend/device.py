@@ -16,11 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def cuda_source(path: Path) -> str:
-    """Text of a CUDA file with the files that it includes in place, each once.
-
-    A name is looked for beside the file, then from the package on. One text, since compilers keep what they compiled by
-    the text that they were given.
-    """
+    """Text of a CUDA file with the files that it includes, each once: one beside it, or from the package on."""
     return _text(path, set())
 
 

@@ -27,10 +27,7 @@ def array_namespace(x: Array) -> Any:
 
 
 def get_namespace(name: str) -> Any:
-    """Return the namespace of a backend by name.
-
-    Raises InputError for an unknown name, or ``cupy`` where no GPU can be used.
-    """
+    """Return the namespace of a backend by name. Raises InputError for an unknown name, or ``cupy`` without a GPU."""
     if name == "numpy":
         return np
     if name == "cupy":

@@ -10,8 +10,7 @@ import numpy as np
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, goal
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 VALUES = 1 << 16
 NOISE_GOAL = 0.17

@@ -11,12 +11,11 @@ import numpy as np
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair, goal
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.gradients import mean_gradient, one_pass
-from dpsco_bench.geometry.lp import project_l2
+from dpsco_bench.geometry.norms import project_l2
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 GOAL = 0.8
 SIZES = ((64, 4096, 128), (256, 16384, 128), (64, 4096, 512))

@@ -12,7 +12,7 @@ from dpsco_bench.execution.predict import looked_at, predicted_seconds
 from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.problems.forms import form_of
+from dpsco_bench.problems.data import form_of
 
 LEAST_SECONDS = 1e-3
 """No cell takes less: its data, their optimum and a row for each replicate."""

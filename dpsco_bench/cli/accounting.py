@@ -16,7 +16,7 @@ from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
 from dpsco_bench.plain import Plain, Schedule
 from dpsco_bench.privacy.add_remove import add_remove
-from dpsco_bench.privacy.composition.batches import generic_bound
+from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.ledger import (
     OF,
     OUTPUT,
@@ -27,7 +27,7 @@ from dpsco_bench.privacy.ledger import (
     STATUS_WORDS,
     draw_statement,
 )
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 CALIBRATIONS = ("paper", "accounted")

@@ -36,8 +36,8 @@ from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
 from dpsco_bench.plain import Plain
+from dpsco_bench.problems.constants import need_text
 from dpsco_bench.problems.registry import PROBLEMS, list_problems
-from dpsco_bench.problems.traits import need_text
 
 _PARAMETERS = "Parameters\n----------\n"
 _ENTRY = re.compile(r"^(\w[\w, ]*?)(?: : .*)?\n((?:    .*(?:\n|$))+)", re.MULTILINE)

@@ -7,22 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsco_bench.datasets import covertype, store
-from dpsco_bench.datasets.adult import ADULT
-from dpsco_bench.datasets.distribution import Distribution
-from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99, Distribution
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """Facts about a data set.
-
-    Attributes
-    ----------
-    name, description, source, licence, used_by : str, told with whatever is fetched or verified
-    fetcher, verifier : callable, ``fetcher(root)`` and ``verifier(root)`` give a JSON-ready dict
-    """
+    """Facts on a data set, told when it is fetched or verified: ``fetcher(root)``, ``verifier(root)`` give a dict."""
 
     name: str
     description: str
@@ -83,10 +75,7 @@ def get_data_set(name: str) -> DataSet:
 
 
 def fetch(name: str, root: Path = store.DEFAULT_ROOT) -> Plain:
-    """Download a data set unless a verified copy is under `root`; errors as in the data set's own ``fetch``.
-
-    Returns what is known about it, and ``status``, ``fetched``, ``file``, sizes and digests.
-    """
+    """Download a data set unless a verified copy is under `root`; what is known of it, and what was done."""
     known = get_data_set(name)
     return {**known.told, **known.fetcher(Path(root))}
 

@@ -1,4 +1,4 @@
-"""Find, download and verify the files of data sets."""
+"""Find, download and verify the files of data sets, and choose among their records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.errors import DpscoError
+from dpsco_bench.errors import DpscoError, InputError
+
+
+def raw_words(seed: int, what: str, count: int) -> np.ndarray:
+    """Random uint64 words for a purpose such as ``covertype/rows``; the first k of them do not depend on `count`."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise InputError("seed", seed, "an integer >= 0")
+    key = np.frombuffer(hashlib.sha256(what.encode()).digest(), dtype="<u4")
+    sequence = np.random.SeedSequence(int(seed), spawn_key=tuple(int(word) for word in key))
+    return np.random.PCG64(sequence).random_raw(count)
+
+
+def permutation(seed: int, what: str, size: int) -> np.ndarray:
+    """Random permutation of ``0 .. size-1`` as int64: the order of `size` random words, ties by position."""
+    return np.argsort(raw_words(seed, what, size), kind="stable")
+
+
+def uniforms(seed: int, what: str, rows: int, columns: int) -> np.ndarray:
+    """Uniform numbers in [0, 1) with 53 bits, shape (rows, columns); fewer rows are a prefix of more."""
+    words = raw_words(seed, what, rows * columns) >> np.uint64(11)
+    return words.reshape(rows, columns) * 2.0**-53
+
 
 DEFAULT_ROOT = Path("data")
 
@@ -32,14 +53,7 @@ class FetchError(DpscoError):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that can be downloaded.
-
-    Attributes
-    ----------
-    sha256 : str or None
-        Digest of the file as distributed; None if it is not known, so that only the parsed content can be
-        held to a digest.
-    """
+    """A file that can be downloaded; `sha256` is None where only the parsed content can be held to a digest."""
 
     name: str
     url: str

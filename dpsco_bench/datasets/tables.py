@@ -18,10 +18,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from dpsco_bench.datasets import libsvm, libsvm_lines
+from dpsco_bench.datasets import libsvm
 from dpsco_bench.datasets.columns import (
     InRecord,
     check_columns,
+    check_reading,
+    check_square,
     dropped,
     labels_of,
     numbers_of,
@@ -32,7 +34,6 @@ from dpsco_bench.datasets.columns import (
     shown_entry,
     told_together,
 )
-from dpsco_bench.datasets.memory import check_reading, check_square
 from dpsco_bench.datasets.store import sha256_of_file
 from dpsco_bench.errors import InputError
 
@@ -64,13 +65,7 @@ _LINES = 64
 
 @dataclass(frozen=True)
 class Records:
-    """Content of a file.
-
-    Attributes
-    ----------
-    features : ndarray of float64, shape (n, k), finite numbers
-    labels : ndarray, shape (n,), finite float64, or text where the label column is no number
-    """
+    """Finite numbers `features (n, k)` and `labels (n,)`, or text where the label column is no number."""
 
     features: np.ndarray
     labels: np.ndarray
@@ -82,10 +77,7 @@ class Records:
 
 
 def write_records(features: Any, labels: Any, folder: Path) -> Path:
-    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other.
-
-    Raises InputError for other shapes.
-    """
+    """Write arrays or data frames ``(n, k)`` and labels ``(n,)`` as a Parquet file, which is then read as any other."""
     found, values = np.asarray(features), np.asarray(labels)
     if found.ndim != 2 or values.shape not in ((len(found),), (len(found), 1)):
         raise InputError("shapes of X and y", f"{found.shape}, {values.shape}", "(n, d) and (n,), dense")
@@ -103,10 +95,7 @@ def _array(values: list[Any]) -> pa.Array:
 
 
 def find(path: Any, root: Path) -> Path:
-    """Find a file by name: relative paths start at the working directory, or else at the data root.
-
-    Raises InputError if there is none.
-    """
+    """Find a file by name: relative paths start at the working directory, or else at the data root."""
     if isinstance(path, str) and path:
         for found in (Path(path), root / path):
             if found.is_file():
@@ -269,10 +258,7 @@ def _head(path: Path) -> list[str]:
 
 
 def _names_columns(lines: Sequence[str], fields: Sequence[str], delimiter: str, path: Path) -> bool:
-    """Tell whether the first line names the columns: by the types that the reader gives them with it and without it.
-
-    Raises InputError where some of its fields are values of their columns and others are not.
-    """
+    """Tell whether the first line names the columns, by types with and without it; InputError where it half does."""
     whole, rest = (
         _parsed(pa.py_buffer("".join(part).encode()), delimiter, False, 1 << 30, {})
         for part in (lines, lines[1:] or lines)
@@ -297,7 +283,7 @@ def _libsvm(path: Path, label: str | int | None) -> Records:
         text = re.sub(rb"#[^\r\n]*", b"", text)
     text = b"\n".join(line for line in text.splitlines() if line.strip())
     with np.errstate(invalid="ignore"):  # an index beyond 2^63 becomes the least integer, and is refused below
-        lines = libsvm_lines.parse(text, path) if text else None
+        lines = libsvm.parse_lines(text, path) if text else None
     if lines is None or not len(lines.values):
         raise InputError("path", str(path), "a file with records")
     least = int(lines.indices.min())

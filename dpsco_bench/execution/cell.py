@@ -20,13 +20,11 @@ from dpsco_bench.errors import DpscoError, InputError, checked_count
 from dpsco_bench.jsonio import restore
 from dpsco_bench.plain import Options, Record
 from dpsco_bench.privacy.fingerprint import PlanRecord
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import Plan, PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, RandomAllocation
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, StreamFactory
 from dpsco_bench.problems.registry import get_problem, problem_class
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 NOT_PURE = "its plan function is not pure"
 

@@ -42,7 +42,7 @@ RUN_MODULES = tuple(
         "problems.objective",
         "problems.registry",
         "rng.streams",
-        "samplers.keyed",
+        "samplers.draws",
     )
 )
 CALIBRATION_MODULES = tuple(
@@ -54,7 +54,6 @@ CALIBRATION_MODULES = tuple(
         "privacy.fingerprint",
         "privacy.tree",
         "problems.registry",
-        "rng.keys",
         "rng.streams",
     )
 )

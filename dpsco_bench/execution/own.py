@@ -18,10 +18,9 @@ import numpy as np
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.problems.base import Data, Problem, Trait
-from dpsco_bench.problems.constants import Constants
+from dpsco_bench.problems.constants import Constants, alternatives
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
-from dpsco_bench.problems.traits import alternatives
 from dpsco_bench.registry import PLUGIN, roots
 
 OPTION_TYPES = (int, float, str, bool, type(None))

@@ -15,7 +15,7 @@ from dpsco_bench.fused.registry import has_steps
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait
-from dpsco_bench.problems.forms import form_of
+from dpsco_bench.problems.data import form_of
 
 ONE, BATCH, ALL, MEAN = "one record", "a batch", "all records", "their mean"
 """Records that a step looks at; a mean is known without them if it is affine."""

@@ -13,7 +13,7 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = Any
 Entry = tuple[Cell, CalibratedCell]

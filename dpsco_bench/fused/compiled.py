@@ -30,30 +30,21 @@ def available() -> bool:
     return numba is not None and cpu_implementation().__name__.endswith("kernels")
 
 
-def piece(function: Callable[..., Any]) -> Any:
-    """Compile a function into the loops that call it; itself where Numba is missing.
-
-    Passing arrays to a call costs as much as a short step.
-    """
-    return function if numba is None else numba.njit(**OPTIONS, fastmath=ROUNDING, forceinline=True)(function)
+def _decorator(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a decorator that compiles a function so; without Numba it returns the function itself."""
+    return lambda function: function if numba is None else numba.njit(**OPTIONS, **options)(function)
 
 
-def exact_piece(function: Callable[..., Any]) -> Any:
-    """Inline as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it.
+piece = _decorator(fastmath=ROUNDING, forceinline=True)
+"""Compiles a function into the loops that call it: passing arrays to a call costs as much as a short step."""
+exact_piece = _decorator(forceinline=True)
+"""Inlines as `piece` does, with every operation rounded as NumPy's: choices between vertices hang on it.
 
-    Only where the caller is compiled so too: it is the caller's flags that hold.
-    """
-    return function if numba is None else numba.njit(**OPTIONS, forceinline=True)(function)
-
-
-def called(function: Callable[..., Any]) -> Any:
-    """Compile as `piece` does, but call: for long functions, or those that stand in many places."""
-    return function if numba is None else numba.njit(**OPTIONS, fastmath=ROUNDING)(function)
-
-
-def vector_piece(function: Callable[..., Any]) -> Any:
-    """Inline as `piece` does, for arithmetic on the bits of numbers: no caller may reorder it."""
-    return function if numba is None else numba.njit(**OPTIONS, fastmath={"contract"}, forceinline=True)(function)
+Only where the caller is compiled so too: it is the caller's flags that hold."""
+called = _decorator(fastmath=ROUNDING)
+"""Compiles as `piece` does, but calls: for long functions, or those that stand in many places."""
+vector_piece = _decorator(fastmath={"contract"}, forceinline=True)
+"""Inlines as `piece` does, for arithmetic on the bits of numbers: no caller may reorder it."""
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -67,10 +58,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 class _Cache(FunctionCache):
-    """Numba's cache, whose entries count the functions and constants that the function uses as well.
-
-    Numba by itself notices changes of the function's own file only.
-    """
+    """Numba's cache, whose entries count functions and constants of other files that the function uses as well."""
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), called_digest(self._py_func))

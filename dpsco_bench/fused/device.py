@@ -48,10 +48,9 @@ def step_arguments(steps: int, x: Array, rows: Any, records: Any, form: Any, noi
 
 
 class DeviceSteps(Steps):
-    """As `tiles.Steps`, with records on the device; of its noise a tile has the place of the words: kernels draw it.
+    """As `tiles.Steps`, with records on the device; kernels draw the noise, of which a tile has the words' place.
 
-    A tile has all replicates, and as many steps as the card's memory allows: indices are uploaded, or drawn, once for
-    all of them.
+    A tile has all replicates and as many steps as memory allows: indices are uploaded, or drawn, once for all.
     """
 
     def __init__(self, objective: Any, *arguments: Any, **keys: Any) -> None:

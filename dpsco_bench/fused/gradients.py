@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import called, compiled, vector_piece
-from dpsco_bench.fused.pieces import slope
-from dpsco_bench.fused.powers import LN2, LN2_HIGH, LN2_LOW, exponential_tail
+from dpsco_bench.fused.pieces import LN2, LN2_HIGH, LN2_LOW, exponential_tail, slope
 from dpsco_bench.fused.tiles import form_tuple
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import LOGISTIC, NO_SLOPE, form_of
+from dpsco_bench.problems.data import LOGISTIC, NO_SLOPE, form_of
 
 Array = Any
 MOST_ROWS, LEAST_BYTES = 8, 1 << 24

@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.descent import projected_steps
+from dpsco_bench.fused.descent import NUMBERS, TOGETHER, descend, projected_steps, to_factors
 from dpsco_bench.fused.full import WHOLE, full_tiles
-from dpsco_bench.fused.in_turn import NUMBERS, TOGETHER, descend, to_factors
-from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, record_weight
-from dpsco_bench.fused.powers import lp_length
+from dpsco_bench.fused.pieces import L2_BALL, SPACE, finish, lp_length, record_weight
 from dpsco_bench.fused.roots import mirror_point
 from dpsco_bench.fused.tiles import Steps, Tile
 from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
-from dpsco_bench.geometry.norms import square_gradient
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.geometry.norms import SmoothNorm, square_gradient
+from dpsco_bench.problems.data import NO_SLOPE
 
 Array = Any
 NO_MEAN = np.zeros((0, 0)), np.empty(0), np.empty(0)
@@ -102,10 +99,7 @@ def mirror_steps(
 
 @compiled
 def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, radius):
-    """Make steps ``x <- P(x - eta <g + ridge x + scale z>)`` on the l2 ball, g the mean gradient, of rows in turn.
-
-    The parameters are those of `mirror_steps`; an infinite radius is the whole space.
-    """
+    """As `mirror_steps`, ``x <- P(x - eta <g + ridge x + scale z>)`` on an l2 ball or, radius infinite, the space."""
     first, last, replicates, copies = rows
     given, curvature, middle = full
     drawn = noise.shape[0] == scale.size and noise.shape[1] == last - first
@@ -130,13 +124,7 @@ def euclidean_steps(x, total, rows, full, noise, scale, eta, weights, ridge, rad
 
 
 class MirrorSteps:
-    """Iterates of mirror descent and their weighted sum, on ``(R, d)`` from the start of an objective.
-
-    Parameters
-    ----------
-    geometry : tuple, see `Geometry`
-    limits : tuple, see `mirror_steps`; by default all gradients count
-    """
+    """Iterates and weighted sum ``(R, d)`` from an objective's start, by a `Geometry` and `mirror_steps`' limits."""
 
     def __init__(self, objective: Any, geometry: Geometry, limits: tuple[float, float] = (2.0, math.inf)) -> None:
         self.x = np.ascontiguousarray(objective.start)
@@ -190,7 +178,7 @@ def full_mirror_run(objective: Any, mechanism: Any, geometry: Geometry, step: fl
 
 
 def averaged_run(objective: Any, plan: Any, mechanism: Any, step: float) -> Array:
-    """Run `algorithms.mirror_descent.averaged_steps`, compiled."""
+    """Run `algorithms.shared.averaged_steps`, compiled."""
     geometry = ball_mirror(objective.domain, objective.start.shape[-1])
     return full_mirror_run(objective, mechanism, geometry, step) / plan.steps
 

@@ -1,16 +1,173 @@
-"""Pieces that several methods share, for one replicate: gradients of records and projections.
+"""Pieces of compiled loops for one replicate: powers, gradients of records, projections; a device has `row.cuh`.
 
-For a device `row.cuh` has them.
+Powers are vectorised: a library call for each entry would cost more than the rest of a step.
 """
 
 from __future__ import annotations
 
 import math
 
-from dpsco_bench.fused.compiled import piece, vector_piece
+import numpy as np
+
+from dpsco_bench.fused.compiled import called, piece, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
-from dpsco_bench.fused.powers import half_tanh
-from dpsco_bench.problems.forms import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
+from dpsco_bench.problems.data import CONSTANT, HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
+
+LN2, LN2_HIGH, LN2_LOW = math.log(2.0), 0.693147180369123816490, 1.90821492927058770002e-10
+"""``ln 2``, and its leading 32 bits and the rest (as in fdlibm)."""
+ROUND = 6755399441055744.0
+"""``1.5 2^52``: what is added to a number of moderate size is rounded to an integer."""
+LARGEST_EXPONENT, LEAST_BASE = 700.0, 1e-300
+
+
+@vector_piece
+def logarithm(x):
+    """``ln x`` of a normal number x > 0, by the series of ``artanh((m - 1)/(m + 1))``, m in [1/sqrt 2, sqrt 2)."""
+    bits = np.float64(x).view(np.int64) - np.int64(0x3FE6A09E667F3BCD)
+    exponent = np.int64((bits >> 52) + np.int64(0x4338000000000000)).view(np.float64) - ROUND
+    m = np.int64((bits & np.int64(0xFFFFFFFFFFFFF)) + np.int64(0x3FE6A09E667F3BCD)).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = (1.0 / 19.0) * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    return exponent * LN2 + 2.0 * (s + s * z * p)
+
+
+@vector_piece
+def exponential_tail(r):
+    """``(e^r - 1 - r)/r^2`` for r in ``[-ln 2/2, ln 2/2]``, to 1e-16, by its series: parts of it side by side."""
+    square = r * r
+    fourth = square * square
+    a = ((1.0 / 6.0) * r + 0.5) + square * ((1.0 / 120.0) * r + 1.0 / 24.0)
+    b = ((1.0 / 5040.0) * r + 1.0 / 720.0) + square * ((1.0 / 362880.0) * r + 1.0 / 40320.0)
+    c = ((1.0 / 39916800.0) * r + 1.0 / 3628800.0) + square * ((1.0 / 6227020800.0) * r + 1.0 / 479001600.0)
+    return a + fourth * (b + fourth * c)
+
+
+@vector_piece
+def exponential(y):
+    """``e^y``; y beyond +-700 counts as that."""
+    y = min(max(y, -LARGEST_EXPONENT), LARGEST_EXPONENT)
+    shifted = y * (1.0 / LN2) + ROUND
+    k = shifted - ROUND
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
+    p = exponential_tail(r)
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return np.int64(np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << 52)).view(np.float64)
+
+
+@vector_piece
+def exponential_minus_one(y):
+    """``e^y - 1`` of y in [0, 700], to 1e-15 relative."""
+    shifted = y * (1.0 / LN2) + ROUND
+    k = shifted - ROUND
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
+    q = exponential_tail(r) * r * r + r
+    power = np.int64((np.int64(1023) + np.int64(k)) << 52).view(np.float64)
+    return power * q + (power - 1.0)
+
+
+@vector_piece
+def cosine_of_turns(v):
+    """``cos(2 pi v)`` of v in [0, 1], by its series on a quarter of a turn to either side."""
+    half = math.floor(2.0 * v + 0.5)
+    x = 2.0 * math.pi * (v - 0.5 * half)
+    z = x * x
+    p = (-1.0 / 1124000727777607680000.0) * z + 1.0 / 2432902008176640000.0
+    p = p * z - 1.0 / 6402373705728000.0
+    p = p * z + 1.0 / 20922789888000.0
+    p = p * z - 1.0 / 87178291200.0
+    p = p * z + 1.0 / 479001600.0
+    p = p * z - 1.0 / 3628800.0
+    p = p * z + 1.0 / 40320.0
+    p = p * z - 1.0 / 720.0
+    p = p * z + 1.0 / 24.0
+    p = p * z - 0.5
+    value = p * z + 1.0
+    return value if half != 1.0 else -value
+
+
+@vector_piece
+def half_tanh(y):
+    """``tanh(y/2)/2``, to an absolute error of one rounding."""
+    return 0.5 - 1.0 / (1.0 + exponential(y))
+
+
+@vector_piece
+def power(x, exponent):
+    """``x^exponent`` of a finite x >= 0, to ``1e-16 |exponent ln x|`` relative; 0 for x below 1e-300."""
+    found = exponential(exponent * logarithm(x))
+    return found if x > LEAST_BASE else 0.0
+
+
+@vector_piece
+def largest_of(x):
+    """Find the largest absolute value by its bits: as integers they keep the order, and LLVM vectorises it."""
+    found = np.int64(0)
+    for j in range(x.size):
+        found = max(found, np.int64(np.float64(x[j]).view(np.int64) & np.int64(0x7FFFFFFFFFFFFFFF)))
+    return np.int64(found).view(np.float64)
+
+
+@piece
+def lp_length(x, p):
+    """``||x||_p``, p in [1, inf)."""
+    if p != 2.0:
+        return general_length(x, p)
+    total = 0.0
+    for j in range(x.size):
+        total += x[j] * x[j]
+    return math.sqrt(total)
+
+
+@called
+def general_length(x, p):
+    """Compute `lp_length` by powers."""
+    total, top = 0.0, largest_of(x)
+    if top == 0.0:
+        return 0.0
+    for j in range(x.size):
+        total += power(abs(x[j]) / top, p)
+    return top * total ** (1.0 / p)
+
+
+@piece
+def square_slope(out, x, exponent, scale):
+    """Gradient of ``(scale/2) ||x||_exponent^2``, to out, 0 at 0; returns ``||x||_exponent``."""
+    if exponent != 2.0:
+        return general_slope(out, x, exponent, scale)
+    total = 0.0
+    for j in range(x.size):
+        out[j] = scale * x[j]
+        total += x[j] * x[j]
+    return math.sqrt(total)
+
+
+@called
+def general_slope(out, x, exponent, scale):
+    """Compute `square_slope` by powers."""
+    top, total = largest_of(x), 0.0
+    if top == 0.0:
+        out[:] = 0.0
+        return 0.0
+    for j in range(x.size):
+        ratio = abs(x[j]) / top
+        found = power(ratio, exponent - 1.0)
+        total += found * ratio
+        out[j] = math.copysign(found, x[j])
+    root = power(total, 1.0 / exponent)
+    factor = scale * top * (root * root / total)
+    for j in range(x.size):
+        out[j] *= factor
+    return top * root
+
 
 SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 """Domains on which steps project; `shrink_onto` leaves points alone for the last."""
@@ -18,7 +175,7 @@ SPACE, L2_BALL, L1_BALL, LINF_BALL, LP_BALL = range(5)
 
 @piece
 def slope(kind, a, b, margin, label):
-    """``l'(m, y)`` as `problems.forms` lists them."""
+    """``l'(m, y)`` as `problems.data` lists them."""
     if kind == LOGISTIC:
         sign = a * label
         return 0.5 * sign + half_tanh(margin + b * sign)
@@ -81,10 +238,7 @@ def margin_in_lanes(x, features, i):
 
 @vector_piece
 def finish(x, total, shrink, weight, features, following):
-    """Shrink ``x`` and add ``weight x`` to a sum of iterates; returns the margin of the record that follows.
-
-    It is the one of `margin_in_lanes`, bit by bit: a tile begins with that.
-    """
+    """Shrink ``x``, add ``weight x`` to a sum; returns the next record's margin as `margin_in_lanes` has it."""
     whole, margins, margin = x.size - x.size % WIDTH, no_lanes(), 0.0
     for j in range(0, whole, WIDTH):
         moved = added(no_lanes(), shrink, lanes_at(x, j))
@@ -100,10 +254,9 @@ def finish(x, total, shrink, weight, features, following):
 
 @piece
 def project_l1(x, radius):
-    """Nearest point of the l1 ball to ``x (d,)``, in place: one threshold off all absolute values.
+    """Nearest point of the l1 ball to ``x (d,)``, in place: one threshold off all absolute values (Michelot 1986).
 
-    The threshold that the entries above the last one ask for grows until no further entry falls below it (Michelot
-    1986): few rounds, and no sorting.
+    The one that the entries above the last ask for grows until no further entry falls below it: no sorting.
     """
     above, kept, threshold = 0.0, 0, 0.0
     for j in range(x.size):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, Algorithm, RunFunction, get_algorithm
-from dpsco_bench.problems.forms import form_of
+from dpsco_bench.problems.data import form_of
 from dpsco_bench.registry import Registry, attempt, modules_in, papers, source
 
 Supports = Callable[[Any, Any, Any], bool]
@@ -99,12 +99,9 @@ def run_of(algorithm: Algorithm, objective: Any, plan: Any, mechanism: Any, allo
     watched = objective.round_observer is not None and type(objective.round_observer) is not found.rounds
     if watched or (found.form and form_of(objective.problem) is None):
         return algorithm.run_function
-    if machine == "cupy" and not _has_kernels(found, objective, plan, mechanism):
-        return algorithm.run_function
+    if machine == "cupy":
+        from dpsco_bench.fused.device import fits
+
+        if found.device is None or not fits(objective, plan) or not found.device(objective, plan, mechanism):
+            return algorithm.run_function
     return found.run if found.supports(objective, plan, mechanism) else algorithm.run_function
-
-
-def _has_kernels(found: FusedRun, objective: Any, plan: Any, mechanism: Any) -> bool:
-    from dpsco_bench.fused.device import fits
-
-    return found.device is not None and fits(objective, plan) and found.device(objective, plan, mechanism)

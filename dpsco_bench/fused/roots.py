@@ -1,6 +1,6 @@
 """Points of balls that one root gives, for one replicate in a compiled loop: a threshold, or a multiplier.
 
-What `geometry.mirror` and `geometry.penalised` do for all replicates, with the root of the step before as first guess.
+What `geometry.mirror` and `geometry.norms` do for all replicates, with the root of the step before as first guess.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.fused.compiled import called, piece
-from dpsco_bench.fused.powers import LEAST_BASE, exponential, largest_of, logarithm, lp_length, power, square_slope
+from dpsco_bench.fused.pieces import LEAST_BASE, exponential, largest_of, logarithm, lp_length, power, square_slope
 
 ITERATIONS = 60
 ENOUGH = 1e-12
@@ -26,16 +26,9 @@ LEAST, SMALLEST = 1e-30, 2.2250738585072014e-308
 def mirror_point(point, y, work, mirror, ball, guess):
     """``argmax <y, x> - Phi(x)`` over the ball, to point, with ``Phi = (kappa/2) ||.||_s^2``; returns the next guess.
 
-    As `geometry.mirror.SmoothMirror.step`.
-
-    Parameters
-    ----------
-    point : array (d,)
-    y : array (d,), overwritten by ``grad Phi(point)``: where the next step begins, without its powers
-    work : array (3, d), scratch
-    mirror : tuple, s, ``r = s/(s - 1)`` and kappa
-    ball : tuple, p in [1, s] and radius; infinite for the whole space
-    guess : float, the root of the step before, or 0
+    As `geometry.mirror.SmoothMirror.step`. ``y (d,)`` is overwritten by ``grad Phi(point)``: where the next step
+    begins, without its powers; ``work (3, d)`` is scratch, ``mirror`` has s, ``r = s/(s - 1)`` and kappa, ``ball`` p in
+    [1, s] and radius, infinite for the whole space; ``guess`` is the root of the step before, or 0.
     """
     s, r, kappa = mirror
     p, radius = ball
@@ -110,7 +103,7 @@ def project_lp(x, work, p, radius):
 def penalised_point(point, y, work, p, s, kappa, radius, guess):
     """``argmax <y, x> - (kappa/2) ||x||_s^2`` over ``||x||_p <= radius`` where the free one is outside, to point.
 
-    p in (1, s), or s = 2 and p in (2, inf). Returns the multiplier; see `geometry.penalised`, whose names these are.
+    p in (1, s), or s = 2 and p in (2, inf). Returns the multiplier; see `geometry.norms`, whose names these are.
     """
     d, level, v = y.size, work[0], work[1]
     top = largest_of(y)
@@ -157,10 +150,7 @@ def in_bracket(u, v, level, bound, mu, limits, rho, p, s, least, ratio):
 
 @called
 def jointly(u, v, level, moves, mu, rho, p, s, least, e):
-    """Solve the equations of `roots` and `log_norm` at once, by Newton's method from bounds of v and a guess of mu.
-
-    Writes u and v, ``u = v^(1/least)``; returns mu, or 0 where few steps did not settle all of them.
-    """
+    """Solve `roots` and `log_norm` at once by Newton from bounds of v and a guess; mu, or 0 where it did not settle."""
     outer, inner = (rho, mu) if p < s else (mu, rho)
     for j in range(v.size):
         v[j] = min(power(level[j] / outer, 1.0 / e), level[j] / inner)
@@ -220,10 +210,7 @@ def roots(v, level, bound, outer, inner, e):
 
 @called
 def log_norm(u, v, mu, rho, p, s, least, ratio):
-    """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``.
-
-    ``u = v^(1/least)``; over its largest entry it is written.
-    """
+    """``ln(||u||_p/||u||_s^(2 - s))`` and its slope in ``ln mu``; ``u = v^(1/least)`` over its largest is written."""
     top = largest_of(v)
     size = top ** (1.0 / least)
     on_p, on_s = mu * size ** (p - 1.0), rho * size ** (s - 1.0)

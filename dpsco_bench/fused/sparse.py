@@ -14,9 +14,9 @@ import numpy as np
 
 from dpsco_bench.fused.compiled import available, called, compiled, vector_piece
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, put_lanes
-from dpsco_bench.fused.powers import exponential, logarithm
+from dpsco_bench.fused.pieces import exponential, logarithm
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import logistic_form
+from dpsco_bench.problems.data import logistic_form
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 
 Array = Any
@@ -190,10 +190,7 @@ def exponential_below(z):
 
 @called
 def losses_and_slopes(losses, margins, factors, first, labels, a, b):
-    """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``: a logarithm for all records of a block.
-
-    The slopes ``l'(m, y)`` take the place of ``margins (records, 24)``.
-    """
+    """Add ``log(1 + e^z)``, ``z = b + a y_i m_i``, to ``losses (24,)``; slopes ``l'(m, y)`` replace ``margins``."""
     for r in range(GROUP):
         factors[r] = 1.0
     for i in range(margins.shape[0]):
@@ -210,13 +207,9 @@ def losses_and_slopes(losses, margins, factors, first, labels, a, b):
 
 @compiled
 def evaluate(losses, total, x, starts, columns, values, begins, records, ordered, labels, a, b, gradient):
-    """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records.
+    """Add losses and, where a gradient is asked for, ``sum_i l'(<a_i, x_r>, y_i) a_i`` of all records, in place.
 
-    Parameters
-    ----------
-    losses, total : array (groups, 24), (groups, d, 24), changed in place
-    x : array (groups, d, 24)
-    starts, columns, values, begins, records, ordered, labels, a, b : see `Entries`
+    ``losses (groups, 24)``, ``total (groups, d, 24)``, ``x (groups, d, 24)``; the others are those of `Entries`.
     """
     factors, work = np.empty(GROUP), np.empty((BLOCK, GROUP))
     for block in range(begins.shape[0]):

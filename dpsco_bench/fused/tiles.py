@@ -11,11 +11,53 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.fused.lookup import kinds_in, write_about, write_signs
+from dpsco_bench.fused.compiled import compiled
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.privacy.records import Poisson
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.forms import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
+from dpsco_bench.problems.data import Kinds, Levels, Listed, RecordForm, form_of, kinds_of
+
+Array = Any
+
+
+@compiled
+def kinds_in(found, kinds, indices):
+    """Write kinds ``(S R, n)`` of records ``indices (k, R, W)``, which all signals share, to ``found (k, S R, W)``."""
+    replicates = indices.shape[1]
+    for s in range(found.shape[0]):
+        for row in range(found.shape[1]):
+            for w in range(found.shape[2]):
+                found[s, row, w] = np.int64(kinds[row, indices[s, row % replicates, w]])
+
+
+@compiled
+def write_signs(found, levels, ranks, scale, indices):
+    """Write records ``indices (k, R, W)`` with two values to ``found (S R, k, W, d)``.
+
+    They are ``scale`` where ``levels (R, n, d)`` are above the signal's rank, of ``ranks (S,)``, else ``-scale``.
+    """
+    replicates = indices.shape[1]
+    for row in range(found.shape[0]):
+        r, rank = row % replicates, ranks[row // replicates]
+        for s in range(found.shape[1]):
+            for w in range(found.shape[2]):
+                i = indices[s, r, w]
+                for j in range(found.shape[3]):
+                    found[row, s, w, j] = scale if levels[r, i, j] > rank else -scale
+
+
+@compiled
+def write_about(found, means, signs, scale, indices):
+    """Write records ``means[row] + scale signs[r, i]`` about ``means (S R, d)`` of their rows, ``signs (R, n, d)``."""
+    replicates = indices.shape[1]
+    for row in range(found.shape[0]):
+        r = row % replicates
+        for s in range(found.shape[1]):
+            for w in range(found.shape[2]):
+                i = indices[s, r, w]
+                for j in range(found.shape[3]):
+                    found[row, s, w, j] = means[row, j] + scale * signs[r, i, j]
+
 
 NUMBERS = 1 << 17
 """Noise values of a tile, and as many numbers of records that are gathered: both stay in the second-level cache."""
@@ -70,18 +112,12 @@ class Steps:
     ----------
     objective, mechanism
         Of the run.
-    noise : str
-        The query whose noise the steps take; empty for none.
-    sampled : bool
-        Whether its batches are drawn; else step t looks at record t.
-    looks : int
-        How often a step evaluates the gradient of each of its records.
-    dim : int
-        Width of the noise, by default that of the iterates.
-    batch : int
-        Consecutive records of a step, where batches are not drawn.
-    full : bool
-        Whether a step looks at all records: its tiles have none.
+    noise : str, the query whose noise the steps take; empty for none
+    sampled : bool, whether its batches are drawn; else step t looks at record t
+    looks : int, how often a step evaluates the gradient of each of its records
+    dim : int, width of the noise, by default that of the iterates
+    batch : int, consecutive records of a step, where batches are not drawn
+    full : bool, whether a step looks at all records: its tiles have none
     """
 
     def __init__(

@@ -12,35 +12,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from scipy.special import log_ndtr
 
 from dpsco_bench.backend.namespace import array_namespace, cumulative_sum
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.lp import first_largest, project_l2
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, largest, lp_norm, nonzero, square_gradient
-from dpsco_bench.geometry.penalised import penalised_step
-from dpsco_bench.geometry.width import integral
+from dpsco_bench.geometry.ball import integral
+from dpsco_bench.geometry.norms import (
+    checked_exponent,
+    first_largest,
+    l1_norm,
+    largest,
+    lp_norm,
+    nonzero,
+    penalised_step,
+    project_l2,
+    square_gradient,
+)
 
 Array = Any
 ITERATIONS = 60
 """Most steps of a bracketed Newton iteration; about six are made."""
 
 
-class Named(Protocol):
-    """A set with a name and a radius."""
-
-    @property
-    def name(self) -> str:
-        """``l1_ball`` or ``l2_ball`` here."""
-
-    @property
-    def radius(self) -> float:
-        """R > 0."""
-
-
-def ball_geometry(ball: Named) -> L1Geometry | L2Geometry:
+def ball_geometry(ball: Any) -> L1Geometry | L2Geometry:
     """Build the geometry of an l1 or l2 ball. Raises InputError for another set."""
     if ball.name not in ("l1_ball", "l2_ball"):
         raise InputError("domain", ball.name, "l1_ball or l2_ball here")
@@ -54,19 +50,15 @@ class L2Geometry:
     radius: float
 
     def bregman_radius(self, d: int) -> float:
-        """1/2."""
         return 0.5
 
     def squared_width(self, d: int) -> float:
-        """``radius^2 d``."""
         return self.radius**2 * d
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
-        """``P(z - radius^2 direction)``."""
         return project_l2(z - self.radius**2 * direction, self.radius)
 
     def norm_step(self, x: Array, direction: Array, coefficient: float) -> Array:
-        """``P(x - direction radius^2/(2 coefficient))``."""
         return project_l2(x - (0.5 * self.radius**2 / coefficient) * direction, self.radius)
 
 
@@ -89,11 +81,9 @@ class L1Geometry:
         return (math.e * (p - 1.0) if d >= 3 else float(d)) / self.radius**2
 
     def bregman_radius(self, d: int) -> float:
-        """``s radius^2/2``."""
         return 0.5 * self.curvature(d) * self.radius**2
 
     def squared_width(self, d: int) -> float:
-        """``radius^2 E max_j b_j^2``."""
         return self.radius**2 * mean_largest_square(d)
 
     def bregman_step(self, z: Array, direction: Array) -> Array:
@@ -150,12 +140,8 @@ def shrunk_height(deficit: Array, top: Array, p: float, s: float, radius: float)
 
     The image of theta is the gradient of ``||.||_p^2/(2 s)`` at ``sign(theta) (|theta| - lam)_+``. Its l1 norm grows
     with ``tau = max|theta| - lam`` and lies between ``tau/s`` and ``d^(2/p) tau/s``, which brackets the root. Returns
-    array (..., 1), tau: all of ``top`` where that is feasible, else the root.
-
-    Parameters
-    ----------
-    deficit : array (..., d), ``max|theta| - |theta|``
-    top : array (..., 1), ``max|theta|``
+    array (..., 1), tau: all of ``top`` where that is feasible, else the root. ``deficit (..., d)`` is
+    ``max|theta| - |theta|``, ``top (..., 1)`` is ``max|theta|``.
     """
     xp = array_namespace(deficit)
     d = deficit.shape[-1]
@@ -201,30 +187,15 @@ def _water_filling(mass: Array, level: Array, room: Array) -> Array:
     return xp.take_along_axis(taken, xp.argsort(order, axis=-1), axis=-1)
 
 
-class MirrorNorm(Protocol):
-    """Interface that makes a squared norm a mirror map."""
-
-    @property
-    def r(self) -> float:
-        """Exponent of the dual norm."""
-
-    @property
-    def dual(self) -> float:
-        """s, exponent of the norm, in (1, 2]."""
-
-    @property
-    def kappa(self) -> float:
-        """Twice its coefficient."""
-
-
 @dataclass(frozen=True)
 class SmoothMirror:
     """The mirror map ``Phi = (kappa/2) ||.||_s^2``, ``s = r/(r - 1)``, which is 1-strongly convex in the l_p norm.
 
+    The norm has r, the exponent of the dual norm, ``dual``, which is s in (1, 2], and kappa (see `norms.SmoothNorm`).
     Source: Bassily, Guzman, Nandi 2021, Algorithm 2; Su, Zhao, Wang 2023, Algorithms 3, 4 and 7.
     """
 
-    norm: MirrorNorm
+    norm: Any
 
     def gradient(self, x: Array) -> Array:
         """``grad Phi(x) = kappa ||x||_s^(2 - s) |x|^(s - 1) sign x`` of ``x (..., d)``; 0 at 0."""

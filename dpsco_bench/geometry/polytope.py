@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import array_namespace, cast, cumulative_sum
+from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm
+from dpsco_bench.geometry.norms import checked_exponent, l1_norm, lp_norm, over_threshold
 
 Array = Any
 
@@ -64,11 +64,9 @@ class CrossPolytope:
 
     @property
     def count(self) -> int:
-        """``K = 2 d``."""
         return 2 * self.dimension
 
     def scores(self, e: Array) -> Array:
-        """``<v, e>`` of every vertex: ``e (R, d)`` -> ``(R, 2d)``."""
         xp = array_namespace(e)
         scaled = self.radius * e
         return xp.reshape(xp.stack([scaled, -scaled], axis=-1), (*e.shape[:-1], self.count))
@@ -80,7 +78,6 @@ class CrossPolytope:
         return xp.where(here, xp.expand_dims(entry, axis=-1), xp.zeros_like(entry[..., None]))
 
     def diameter(self, p: float) -> float:
-        """Largest l_p distance of two vertices: ``2 radius`` for every p in [1, inf]."""
         checked_exponent(p)
         return 2.0 * self.radius
 
@@ -116,7 +113,6 @@ class Simplex(Polytope):
 
     @property
     def centre(self) -> np.ndarray:
-        """``(R/d, ..., R/d)``."""
         return np.full(self._dimension, self.radius / self._dimension)
 
     def scores(self, e: Array) -> Array:
@@ -128,30 +124,16 @@ class Simplex(Polytope):
         return self.radius * cast(here, dtype or xp.float64)
 
     def diameter(self, p: float) -> float:
-        """``R 2^(1/p)``."""
         return self.radius * 2.0 ** (1.0 / checked_exponent(p))
 
     def project(self, x: Array) -> Array:
-        """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex.
-
-        Works with the distances from the largest entry, so that huge entries cost no digits. Source: Duchi,
-        Shalev-Shwartz, Singer, Chandra 2008, Figure 1.
-        """
-        xp = array_namespace(x)
-        deficit = xp.max(x, axis=-1, keepdims=True) - x
-        ordered = xp.sort(deficit, axis=-1)
-        counts = cast(xp.arange(1, x.shape[-1] + 1), x.dtype)
-        height = (self.radius + cumulative_sum(ordered)) / counts
-        kept = xp.sum(cast(ordered < height, xp.int64), axis=-1, keepdims=True)
-        rest = xp.take_along_axis(height, kept - 1, axis=-1) - deficit
-        found = xp.where(rest > 0, rest, xp.zeros_like(rest))
+        """Euclidean projection of finite ``x (..., d)``: one threshold off all entries, to the digit on the simplex."""
+        found = over_threshold(array_namespace(x).max(x, axis=-1, keepdims=True) - x, self.radius)
         return found * (self.radius / l1_norm(found))
 
     def support(self, z: Array) -> Array:
-        """``R max_j z_j``, shape ``(..., 1)``."""
         return self.radius * array_namespace(z).max(z, axis=-1, keepdims=True)
 
     def minimise_linear(self, g: Array) -> Array:
-        """``R e_j`` at the first least entry of ``g (..., d)``."""
         xp = array_namespace(g)
         return self.vertex(xp.argmin(g, axis=-1), g.dtype)

@@ -18,9 +18,9 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import LAW, MeasuredPart
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.compared import Compared, compared
 from dpsco_bench.privacy.ledger import PHRASES, SIGNS, SOME_RECORDS, STATUS_WORDS
+from dpsco_bench.privacy.plan import Charge
 
 EPSILON_SLACK = 1e-3
 """Relative excess over the claimed epsilon that still holds (accountants' discretisation)."""

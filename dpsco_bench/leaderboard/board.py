@@ -34,8 +34,8 @@ from dpsco_bench.jsonio import digest, restore, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record
 from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.constants import need_text
 from dpsco_bench.problems.registry import get_problem, problem_class
-from dpsco_bench.problems.traits import need_text
 from dpsco_bench.registry import absent_paper, say_once
 
 PREFIX = "leaderboard."

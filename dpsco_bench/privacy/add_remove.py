@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpsco_bench.privacy.accountants import gaussian, pld, total_variation
-from dpsco_bench.privacy.composition import output, shifts, tree
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.accountants import gaussian, pld
+from dpsco_bench.privacy.composition import shifts
+from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson
 from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
@@ -23,11 +23,7 @@ from dpsco_bench.privacy.tree import PureTreeQuery, TreeQuery
 class AddRemove:
     """The value, or why there is none.
 
-    Attributes
-    ----------
-    epsilon : float, at the target delta; NaN if there is none
-    kind : str, ``exact`` or ``upper``
-    reason : str, why there is none; else empty
+    `epsilon` is NaN if there is none, `kind` is ``exact`` or ``upper``.
     """
 
     epsilon: float
@@ -44,8 +40,8 @@ def add_remove(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemo
     if plan.leaks:
         return _none("what it leaks is not charged")
     query = plan.queries[0]
-    if output.covers(plan):
-        return AddRemove(gaussian.gdp_epsilon(0.5 * output.level(plan, scales[query.name]), delta))
+    if shifts.covers_output(plan):
+        return AddRemove(gaussian.gdp_epsilon(0.5 * shifts.output_level(plan, scales[query.name]), delta))
     if len(plan.queries) == 1 and isinstance(query, TreeQuery | PureTreeQuery):
         return _nodes(query, scales[query.name], delta)
     if len(plan.queries) == 1 and isinstance(query, DrawQuery):
@@ -70,21 +66,17 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
     if not sampled:
         normal = all(q.is_normal for q in plan.queries)
         return AddRemove(gaussian.gdp_epsilon(mu, delta), "exact" if normal else "upper")
-    query, rate = sampled[0], _rate(sampled[0])
-    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
-    return AddRemove(pld.add_remove_epsilon(multiplier, rate, query.releases, delta, mu))
-
-
-def _rate(query: Query) -> float:
+    (query,) = sampled
     assert isinstance(query.records, Poisson)
-    return query.records.rate
+    multiplier = scales[query.name] / (math.sqrt(query.norm_kappa or 1.0) * query.contribution)
+    return AddRemove(pld.add_remove_epsilon(multiplier, query.records.rate, query.releases, delta, mu))
 
 
 def _nodes(query: TreeQuery | PureTreeQuery, scale: float, delta: float) -> AddRemove:
     """Charge one contribution to a node, half of the change by an exchange."""
     if isinstance(query, PureTreeQuery):
         return AddRemove(0.5 * query.sensitivity * query.path_cost / scale)
-    epsilon = gaussian.gdp_epsilon(0.5 * tree.level(query, scale), delta)
+    epsilon = gaussian.gdp_epsilon(0.5 * shifts.tree_level(query, scale), delta)
     return AddRemove(epsilon, "exact" if query.attained else "upper")
 
 
@@ -95,5 +87,5 @@ def _draw(query: DrawQuery, scale: float, delta: float) -> AddRemove:
         return AddRemove(gaussian.gdp_epsilon(t, delta))
     if query.sampler_status == "target_law_only":
         return _none("nothing is proven of the sampler's draws")
-    epsilon = total_variation.total_epsilon(t, query.tau * query.releases, delta)
+    epsilon = gaussian.total_epsilon(t, query.tau * query.releases, delta)
     return AddRemove(epsilon, reason="for the sampler's tau no epsilon reaches delta" if math.isnan(epsilon) else "")

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Disjoint, Full, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Data, Problem
@@ -61,10 +60,9 @@ def attains_curvature(problem: Problem, plan: Plan, n: int) -> bool:
     if pair is None or plan.last_iterate is None:
         return False
     start = np.repeat(problem.start[None, :], 2, axis=0)
-    rows = [None if own is None else np.asarray(own)[:, None] for own in (pair.features, pair.labels)]
-    before = to_numpy(problem.batch_gradient(start, Data(2, *rows), np.ones((2, 1))))
+    before = _gradients(problem, pair, start)
     along = (before[0] - before[1]) / np.linalg.norm(before[0] - before[1])
-    after = to_numpy(problem.batch_gradient(start + along, Data(2, *rows), np.ones((2, 1))))
+    after = _gradients(problem, pair, start + along)
     mu = plan.last_iterate.strong_convexity
     found = after - before + problem.own_constants.regularisation * along
     return bool(np.abs(found - mu * along).max() <= CURVATURE_ROUNDING * plan.last_iterate.smoothness)
@@ -95,11 +93,15 @@ def _size(query: Query, n: int) -> int | None:
 
 def _direction(problem: Problem, pair: Data) -> str:
     """``axis`` or ``even`` for the difference of the gradients of two records, both in one dimension; else empty."""
-    start = np.zeros((2, problem.dimension))
-    rows = (None if own is None else np.asarray(own)[:, None] for own in (pair.features, pair.labels))
-    first, second = to_numpy(problem.batch_gradient(start, Data(2, *rows), np.ones((2, 1))))
+    first, second = _gradients(problem, pair, np.zeros((2, problem.dimension)))
     change = np.abs(first - second)
     largest = change.max()
     if (change > (1.0 - ROUNDING) * largest).all():
         return "even"
     return "axis" if (change > ROUNDING * largest).sum() == 1 else ""
+
+
+def _gradients(problem: Problem, pair: Data, points: np.ndarray) -> np.ndarray:
+    """Gradient of either record at its point, ``(2, d)``."""
+    rows = [None if own is None else np.asarray(own)[:, None] for own in (pair.features, pair.labels)]
+    return to_numpy(problem.batch_gradient(points, Data(2, *rows), np.ones((2, 1))))

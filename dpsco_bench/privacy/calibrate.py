@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.attained import rests_on_sensitivities
-from dpsco_bench.privacy.charge import Charge, Composition
 from dpsco_bench.privacy.ledger import OUTPUT, RELEASE, ROUNDING, SEQUENCE, privacy_status
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec, refused
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 
-COMPOSITIONS = ("draw", "tree", "batches", "allocation", "shifts", "sampled", "perturbation", "alone")
-"""Modules of `composition`: the first that covers a plan composes its queries. They are found by their names, since a
-run without noise needs none, and an accountant's code counts for those that it charges alone."""
-REFUTATION = "refutation"
+COMPOSITIONS = {
+    **{"DRAW": "shifts", "TREE": "shifts", "BATCHES": "sampled", "ALLOCATION": "sampled", "SHIFTS": "shifts"},
+    **{"SAMPLED": "sampled", "PERTURBATION": "shifts", "ALONE": "shifts"},
+}
+"""Module of each `Composition`: the first that covers a plan composes its queries. They are found by their names, since
+a run without noise needs none, and an accountant's code counts for those that it charges alone."""
+LAST, REFUTATION = "shifts", "refutation"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def calibrate(
     attained: bool = True,
     curvature: bool = True,
 ) -> Calibration:
-    """Noise scales of a plan and the epsilon they really give.
+    """Noise scales of a plan and the epsilon they really give. Raises Refusal for a plan without scales of the kind.
 
     Parameters
     ----------
@@ -82,13 +83,6 @@ def calibrate(
         Whether records of the problem attain the declared sensitivities (`attained.attaining_pair`): without them an
         exact value is an upper bound.
     curvature : bool, whether these have the least curvature of the last iterate that the plan declares (`attained`)
-
-    Raises
-    ------
-    InputError
-        For an unknown calibration.
-    Refusal
-        Where the plan has no scale of that kind.
     """
     if calibration not in _SCALES:
         raise InputError("calibration", calibration, "one of " + ", ".join(_SCALES))
@@ -96,37 +90,27 @@ def calibrate(
     charged = decisive_charge(plan, scales, privacy)
     if charged.kind == "exact" and not attained and rests_on_sensitivities(plan, charged.epsilon):
         charged = replace(charged, kind="upper")
-    output = _module(OUTPUT).charge(plan, scales, privacy.delta) if _module(OUTPUT).covers(plan) else None
+    last = _module(LAST)
+    output = last.charge_output(plan, scales, privacy.delta) if last.covers_output(plan) else None
     if output and output.kind == "exact" and not (attained and curvature):
         output = replace(output, kind="upper")
     real, of = output or charged, released(plan)
     covered = any(isinstance(q, CoveringQuery) for q in plan.queries)
     exact_minimiser = any(q.exact_minimiser for q in plan.queries) and not covered
-    status = privacy_status(
-        real.kind,
-        real.epsilon,
-        privacy.epsilon,
-        constants,
-        calibration,
-        exact_minimiser,
-        charged.sampler_status,
-        of,
-    )
+    known = (constants, calibration, exact_minimiser, charged.sampler_status, of)
+    status = privacy_status(real.kind, real.epsilon, privacy.epsilon, *known)
     return Calibration(calibration, scales, charged, status, output, of)
 
 
 def released(plan: Plan) -> str:
     """Decide what the plan's real epsilon is of: see `Calibration`."""
-    if plan.unprotected or _module(OUTPUT).covers(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
+    if plan.unprotected or _module(LAST).covers_output(plan) or any(isinstance(q, DrawQuery) for q in plan.queries):
         return OUTPUT
     return RELEASE if sum(query.releases for query in plan.queries) <= 1 else SEQUENCE
 
 
 def decisive_charge(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> Charge:
-    """`charge`, but an upper bound above the claim, which refutes nothing, gives way to what decides.
-
-    That is a lower bound above the claim, or an exact value.
-    """
+    """`charge`, but an upper bound above the claim gives way to an exact value, or a lower bound above the claim."""
     charged = charge(plan, scales, privacy.delta)
     if charged.kind != "upper" or charged.epsilon <= privacy.epsilon * (1.0 + ROUNDING):
         return charged
@@ -158,14 +142,14 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
 
 
 def charging_modules(plan: Plan | None, calibration: str) -> list[str]:
-    """Names of the modules that charge a plan, and that are found by their names; all of them if it is not known."""
+    """Name the modules that charge a plan, and that are found by their names; all of them if it is not known."""
     if calibration == "none":
         return []
-    names = [*COMPOSITIONS, REFUTATION, OUTPUT]
+    names = [*COMPOSITIONS.values(), REFUTATION]
     if plan is not None:
-        names = [name for name in COMPOSITIONS if _module(name).COMPOSITION.covers(plan)][:1]
-        names += [name for name in (REFUTATION, OUTPUT) if _module(name).covers(plan)]
-    return [f"{__package__}.composition.{name}" for name in names]
+        names = [module for name, module in COMPOSITIONS.items() if getattr(_module(module), name).covers(plan)][:1]
+        names += [REFUTATION] * _module(REFUTATION).covers(plan) + [LAST] * _module(LAST).covers_output(plan)
+    return [f"{__package__}.composition.{name}" for name in dict.fromkeys(names)]
 
 
 def lower_bound(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge | None:
@@ -180,12 +164,11 @@ def _module(name: str) -> Any:
 
 
 def _composition(plan: Plan) -> Composition:
-    for name in COMPOSITIONS:
-        composition: Composition = _module(name).COMPOSITION
+    for name, module in COMPOSITIONS.items():
+        composition: Composition = getattr(_module(module), name)
         if composition.covers(plan):
             return composition
-    kinds = ", ".join(type(q).__name__ for q in plan.queries)
-    raise Refusal("plan", f"no accountant here composes {kinds}")
+    raise refused(plan)
 
 
 def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
@@ -197,19 +180,18 @@ def _paper_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     return {q.name: float(q.paper_scale) for q in plan.queries if q.paper_scale is not None}
 
 
-def _no_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    return {q.name: 0.0 for q in plan.queries}
-
-
 def _accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
     """Least noise for which the plan's composition gives the claim."""
     for leak in (plan.unprotected, *plan.leaks):
         if leak:
             raise Refusal("calibration accounted", f"no noise makes the plan private: {leak}")
     by_output = plan.last_iterate is not None and plan.last_iterate.calibrates
-    composition = _module(OUTPUT).COMPOSITION if by_output else _composition(plan)
-    found: dict[str, float] = composition.scales(plan, privacy)
+    found: dict[str, float] = (_module(LAST).output_scales if by_output else _composition(plan).scales)(plan, privacy)
     return found
 
 
-_SCALES = {"paper": _paper_scales, "accounted": _accounted_scales, "none": _no_scales}
+_SCALES: dict[str, Callable[[Plan, PrivacySpec], dict[str, float]]] = {
+    "paper": _paper_scales,
+    "accounted": _accounted_scales,
+    "none": lambda plan, privacy: {q.name: 0.0 for q in plan.queries},
+}

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import AnchoredQuery, DrawQuery
 from dpsco_bench.privacy.records import Disjoint, SingleIndex
 from dpsco_bench.problems.base import Problem
@@ -21,13 +20,7 @@ ALONG = {"axis": " along an axis", "even": " equally in every coordinate"}
 
 
 class Compared(NamedTuple):
-    """Difference between two data sets.
-
-    Attributes
-    ----------
-    records : str, such as ``one record opposed to all others``; empty if no pair is known
-    effect : str, how they move what is released
-    """
+    """Difference between two data sets: `records`, empty if no pair is known, and their `effect` on releases."""
 
     records: str = ""
     effect: str = ""
@@ -36,26 +29,15 @@ class Compared(NamedTuple):
 def compared(
     problem: Problem, plan: Plan, n: int, charge: Charge, scales: Mapping[str, float], delta: float
 ) -> Compared:
-    """Describe the pair behind a plan's exact epsilon or lower bound; empty for an upper bound, which has none.
-
-    Parameters
-    ----------
-    charge : Charge, the accountant's value for the scales; a lower bound is found again, to know what was tested
-    scales : mapping, noise scale per query
-    """
+    """Describe the pair behind a plan's exact epsilon or lower bound, found again from ``charge``; else empty."""
     if charge.kind == "exact" and rests_on_sensitivities(plan, charge.epsilon):
         return Compared(OPPOSED if attaining_pair(problem, plan, n) is not None else "")
-    if charge.accountant == single_index.accountant_name() and plan.leaks:
+    if charge.accountant == single_index.NAME and plan.leaks:
         return _of_single_index(plan, scales, delta)
     found = _refutation().deciding_test(plan, scales, delta) if charge.kind in ("exact", "lower") else None
     if found is None or not math.isclose(found[0].epsilon, charge.epsilon, rel_tol=ROUNDING):
         return Compared()
     return _of_test(found[0], found[1], scales[found[1].name])
-
-
-def _sampled() -> Any:
-    """Found by its name, as `_refutation`."""
-    return import_module(f"{__package__}.composition.sampled")
 
 
 def _refutation() -> Any:
@@ -68,7 +50,7 @@ def _of_single_index(plan: Plan, scales: Mapping[str, float], delta: float) -> C
     (query,) = (query for query in plan.queries if isinstance(query.records, SingleIndex))
     assert isinstance(query.records, SingleIndex)
     shift = math.sqrt(query.norm_kappa or 1.0) * query.contribution / scales[query.name]
-    tests = _sampled().tests_of(query, scales[query.name], delta)
+    tests = import_module(f"{__package__}.composition.sampled").tests_of(query, scales[query.name], delta)
     anchored = isinstance(query, AnchoredQuery)
     charged = "as they are answered" if anchored else "as the proof charges them"
     drawn = f"each of {query.releases:,} queries, {charged}, draws it with probability"

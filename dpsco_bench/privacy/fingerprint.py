@@ -55,7 +55,6 @@ class QueryRecord(Record):
         return cls.from_json({"kind": type(query).__name__, **plain})
 
     def to_json(self) -> Plain:
-        """Return its fields, those of its kind included."""
         own = {key: value for key, value in super().to_json().items() if key != "more"}
         return {**own, **self.more}
 

@@ -43,24 +43,13 @@ def privacy_status(
     sampler_status: str = "",
     of: str = OUTPUT,
 ) -> str:
-    """Status of a run's privacy.
+    """Decide the status of a run's privacy.
 
-    Parameters
-    ----------
-    kind : str, ``upper``, ``exact`` or ``lower``: what `epsilon_real` is to the true epsilon
-    epsilon_real, epsilon_claimed : float, accountant's value (NaN if none covers the run) and the claim
-    sampler_status : str
-        Of a drawn output (`queries.SAMPLER_STATUSES`); a sampler without a proof has nothing but its target law.
-    of : str, what `epsilon_real` is of; a ``sequence`` above the claim leaves the output open
-
-    Returns
-    -------
-    str
-        ``proven``: upper or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim, of what
-        is released.
-        ``target_law_only``: as proven, but for the law that an exact minimiser has; or a draw of a sampler without a
-        proof, whatever epsilon its target law has.
-        Everything else is ``unproven``: an upper bound above the claim refutes nothing.
+    ``kind`` says what ``epsilon_real``, NaN if no accountant covers the run, is to the true epsilon. ``proven``: upper
+    or exact and at most the claim. ``exceeds_claim``: exact or lower and above the claim, of what is released; a
+    ``sequence`` above it leaves the output open. ``target_law_only``: as proven, but for the law that an exact
+    minimiser has; or a draw of a sampler without a proof, whatever epsilon its target law has. Everything else is
+    ``unproven``: an upper bound above the claim refutes nothing.
     """
     if calibration == "none":
         return "none"
@@ -87,10 +76,7 @@ def draw_statement(
 ) -> str:
     """Describe the privacy of a drawn output; a draw without a proof never gets a bare (epsilon, delta).
 
-    Parameters
-    ----------
-    nominal : bool, whether the constants are only declared, so that nothing on them is proven
-    kind : str, of `epsilon_real`: ``upper``, ``exact`` or ``lower``
+    ``nominal`` constants are declared and prove nothing; ``kind`` is that of `epsilon_real`.
     """
     if nominal:
         said = draw_statement(sampler_status, epsilon_real, epsilon_law, tau, delta, kind=kind)

@@ -2,47 +2,107 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.backend.namespace import to_numpy
+from dpsco_bench.backend.namespace import row_norm, to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.laws import NOISE_LAWS
+from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 from dpsco_bench.problems.base import Batch
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream, scaled
-from dpsco_bench.samplers import noisy_minimum
-from dpsco_bench.samplers.keyed import KeyedDraws
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, subset_indices, uniform_indices
+from dpsco_bench.rng.streams import Stream, scaled, stream_key
+from dpsco_bench.samplers.draws import (
+    LEAST_SCORES,
+    KeyedDraws,
+    lazy_minima,
+    lazy_rows,
+    poisson_indices,
+    poisson_width,
+    subset_indices,
+    uniform_indices,
+    widest,
+)
 
 Array = Any
+
+_MOST_VALUES = 1 << 17
+
+
+def generalised_gaussian_mean(
+    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, r: float, draws: int
+) -> np.ndarray:
+    """Means of ``draws`` independent vectors of density ``~ exp(-||z||_r^2/2)`` each; not such a vector, unless r = 2.
+
+    The draws of step t are those of the steps ``t draws .. (t + 1) draws - 1`` of the stream, added up in this order.
+    Returns (steps, replicates, dim) of float64, on the host, for every namespace.
+    """
+    host, rest = replace(stream, xp=np), (first_replicate, replicates, dim)
+    if r == 2.0:
+        return host.normal(first_step, steps, *rest).astype(np.float64) / math.sqrt(draws)
+    means = np.empty((steps, replicates, dim))
+    at_once = max(1, _MOST_VALUES // max(1, draws * replicates * dim))
+    for t in range(0, steps, at_once):
+        count = min(at_once, steps - t)
+        drawn = host.generalised_gaussian((first_step + t) * draws, count * draws, *rest, r)
+        sums = np.cumsum(drawn.reshape(count, draws, replicates, dim), axis=1, dtype=np.float64)
+        means[t : t + count] = sums[:, -1] / draws
+    return means
+
+
+def gamma_norm(
+    stream: Stream, first_step: int, steps: int, first_replicate: int, replicates: int, dim: int, q: float = 2.0
+) -> np.ndarray:
+    """Vectors ``(steps, replicates, dim)`` of density ``~ exp(-||b||_q)``, 1 <= q <= inf.
+
+    The norm has the law Gamma(dim), the direction that of the cone measure: of normals for q = 2, of generalised
+    Gaussians else, of a uniform point of the cube for q = inf. Computed on the host, where logarithms round in one way
+    for all namespaces.
+    """
+    where = (first_step, steps, first_replicate, replicates, dim)
+    if q == 2.0:
+        rays = to_numpy(stream.normal(*where)).astype(np.float64)
+    elif math.isinf(q):
+        further = to_numpy(stream.uniform(*where[:-1], 2 * dim))  # the norm has the first half of these
+        rays = 2.0 * further[..., dim:] - 1.0
+    else:
+        rays = to_numpy(stream.generalised_gaussian(*where, q)).astype(np.float64)
+    radius = -np.log(to_numpy(stream.uniform(*where))).sum(axis=-1, keepdims=True)
+    return rays * (radius / (row_norm(rays) if q == 2.0 else lp_norm(rays, q)))
+
+
+NOISE_LAWS: dict[str, Callable[..., Array]] = {
+    "normal": lambda stream, *where: stream.normal(*where),
+    "laplace": lambda stream, *where: stream.laplace(*where),
+    "gamma_norm": gamma_norm,
+    "generalised_gaussian": lambda stream, *where: stream.generalised_gaussian(*where),
+    "generalised_gaussian_mean": generalised_gaussian_mean,
+}
+"""Draws by name, each called like the methods of `rng.streams.Stream`, with the law's own parameters after those."""
+
+
 BLOCK_VALUES = 1 << 17
 
 
 class Mechanism:
     """Draws the noise and the batches of a plan's queries from keyed counter streams.
 
-    Parameters
-    ----------
-    scales : mapping
-        Noise scale per query name (of a normal its standard deviation); 0 switches the noise off without consuming
-        random numbers.
-    first_replicate, replicates : int
-        The replicates of this run: the same numbers come out however replicates are split between runs.
+    ``scales`` has the noise scale per query name (of a normal its standard deviation); 0 switches the noise off without
+    consuming random numbers. The run is of ``replicates`` from ``first_replicate`` on: the same numbers come out
+    however they are split between runs.
 
     Attributes
     ----------
     answers_steps : bool
         Whether releases may be made many at once (`spend`). Said by each class for itself: a subclass may record or
         replace each release.
-    copies : int
-        How often a replicate's draws are used, for rows that share them.
+    copies : int, how often a replicate's draws are used, for rows that share them
     released, sampled : Counter
         How often each query was released and sampled: the contract tests hold it against the plan.
     """
@@ -82,17 +142,13 @@ class Mechanism:
         """Release query ``name`` with its calibrated noise.
 
         Raises InputError for an undeclared query, more releases than declared, or a step released before, which would
-        put the same noise on another value.
-
-        Parameters
-        ----------
-        value : array (R, k) or object of that ``shape``
-            What the query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
+        put the same noise on another value. ``value`` is an array ``(R, k)`` or an object of that ``shape``, as the
+        query's kind answers about: a vector, the scores of the candidates, a perturbed objective, a law.
         """
         query = self._spend(name, step)
         if isinstance(query, DrawQuery):
             return query.answer(value, self._randomness(query, step))
-        if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= noisy_minimum.LEAST_SCORES:
+        if isinstance(query, NoisyMinimumQuery) and query.lazy and value.shape[-1] >= LEAST_SCORES:
             return self._lazy_minimum(query, value, step)
         return query.answer(value, self._noise(query, step, value.shape[-1]))
 
@@ -120,10 +176,7 @@ class Mechanism:
         return query
 
     def variates(self, query: Query, first: int, steps: int, rows: tuple[int, int], dim: int) -> np.ndarray | None:
-        """Noise of some steps for replicates ``rows[0] .. rows[1] - 1`` of this run, in units of `noise_scales`.
-
-        Returns (steps, rows, dim) of float32 on the host, what `release` would draw; None for scale 0.
-        """
+        """Noise of steps and replicates in units of `noise_scales`, as `release` has it: float32; None for scale 0."""
         if self.scales[query.name] == 0.0:
             return None
         stream, where = self._stream(f"noise/{query.name}", np), (self._first + rows[0], rows[1] - rows[0], dim)
@@ -141,10 +194,7 @@ class Mechanism:
     def batches(
         self, query: Query, first: int, steps: int, rows: tuple[int, int], xp: Any = np
     ) -> tuple[Array, np.ndarray]:
-        """Draw records of releases for some replicates, as `sample` does: indices and mask ``(steps, rows, W)``.
-
-        Indices that are uniform are drawn in namespace ``xp``; all else is on the host.
-        """
+        """Draw indices and mask ``(steps, rows, W)`` of some replicates as `sample`; uniform ones in ``xp``."""
         return self._drawn_batches(query, xp, first, steps, self._first + rows[0], rows[1] - rows[0])
 
     def batch_width(self, query: Query) -> int:
@@ -161,18 +211,12 @@ class Mechanism:
         return float(query.records.size) if sized else 1.0  # type: ignore[union-attr]
 
     def choose(self, name: str, high: int) -> Array:
-        """Uniform index in ``0..high-1`` per replicate, shape ``(R,)``, independent of data and noise.
-
-        For choices that cost no privacy, such as which iterate is returned; every call with this name gives the same.
-        """
+        """Uniform index in ``0..high-1`` per replicate, ``(R,)``, that costs no privacy: the same for the same name."""
         drawn = self._stream(f"choice/{name}", np).integers(0, 1, self._first, self._replicates, 1, high=high)
         return self.xp.asarray(np.asarray(drawn)[0, :, 0])
 
     def permutation(self, name: str, size: int) -> Array:
-        """Uniform order of ``0..size-1`` per replicate, shape ``(R, size)``, independent of data and noise.
-
-        For records that are shuffled once; every call with this name gives the same.
-        """
+        """Uniform order of ``0..size-1`` per replicate, shape ``(R, size)``: the same in every call with this name."""
         self._orders.add(size)
         keys = self._stream(f"order/{name}", np).uniform(0, 1, self._first, self._replicates, size)[0]
         return self.xp.asarray(np.argsort(keys, axis=-1, kind="stable"))
@@ -217,7 +261,9 @@ class Mechanism:
             where = (step, steps, self._first, self._replicates, dim)
             stream = self._stream(label, self.xp)
             drawn = self.xp.asarray(NOISE_LAWS[query.law](stream, *where, *query.law_parameters))
-            first, block = step, self._scaled(query, scaled(drawn, scale, self.dtype), step)
+            first, block, factors = step, scaled(drawn, scale, self.dtype), query.factors(step, steps)
+            if factors is not None:
+                block = block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
             self._blocks[label] = (first, block)
         return block[step - first, :, :]
 
@@ -239,24 +285,19 @@ class Mechanism:
             from dpsco_bench.rng import cuda
 
             if value.shape[-1] <= cuda.MOST_SCORES:
-                most = noisy_minimum.widest(scale, value.shape[-1])
+                most = widest(scale, value.shape[-1])
                 key = self._stream(f"noise/{query.name}", self.xp).key
                 return cuda.noisy_minima(value, scale, most, step, self._first, key)
         scores = to_numpy(value).astype(np.float64, copy=False)
-        rows, lowest = noisy_minimum.lazy_rows(scores, scale)
+        rows, lowest = lazy_rows(scores, scale)
         if not rows.size:
             return query.answer(value, self._noise(query, step, scores.shape[-1]))
         stream = self._stream(f"noise/{query.name}", self.xp)
-        answers = noisy_minimum.lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
+        answers = lazy_minima(stream, step, self._first, scores, scale, rows, lowest)
         if rows.size < len(scores):
             eager = query.answer(value, self._noise(query, step, scores.shape[-1]))
             answers = np.where(np.isin(np.arange(len(scores)), rows), answers, to_numpy(eager))
         return self.xp.asarray(answers)
-
-    def _scaled(self, query: Query, block: Array, first: int) -> Array:
-        """Noise ``(steps, R, dim)`` of releases ``first ...``, times the query's factors."""
-        factors = query.factors(first, block.shape[0])
-        return block if factors is None else block * self.xp.asarray(factors, dtype=self.dtype)[:, None, None]
 
     def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
         """Take indices and weights ``(R, W)`` and sizes ``(R,)`` of one batch from a block of batches drawn at once."""

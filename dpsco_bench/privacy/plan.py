@@ -1,4 +1,4 @@
-"""A plan: the schedule of an algorithm and every private query that its run will make.
+"""A plan: the schedule of an algorithm and every private query that its run will make; its target, and its charge.
 
 The same object is charged by the accountant and drawn from by the run, so that the two cannot disagree.
 """
@@ -15,10 +15,113 @@ from typing import Any, Self
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.plain import Plain, Record, Schedule
-from dpsco_bench.privacy.last_iterate import LastIterate
 from dpsco_bench.privacy.records import Full, Records
+from dpsco_bench.problems.constants import Constants
+
+
+@dataclass(frozen=True)
+class PrivacySpec:
+    """(epsilon, delta)-differential privacy under replace-one neighbours.
+
+    Raises InputError unless epsilon is > 0 and finite, delta in (0, 1).
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.epsilon) or not 0 < self.epsilon < math.inf:
+            raise InputError("epsilon", self.epsilon, "a finite number > 0")
+        if not _is_number(self.delta) or not 0 < self.delta < 1:
+            raise InputError("delta", self.delta, "in (0, 1)")
+
+    @property
+    def log_inverse_delta(self) -> float:
+        """``l = ln(1/delta)``."""
+        return -math.log(self.delta)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+RELEASES = ("sequence", "output")
+"""Values of the option ``release``: what the accounted calibration charges."""
+_ROUNDING = 1.0 + 1e-12
+
+
+@dataclass(frozen=True)
+class LastIterate:
+    """Declaration that the T releases of one query, with normal noise Z on the mean gradient, stay unseen.
+
+    The run is ``x <- P(x - step (grad F(x) + Z))``, F convex, a regulariser's gradient included, and returns the last
+    x alone: no average, no momentum, no uniformly drawn iterate. Constants hold for every data set of the domain. See
+    `accountants.last_iterate`.
+
+    Attributes
+    ----------
+    step : float or tuple of float, eta, at most ``2/smoothness``; one of each release where they differ
+    smoothness, strong_convexity : float, M > 0 and mu >= 0 of F
+    lipschitz : float, of P (a projection, a proximal map), in (0, 1]
+    diameter : float, of the set that P projects onto; infinite without one
+    calibrates : bool, whether the accounted calibration charges the output in place of the sequence
+    """
+
+    step: float | tuple[float, ...]
+    smoothness: float
+    strong_convexity: float = 0.0
+    lipschitz: float = 1.0
+    diameter: float = math.inf
+    calibrates: bool = False
+
+    def __post_init__(self) -> None:
+        steps, M, mu = self.steps, self.smoothness, self.strong_convexity
+        if not 0.0 < M < math.inf:
+            raise InputError("smoothness of the last iterate", M, "a finite number > 0")
+        if not (steps.size and (steps > 0.0).all() and (steps <= 2.0 / M * _ROUNDING).all()):
+            raise InputError("step of the last iterate", self.step, f"in (0, 2/M] with 2/M = {2 / M:.6g}")
+        for key, most in (("strong_convexity", M * _ROUNDING), ("lipschitz", 1.0), ("diameter", math.inf)):
+            value = getattr(self, key)
+            if not 0.0 <= value <= most or (value == 0.0 and key != "strong_convexity"):
+                raise InputError(f"{key} of the last iterate", value, f"in {'[' if mu == value else '('}0, {most:g}]")
+        if steps.size > 1 and self.diameter < math.inf:
+            raise InputError("diameter of the last iterate", self.diameter, "left out where steps differ")
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Steps ``(T,)``, or the one of all, ``(1,)``."""
+        return np.atleast_1d(np.asarray(self.step, dtype=np.float64))
+
+    @property
+    def contractions(self) -> np.ndarray:
+        """Largest factor ``(T,)`` or ``(1,)``, at most 1, by which a step without noise changes a distance."""
+        ends = np.abs(1.0 - self.steps * self.strong_convexity), np.abs(1.0 - self.steps * self.smoothness)
+        return self.lipschitz * np.minimum(np.maximum(*ends), 1.0)
+
+    @property
+    def attainable(self) -> bool:
+        """Tell whether a quadratic of curvature mu contracts as slowly as that."""
+        largest = self.smoothness + self.strong_convexity
+        return self.lipschitz == 1.0 and self.diameter == math.inf and bool((self.steps * largest <= 2.0).all())
+
+
+def last_iterate(constants: Constants, step: float, release: str, source: str) -> LastIterate | None:
+    """Declare the last iterate of steps on the whole space; None if the objective is not known to be convex.
+
+    Raises InputError for an unknown ``release``, and Refusal for ``output`` where the objective is not known to be
+    strongly convex, so that the output is charged what the sequence is.
+    """
+    if release not in RELEASES:
+        raise InputError("release", release, "one of " + ", ".join(RELEASES), source)
+    mu = constants.strong_convexity if constants.curvature == "strong" else 0.0
+    if release == "output" and mu == 0.0:
+        reason = "it gains nothing: steps bring points together only where the objective is strongly convex"
+        raise Refusal("release = output", reason, source)
+    if constants.curvature == "any":
+        return None
+    return LastIterate(step, constants.total_smoothness, mu, calibrates=release == "output")
 
 
 @dataclass(frozen=True)
@@ -51,7 +154,7 @@ class Query:
 
     @property
     def law(self) -> str:
-        """Name of the noise's law in `laws.NOISE_LAWS`."""
+        """Name of the noise's law in `mechanism.NOISE_LAWS`."""
         return "normal"
 
     @property
@@ -102,7 +205,6 @@ class GaussianQuery(Query):
 
     @property
     def norm_kappa(self) -> float:
-        """Return one: a release is ``(s/scale)``-GDP."""
         return 1.0
 
     @property
@@ -114,13 +216,8 @@ class GaussianQuery(Query):
 class NoisyMinimumQuery(Query):
     """The index of the least of ``K`` scores ``(R, K)`` after independent Laplace noise (report noisy max).
 
-    The sensitivity is the largest change of any one score; the scale is the Laplace distribution's.
-
-    Attributes
-    ----------
-    lazy : bool
-        Draw only the noise that decides, where that is cheaper (`samplers.noisy_minimum`): the same law from other
-        random numbers.
+    The sensitivity is the largest change of any one score; the scale is the Laplace distribution's. A `lazy` one draws
+    only the noise that decides, where that is cheaper (`samplers.draws`): the same law from other random numbers.
     """
 
     lazy: bool = False
@@ -131,11 +228,9 @@ class NoisyMinimumQuery(Query):
 
     @property
     def norm(self) -> float:
-        """Infinity: the largest change of a score."""
         return math.inf
 
     def answer(self, value: Any, noise: Any) -> Any:
-        """Return indices ``(R,)``; the lowest one on ties."""
         scores = super().answer(value, noise)
         return array_namespace(scores).argmin(scores, axis=-1)
 
@@ -146,18 +241,14 @@ class ObjectiveQuery(Query):
 
     Its value is a `problems.perturbed.PerturbedMinimiser`. Given a minimiser, ``b`` is minus the sum of the records'
     gradients there plus terms without data, so the sensitivity is that of the sum. The change of variables from ``b``
-    to the minimiser costs `log_jacobian` besides. The proof needs the exact minimiser.
-
-    Attributes
-    ----------
-    log_jacobian : float, bound on the logarithm of the ratio of the two Jacobian determinants of replace-one neighbours
+    to the minimiser costs `log_jacobian` besides. The proof needs the exact minimiser. `log_jacobian` bounds the
+    logarithm of the ratio of the two Jacobian determinants of replace-one neighbours.
     """
 
     log_jacobian: float = 0.0
 
     @property
     def exact_minimiser(self) -> bool:
-        """Return true: the density is that of the exact minimiser."""
         return True
 
     def answer(self, value: Any, noise: Any) -> Any:
@@ -245,7 +336,13 @@ class Plan:
         if len(set(names)) < len(names):
             raise InputError("names of its queries", ", ".join(names), "different ones")
         if self.last_iterate is not None:
-            _check_last_iterate(self.queries, self.last_iterate)
+            only, steps = self.queries[:1], self.last_iterate.steps.size
+            if len(names) != 1 or not only[0].is_normal or not isinstance(only[0].records, Full):
+                allowed = "a plan of one query, with normal noise on all records"
+                raise InputError("last_iterate", ", ".join(names), allowed)
+            if steps not in (1, only[0].releases):
+                allowed = f"one, or as many as {names[0]} has releases, {only[0].releases}"
+                raise InputError("steps of last_iterate", steps, allowed)
         if not _is_real(self.gradient_evaluations, least=0.0):
             raise InputError("gradient_evaluations", self.gradient_evaluations, "a finite number >= 0")
         object.__setattr__(self, "gradient_evaluations", float(self.gradient_evaluations))
@@ -286,16 +383,6 @@ def make_plan(
     return Plan(tuple(queries), gradient_evaluations, schedule, leaks, unprotected, warnings, paper_limit, last_iterate)
 
 
-def _check_last_iterate(queries: tuple[Query, ...], declared: LastIterate) -> None:
-    alone = len(queries) == 1 and queries[0].is_normal and isinstance(queries[0].records, Full)
-    if not alone:
-        names = ", ".join(query.name for query in queries)
-        raise InputError("last_iterate", names, "a plan of one query, with normal noise on all records")
-    if declared.steps.size not in (1, queries[0].releases):
-        allowed = f"one, or as many as {queries[0].name} has releases, {queries[0].releases}"
-        raise InputError("steps of last_iterate", declared.steps.size, allowed)
-
-
 def _is_real(value: Any, least: float = -math.inf) -> bool:
     number = isinstance(value, Real) and not isinstance(value, bool)
     return number and math.isfinite(value) and float(value) >= least
@@ -318,3 +405,40 @@ _QUERY_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "share": (lambda value: value is None or (_is_positive(value) and value < 1), "left out or a number in (0, 1)"),
 }
 """Fields of `Query`: a test of their values, and the values that pass it."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """An accountant's value for a plan with given noise.
+
+    `kind` is ``exact``, ``upper`` or ``lower``. `pair` says which change of a mean of gradients a lower bound tests:
+    ``any`` direction, one ``axis`` or ``even`` in all coordinates; ``computed`` where it is that of a pair of data
+    sets; empty: one that is not asked of records.
+    """
+
+    epsilon: float
+    kind: str
+    accountant: str
+    epsilon_law: float = math.nan
+    tau: float = math.nan
+    sampler_status: str = ""
+    pair: str = ""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A way of composing queries, for the plans that it covers.
+
+    `covers(plan)` says whether it is for this plan; the first that says so is taken, and may still refuse it.
+    `charge(plan, scales, delta)` takes positive scales. `scales(plan, privacy)` gives the noise scale per query, the
+    least one for which the charge is the claim.
+    """
+
+    covers: Callable[[Plan], bool]
+    charge: Callable[[Plan, Mapping[str, float], float], Charge]
+    scales: Callable[[Plan, PrivacySpec], dict[str, float]]
+
+
+def refused(plan: Plan, more: str = "") -> Refusal:
+    """Build the refusal of a plan whose queries no accountant composes."""
+    return Refusal("plan", f"no accountant here composes {', '.join(type(q).__name__ for q in plan.queries)}{more}")

@@ -1,19 +1,72 @@
-"""Kinds of queries for l_p geometry and for solvers that stop early; the plain kinds are in `plan`."""
+"""Kinds of queries for l_p geometry, for solvers that stop early, and for draws; the plain kinds are in `plan`."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.plain import Schedule
+from dpsco_bench.privacy.plan import Charge, GaussianQuery, NoisyMinimumQuery, ObjectiveQuery, Query
 from dpsco_bench.problems.constants import LOSS_CLASSES
+
+RULES = ("erm", "sco", "strongly_convex")
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """The schedules of Theorems 3 to 6: k and mu from the scale ``sigma = S/(G t)``, never from the data.
+
+    Here S is the Lipschitz constant of a difference of losses that the schedule believes in and t the Gaussian-DP
+    parameter. With the true S, the law's parameter is ``(S_true/G)/sigma``. Source: Gopi, Lee, Liu, Shen, Tian 2022,
+    Theorems 3 to 6. `rule` is ``erm`` (Theorem 3), ``sco`` (Theorem 4) or ``strongly_convex`` (Theorems 5 and 6), d the
+    ambient dimension.
+    """
+
+    rule: str
+    n: int
+    d: int
+    lipschitz: float
+    loss_range: float
+    theta: float = 0.0
+    convexity: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise InputError("rule", self.rule, "one of " + ", ".join(RULES))
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Temperature:
+        """Read the temperature from a plan's schedule; further entries are ignored."""
+        return cls(**{f.name: schedule[f.name] for f in fields(cls)})
+
+    @property
+    def entries(self) -> Schedule:
+        """Return the entries that `of` reads."""
+        return asdict(self)
+
+    def parameter(self, scale: float) -> float:
+        """``t = S/(G sigma)``; infinite for scale 0."""
+        return self.loss_range / (self.lipschitz * scale) if scale > 0 else math.inf
+
+    def at(self, scale: float) -> tuple[float, float]:
+        """Inverse temperature k and weight mu of ``exp(-k (F + mu r))`` for a scale >= 0; at 0 k is infinite."""
+        unit = self.lipschitz * scale / self.n  # S/(n t)
+        if self.rule == "strongly_convex":
+            return (self.convexity / unit**2 if scale > 0 else math.inf), self.convexity
+        if self.rule == "erm":
+            root = math.sqrt(self.d / self.theta)
+            return (root / unit if scale > 0 else math.inf), root * unit
+        if scale == 0:
+            return math.inf, math.sqrt(self.loss_range * self.lipschitz / (self.n * self.theta))
+        c2 = self.n * self.loss_range / (self.lipschitz * scale**2)  # G n t^2/S
+        k = math.sqrt((self.d + c2) / self.theta) / unit
+        return k, unit**2 * k
+
 
 SAMPLER_STATUSES = ("exact", "proven_tv", "target_law_only")
 """Knowledge of a sampler: exact draws whatever the data, a proven total variation distance, or neither."""
@@ -25,14 +78,9 @@ class GeneralisedGaussianQuery(Query):
 
     The sensitivity is measured in the l_q norm that is dual to ``smooth.p``. One release is
     ``(sqrt(kappa) s/scale)``-GDP (docs/accounting.md); for r = 2 the noise is normal, and this is exact. Source:
-    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8.
-
-    Attributes
-    ----------
-    smooth : SmoothNorm, the norm ``||.||_r``, with its kappa
-    draws : int
-        The noise is the mean of so many independent draws, each of the query's scale. A shift s of the mean is a shift
-        of s in each draw, and the mean is post-processing of the draws: the cost is ``draws`` times that of one.
+    Bassily, Guzman, Nandi 2021, Definition 7 and Proposition 8. `smooth` is the norm ``||.||_r``, with its kappa. The
+    noise is the mean of `draws` independent draws, each of the query's scale. A shift s of the mean is a shift of s in
+    each draw, and the mean is post-processing of the draws: the cost is `draws` times that of one.
     """
 
     smooth: SmoothNorm
@@ -54,14 +102,12 @@ class GeneralisedGaussianQuery(Query):
 
     @property
     def law_parameters(self) -> tuple[float, ...]:
-        """r, and the number of draws where it is not one."""
         if self.draws > 1:
             return self.smooth.r, self.draws
         return () if self.is_normal else (self.smooth.r,)
 
     @property
     def norm(self) -> float:
-        """q, the conjugate exponent of ``smooth.p``."""
         return self.smooth.q
 
     @property
@@ -102,7 +148,6 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
                 raise InputError(f"{key} of {self.name}", getattr(self, key), "a finite number > 0")
 
     def factors(self, first: int, steps: int) -> np.ndarray:
-        """``start`` in release 0, then ``max(start decay^t, floor)``."""
         t = np.arange(first, first + steps)
         return np.maximum(self.start * self.decay**t, np.where(t == 0, 0.0, self.floor))
 
@@ -111,13 +156,9 @@ class DecayingNoisyMinimumQuery(NoisyMinimumQuery):
 class PerturbedObjectiveQuery(ObjectiveQuery):
     """Objective perturbation by normal ``b`` over a convex set, charged by the class of the loss.
 
-    Source: Su, Zhao, Wang 2023, Algorithm 1.
-
-    Attributes
-    ----------
-    loss_class : str
-        One of `problems.constants.LOSS_CLASSES`, of the difference of two records' gradients as a function of the
-        minimiser. ``linear``: it is constant, hence the release is one of a mean with Gaussian noise.
+    Source: Su, Zhao, Wang 2023, Algorithm 1. `loss_class`, one of `problems.constants.LOSS_CLASSES`, is that of the
+    difference of two records' gradients as a function of the minimiser. ``linear``: it is constant, hence the release
+    is one of a mean with Gaussian noise.
     """
 
     loss_class: str
@@ -132,7 +173,6 @@ class PerturbedObjectiveQuery(ObjectiveQuery):
 
     @property
     def exact_minimiser(self) -> bool:
-        """Not with a closed form."""
         return not self.closed_form
 
 
@@ -159,13 +199,9 @@ class DrawQuery(Query):
     Between replace-one neighbours ``n F_D`` changes by a function of Lipschitz constant S; the sensitivity is ``S/G``.
     The scale sets the temperature: ``k, mu = temperature.at(scale)``, and one draw of the target law is
     ``(sensitivity/scale)``-GDP: an upper bound, which two Gaussians attain and other laws need not. Source: Gopi, Lee,
-    Liu, Shen, Tian 2022, Theorem 2.
-
-    Attributes
-    ----------
-    tau : float, total variation distance of a ``proven_tv`` sampler from the target law; 0 for the others
-    target_delta : float, the delta at which the accounted calibration sets the target law
-    dual : float, order of the norm in which gradients are measured
+    Liu, Shen, Tian 2022, Theorem 2. `tau` is the total variation distance of a ``proven_tv`` sampler from the target
+    law, 0 for the others; `target_delta` the delta at which the accounted calibration sets the target law; `dual` the
+    order of the norm in which gradients are measured.
     """
 
     temperature: Temperature
@@ -187,7 +223,6 @@ class DrawQuery(Query):
 
     @property
     def norm(self) -> float:
-        """Norm of gradients."""
         return self.dual
 
     def attained(self, scale: float, delta: float) -> Charge | None:

@@ -54,53 +54,42 @@ class Disjoint:
 
 
 @dataclass(frozen=True)
-class WithReplacement:
+class _Batches:
+    """Batches of ``size`` of all ``population`` records."""
+
+    population: int
+    size: int
+
+    sampled: ClassVar[bool] = True
+    repeats: ClassVar[bool] = False
+    """Whether a record may be in a batch more than once."""
+
+    def __post_init__(self) -> None:
+        checked_count("population", self.population)
+        if checked_count("size", self.size) > self.population and not self.repeats:
+            raise InputError("size", self.size, f"at most {self.population}, the number of records")
+
+
+class WithReplacement(_Batches):
     """Every release looks at ``size`` uniform records, drawn with replacement from ``population``.
 
     The sensitivity of such a query is that of a record which was drawn once; drawn k times it changes k times as much.
     """
 
-    population: int
-    size: int
-
-    sampled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        checked_count("size", self.size)
+    repeats = True
 
 
-@dataclass(frozen=True)
-class WithoutReplacement:
+class WithoutReplacement(_Batches):
     """Every release looks at ``size`` different records: a uniform subset of ``population``, drawn anew."""
 
-    population: int
-    size: int
 
-    sampled: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        if checked_count("size", self.size) > self.population:
-            raise InputError("size", self.size, f"at most {self.population}, the number of records")
-
-
-@dataclass(frozen=True)
-class RandomAllocation:
+class RandomAllocation(_Batches):
     """Release t looks at the t-th ``size`` records of a uniformly random order of all ``population``, drawn once.
 
     Records that are left over take part in none.
     """
 
-    population: int
-    size: int
-
-    sampled: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        checked_count("population", self.population)
-        if checked_count("size", self.size) > self.population:
-            raise InputError("size", self.size, f"at most {self.population}, the number of records")
+    sampled = False
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,7 @@ class Transcript:
         return self._stacked(self.noises, name)
 
     def value(self, name: str) -> np.ndarray:
-        """Values of a query's releases, shape ``(steps, R, k)``.
-
-        Raises InputError for one that was never released, or whose releases have several shapes.
-        """
+        """Values of a query's releases, ``(steps, R, k)``. Raises InputError for none, or of several shapes."""
         if not self.values.get(name):
             raise InputError(f"releases of query {name}", 0, "as many as the plan declares")
         return self._stacked(self.values, name)
@@ -74,7 +71,6 @@ class Recorder(Mechanism):
         self.transcript = Transcript()
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release as `Mechanism.release` does, and keep the answer and what its noise hides."""
         released = super().release(name, value, step)
         self.transcript.values[name][step] = _host_copy(self.plan.query(name).exposed(value, released))
         self.transcript.released[name][step] = released + 0
@@ -100,7 +96,6 @@ class Nudged(Mechanism):
         self.moved = step, by
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
-        """Release as `Mechanism.release` does, and move the answer."""
         return super().release(name, value, step) + (self.moved[1] if step == self.moved[0] else 0.0)
 
 
@@ -108,17 +103,9 @@ class Replay(Mechanism):
     """A mechanism that draws nothing: it gives the released values and batches of a recorded run.
 
     Noise that a run reads beside its releases is another one here: what it makes of that is no post-processing. Public
-    choices and orders are the same.
-
-    Parameters
-    ----------
-    recorded : Transcript
-        The run to repeat. Bind it with `functools.partial` to get what `execution.run.run_block` takes as a mechanism.
-    *args, **kwargs : those of `Mechanism`
-
-    Attributes
-    ----------
-    transcript : Transcript, the values that this run passed in, beside the recorded releases and batches
+    choices and orders are the same. Bind ``recorded``, the run to repeat, with `functools.partial` to get what
+    `execution.run.run_block` takes as a mechanism. `transcript` has the values that this run passed in, beside the
+    recorded releases and batches.
     """
 
     def __init__(self, recorded: Transcript, *args: Any, **kwargs: Any) -> None:

@@ -54,10 +54,7 @@ def block_maxima(values: np.ndarray) -> np.ndarray:
 
 
 def largest_path_sum(cost: Ratio, nodes: int) -> float:
-    """Largest sum over ``IN(q)`` of ``cost(q, t)``, over the records q of nodes 1..``nodes``.
-
-    The cost maps arrays of records q and of nodes t that cover them, shape ``(m,)``, to numbers >= 0.
-    """
+    """Largest sum over ``IN(q)`` of ``cost(q, t)``, of arrays of records q and nodes t, over q in 1..``nodes``."""
     record = np.arange(1, checked_count("nodes", nodes) + 1)
     node, total = record.copy(), np.zeros(nodes)
     while record.size:
@@ -109,12 +106,7 @@ class PureTreeQuery(Query):
     """The nodes of a tree, each with noise of density ``~ exp(-||x||_q/scale)``: pure differential privacy.
 
     As `TreeQuery`, but a record costs ``sum_t c(q, t) s/scale``, which is its epsilon, by linear composition. Source:
-    Zhang, Tran, Cutkosky 2022, Appendix C.2.
-
-    Attributes
-    ----------
-    path_cost : float, the largest ``sum_t c(q, t)`` over the records: what is charged
-    paid_cost : float, what the accounted noise pays for, at least `path_cost`
+    Zhang, Tran, Cutkosky 2022, Appendix C.2. `path_cost` is the largest ``sum_t c(q, t)`` over the records.
     """
 
     path_cost: float

@@ -11,21 +11,36 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.plain import Options
-from dpsco_bench.problems.constants import Constants, checked_real, constant_names
-from dpsco_bench.problems.data import Batch, Data, Draws, StreamFactory, gathered, single_records, sliced
-from dpsco_bench.problems.forms import Listed, RecordForm
-from dpsco_bench.problems.known import Known
-from dpsco_bench.problems.options import Option, constructor_signature, declared_options, option
-from dpsco_bench.problems.traits import (
+from dpsco_bench.plain import Options, Schedule
+from dpsco_bench.problems.constants import (
     DOMAIN_TRAITS,
+    Constants,
     Need,
+    Option,
     Trait,
     alternatives,
+    checked_real,
+    constant_names,
+    constructor_signature,
     declared_class,
+    declared_options,
     domain_traits,
     need_text,
+    option,
 )
+from dpsco_bench.problems.data import (
+    Batch,
+    Data,
+    Draws,
+    Listed,
+    RecordForm,
+    StreamFactory,
+    gathered,
+    single_records,
+    sliced,
+)
+
+Array = Any
 
 __all__ = [
     "DOMAIN_TRAITS",
@@ -42,12 +57,8 @@ __all__ = [
     "option",
 ]
 
-Array = Any
-CLIPPED_VALUES = 1 << 20
-"""Most entries of single gradients held at once for a clipped mean."""
 
-
-class Problem(Known):
+class Problem:
     """An objective with declared constants; subclasses fill in the mathematics.
 
     The constructor takes ``d``, the options that the class and those above it declare (see `option`), and ``constants``
@@ -76,8 +87,9 @@ class Problem(Known):
     l1 : float
         Weight of a term ``l1 ||x||_1`` of the regulariser. It has no gradient: methods that do not take the regulariser
         by its proximal map refuse the problem.
-    twin : str
-        Name of the problem with synthetic records of the same shape, whose options are among those of this one.
+    closed_form_error, closed_form_remark : float, str
+        Relative numerical error of `expected_gap`, and what its rows must say.
+    twin : str, name of the problem with synthetic records of the same shape, whose options are among those of this one
     """
 
     name: ClassVar[str] = ""
@@ -95,6 +107,8 @@ class Problem(Known):
     signal_option: ClassVar[str] = ""
     unkeyed_options: ClassVar[tuple[str, ...]] = ()
     l1: float = 0.0
+    closed_form_error: ClassVar[float] = 1e-12
+    closed_form_remark: ClassVar[str] = ""
     twin: ClassVar[str] = ""
     default_dimension: ClassVar[int] = 10
     least_dimension: ClassVar[int] = 1
@@ -161,10 +175,7 @@ class Problem(Known):
         return found
 
     def with_loss_class(self, constants: Constants) -> Constants:
-        """Add the class of the losses that the traits declare, and the Hessian's rank that it implies.
-
-        The class is never read off the rank. A larger rank than the problem's own, given by key, withdraws it.
-        """
+        """Add the declared class of losses and the Hessian's rank implied by it; a larger rank by key withdraws it."""
         declared = declared_class(self.traits)
         if constants.hessian_rank > self.own_constants.hessian_rank or declared == "any":
             return constants.but(loss_class="any")
@@ -183,10 +194,7 @@ class Problem(Known):
 
     @property
     def isotropic_curvature(self) -> float | None:
-        """Number ``a`` if every record's Hessian is ``a I`` everywhere: minimisers then have closed forms.
-
-        The regulariser is not counted; None if the Hessians are others.
-        """
+        """Number ``a`` if every record's Hessian, without the regulariser, is ``a I`` everywhere; else None."""
         return 0.0 if Trait.LINEAR_LOSS in self.traits else None
 
     @property
@@ -195,11 +203,7 @@ class Problem(Known):
         return ()
 
     def at(self, n: int, epsilon: float, delta: float) -> Problem:
-        """Return the problem of a cell with ``n`` records and target (epsilon, delta): itself, or a family's member.
-
-        Families whose objective depends on the cell return another member; schedules of the replicated theorem, not of
-        the data, decide which.
-        """
+        """Return the problem of a cell with ``n`` records and target (epsilon, delta): itself, or a family's member."""
         return self
 
     def with_signals(self, values: np.ndarray) -> Problem | None:
@@ -294,17 +298,11 @@ class Problem(Known):
         return self.gather(data, indices)
 
     def form_range(self, data: Any, first: int, count: int) -> Data:
-        """Consecutive records as the form has them, of each replicate: ``features (R, count, d)``.
-
-        Where all records of a replicate are equal, one stands for all of them.
-        """
+        """Consecutive records as the form has them: ``features (R, count, d)``, or one for all that are equal."""
         return sliced(data, first, count)
 
     def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
-        """Describe the records of `form_records` and `form_range` by the few values that they have in common.
-
-        ``drawn``: asked for batches that are drawn, else for consecutive records.
-        """
+        """Describe records of `form_records` (``drawn``) or `form_range` by the few values that they have in common."""
         return None
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
@@ -353,10 +351,7 @@ class Problem(Known):
         raise InputError("problem", self.name, "a problem with batch_gradient")
 
     def batch_losses(self, x: Array, data: Any, indices: Array) -> Array:
-        """Losses at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x; shape ``(R, W)``.
-
-        Linear losses follow from their gradients; equal ones are the empirical risk.
-        """
+        """Losses ``(R, W)`` at ``x (R, d)`` of records ``indices (R, W)``, up to a term without x."""
         xp = array_namespace(x)
         if self.shares_records and not self.population:
             return xp.broadcast_to(self.risk(x, data)[:, None], indices.shape)
@@ -388,3 +383,35 @@ class Problem(Known):
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
         """Measure points ``(R, d)`` beside their risk, numbers ``(R,)`` by name: extras of final outputs."""
         return {}
+
+    def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        """Exact expected excess risk of a schedule and its noise. Raises InputError if no closed form is known."""
+        raise InputError("problem", self.name, f"a problem with a closed form for {algorithm}")
+
+    def expected_extras(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> dict[str, float]:
+        """Compute other exact expectations of an algorithm's output, by name: extras of the rows of `expected_gap`."""
+        return {}
+
+    def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
+        """Exact ``E mean_k ||grad F(x_k)||^2`` over the first ``steps`` iterates, where a closed form is known."""
+        raise InputError("problem", self.name, "a problem with a closed form for gradient norms")
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        """Two records of the domain, as `gather` gives them, whose gradients differ by the same vector at every point.
+
+        They attain sensitivities of mean gradients, without which no epsilon is called exact. None: no pair is known.
+        ``distance`` is that of the two gradients in l_order.
+        """
+        return None
+
+    def records_at(self, points: np.ndarray) -> Data | None:
+        """Find records that react strongly at ``points (m, d)``, which fixed ones may miss; None: no others."""
+        return None
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
+        raise InputError("problem", self.name, "a problem with domain_records")
+
+
+CLIPPED_VALUES = 1 << 20
+"""Most entries of single gradients held at once for a clipped mean."""

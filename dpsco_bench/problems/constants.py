@@ -1,17 +1,102 @@
-"""The constants that a problem declares and a schedule may look at."""
+"""Everything that a problem declares: traits that algorithms ask for, constants, and options of its constructor."""
 
 from __future__ import annotations
 
+import inspect
 import math
+import os
+import sys
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cache
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import InputError, integral
 from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
+
+
+class Trait(Enum):
+    """Properties of an objective that algorithms ask for."""
+
+    CONVEX = "convex records"
+    SMOOTH = "smooth records"
+    STRONGLY_CONVEX = "a strongly convex objective"
+    POLYAK_LOJASIEWICZ = "the Polyak-Lojasiewicz inequality"
+    LIPSCHITZ = "Lipschitz records"
+    TWICE_DIFFERENTIABLE = "twice differentiable records"
+    LINEAR_LOSS = "linear records"
+    GENERALISED_LINEAR = "generalised linear records"
+    COMMON_HESSIAN = "records with one Hessian"
+    PLANE_GRADIENTS = "records whose gradients differ in a fixed plane"
+    PUBLIC_QUADRATIC = "quadratic records with public points beside them"
+    UNREGULARISED = "an objective without regulariser"
+    UNCONSTRAINED = "the whole space as domain"
+    BALL = "an l1 or l2 ball as domain"
+    L1_BALL = "an l1 ball as domain"
+    L2_BALL = "an l2 ball as domain"
+    LP_BALL = "an l_p ball as domain"
+    POLYTOPE = "a polytope with a list of vertices as domain"
+    SYMMETRIC_SET = "a bounded, centrally symmetric domain"
+    RECORD_LOSSES = "losses of single records that can be evaluated"
+
+
+CURVED = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE})
+"""Traits of losses with two derivatives."""
+STRONG = frozenset({Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ})
+"""Traits of a strongly convex objective."""
+Need = Trait | tuple[Trait, ...]
+"""Need of an algorithm: a trait, or a tuple of which one is enough."""
+
+
+def alternatives(need: Need) -> tuple[Trait, ...]:
+    """List the traits of which one is enough."""
+    return (need,) if isinstance(need, Trait) else tuple(need)
+
+
+def need_text(need: Need) -> str:
+    """Say a need in words."""
+    return " or ".join(trait.value for trait in alternatives(need))
+
+
+def declared_class(traits: Collection[Trait]) -> str:
+    """Find the class of losses that traits declare: see `constants.LOSS_CLASSES`."""
+    if Trait.LINEAR_LOSS in traits or Trait.COMMON_HESSIAN in traits:
+        return "linear"
+    return "glm" if Trait.GENERALISED_LINEAR in traits else "any"
+
+
+_SYMMETRIC = frozenset({Trait.SYMMETRIC_SET})
+DOMAIN_TRAITS = {
+    "space": frozenset({Trait.UNCONSTRAINED}),
+    "l1_ball": _SYMMETRIC | {Trait.BALL, Trait.LP_BALL, Trait.L1_BALL, Trait.POLYTOPE},
+    "l2_ball": _SYMMETRIC | {Trait.BALL, Trait.LP_BALL, Trait.L2_BALL},
+    "linf_ball": _SYMMETRIC | {Trait.LP_BALL},
+    "lp_ball": _SYMMETRIC | {Trait.LP_BALL},
+    "k_support_ball": _SYMMETRIC,
+    "group_ball": _SYMMETRIC,
+    "subspace_ball": _SYMMETRIC,
+    "schatten_ball": _SYMMETRIC,
+    "polytope": frozenset({Trait.POLYTOPE}),
+}
+"""Traits of a domain, by its name without the parameter."""
+
+
+def domain_traits(domain: str) -> frozenset[Trait]:
+    """Find the traits that a domain's name implies. Raises InputError for an unknown name.
+
+    ``domain`` is ``space``, the name of a feasible set (`geometry.ball.feasible_set`), or ``polytope:K`` with the
+    number of vertices that only the problem knows.
+    """
+    kind = domain.partition(":")[0]
+    if kind not in DOMAIN_TRAITS:
+        raise InputError("domain", domain, "one of " + ", ".join(DOMAIN_TRAITS))
+    return DOMAIN_TRAITS[kind]
+
 
 LOSS_CLASSES = ("linear", "glm", "any")
 """Knowledge of the difference of two records' gradients at x, as x moves. ``linear``: it is the same everywhere, as
@@ -66,7 +151,7 @@ class Constants:
     loss_range : float
         S: Lipschitz constant, in the norm of G, of the difference of any two records' losses; 0 stands for 2 G (see
         `loss_difference`).
-    domain : str, ``space``, or the name of the feasible set (see `traits.domain_traits`)
+    domain : str, ``space``, or the name of the feasible set (see `domain_traits`)
     losses : str, one of `LOSSES`: what every record of every data set is known to be
     loss_class, curvature : str
         One of `LOSS_CLASSES` and of `CURVATURES`; `Algorithm.visible_constants` takes them from the problem's traits.
@@ -124,14 +209,12 @@ class Constants:
         if self.norm < 1.0:
             raise InputError("norm", self.norm, "a number >= 1 or infinite")
         if (self.domain == "space") != (self.diameter == 0):
-            allowed = "0, the domain being the whole space" if self.domain == "space" else "a finite number > 0"
-            raise InputError("diameter", self.diameter, allowed)
-        if self.losses not in LOSSES:
-            raise InputError("losses", self.losses, "one of " + ", ".join(LOSSES))
-        if self.loss_class not in LOSS_CLASSES:
-            raise InputError("loss_class", self.loss_class, "one of " + ", ".join(LOSS_CLASSES))
-        if self.curvature not in CURVATURES:
-            raise InputError("curvature", self.curvature, "one of " + ", ".join(CURVATURES))
+            space = self.domain == "space"
+            need = "0, the domain being the whole space" if space else "a finite number > 0"
+            raise InputError("diameter", self.diameter, need)
+        for name, allowed in (("losses", LOSSES), ("loss_class", LOSS_CLASSES), ("curvature", CURVATURES)):
+            if getattr(self, name) not in allowed:
+                raise InputError(name, getattr(self, name), "one of " + ", ".join(allowed))
         if self.domain.startswith("lp_ball:"):  # one name for each set
             object.__setattr__(self, "domain", feasible_set(self.domain, 1.0).name)
 
@@ -151,10 +234,7 @@ class Constants:
 
     @property
     def distance(self) -> float:
-        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``.
-
-        Raises InputError without declared distance and strong convexity.
-        """
+        """Bound ``||start - x*||`` a priori: as declared, else ``sqrt(2 D0/mu)``; else raises InputError."""
         if self.initial_distance > 0:
             return self.initial_distance
         if self.strong_convexity > 0:
@@ -174,10 +254,7 @@ class Constants:
 
     @property
     def ball(self) -> FeasibleSet | None:
-        """Feasible set that domain and diameter describe.
-
-        None for the whole space, and for a polytope given by its vertices: only the problem knows those.
-        """
+        """Feasible set that domain and diameter describe; None for the whole space, and a polytope by its vertices."""
         if self.domain.partition(":")[0] in ("space", "polytope"):
             return None
         return feasible_set(self.domain, 0.5 * self.diameter)
@@ -234,3 +311,153 @@ def checked_real(key: str, value: Any, *, positive: bool) -> float:
     if not number or not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise InputError(key, value, "a finite number > 0" if positive else "a finite number >= 0")
     return float(value)
+
+
+WORDS = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+REAL, WHOLE = (int, float, np.integer, np.floating), (int, np.integer)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The numbers that ``(low, high)`` or ``[low, high]`` allows; infinity is one of them where a bracket closes it."""
+
+    text: str
+    low: float
+    high: float
+
+    @classmethod
+    def parse(cls, text: str) -> Interval:
+        """Read ``"(1, 2]"``. Raises ValueError for other text."""
+        low, high = map(float, text[1:-1].split(","))
+        if text[0] not in "([" or text[-1] not in ")]":
+            raise ValueError(text)
+        return cls(text, low, high)
+
+    def __contains__(self, value: float) -> bool:
+        above = value >= self.low if self.text[0] == "[" else value > self.low
+        return above and (value <= self.high if self.text[-1] == "]" else value < self.high)
+
+    def words(self, *, whole: bool) -> str:
+        """Say in words whether integers or real numbers are allowed."""
+        infinite = self.text[-1] == "]"
+        noun = "an integer" if whole else "a number" if infinite else "a finite number"
+        if self.high < math.inf:
+            return f"{noun} from {self.low:g} to {self.high:g}" if whole else f"in {self.text}"
+        least = f" {'>=' if self.text[0] == '[' else '>'} {self.low:g}" if self.low > -math.inf else ""
+        return noun + least + ", or inf" * infinite
+
+
+class Option:
+    """An attribute of a problem class that its constructor takes by keyword; see `option`."""
+
+    name = key = ""
+    kind: Any = None
+
+    def __init__(
+        self, default: Any, meaning: str, within: str, choices: tuple[str, ...], key: str, source: str, words: str
+    ) -> None:
+        self.default, self.meaning, self.within = default, meaning, within
+        self.choices, self.key, self.source, self.words = choices, key, source, words
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self.default
+
+    def declare(self, owner: type, name: str) -> None:
+        """Take name and type from the class; all that is not said anew is that of the inherited option of this name.
+
+        Raises InputError for a type that is no scalar's, or a default that is not allowed.
+        """
+        above = next((vars(cls)[name] for cls in owner.__mro__[1:] if name in vars(cls)), None)
+        for part in ("meaning", "within", "choices", "key", "source", "words") if isinstance(above, Option) else ():
+            setattr(self, part, getattr(self, part) or getattr(above, part))
+        self.name, self.key = name, self.key or name
+        kind = inspect.get_annotations(owner).get(name, getattr(above, "kind", None) or type(self.default))
+        where = f"option {self.key} of problem {owner.__name__}"
+        try:
+            self.kind = eval(kind, vars(sys.modules[owner.__module__])) if isinstance(kind, str) else kind
+            self.kinds = get_args(self.kind) if get_origin(self.kind) in (Union, UnionType) else (self.kind,)
+            within = self.within or "(-inf, inf)" * {*self.kinds}.isdisjoint({str, bool})
+            self.interval = Interval.parse(within) if within else None
+        except (NameError, ValueError) as error:
+            raise InputError(where, str(error), 'a known type and a range such as "(0, 1]"') from None
+        if not {*self.kinds} <= {*WORDS, type(None)}:
+            raise InputError(f"type of {where}", self.kind, "int, float, str, bool or one of these | None")
+        checked = self.checked(self.default)
+        self.default = self.default if isinstance(self.default, str) else checked
+
+    @property
+    def allowed(self) -> str:
+        """Say in words which values besides null are allowed."""
+        if self.words:
+            return self.words
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if self.interval:
+            return self.interval.words(whole=float not in self.kinds)
+        return " or ".join(WORDS[kind] for kind in self.kinds if kind in WORDS)
+
+    def checked(self, value: Any) -> Any:
+        """Return the value, numbers as int or float, paths as they are. Raises InputError if it is not allowed."""
+        if value is None and type(None) in self.kinds:
+            return None
+        if self.choices:
+            valid = isinstance(value, str) and value in self.choices
+        elif self.interval:
+            kind = float if float in self.kinds else int
+            number = math.inf if isinstance(value, str) and value == "inf" else value
+            number = number if kind is float else integral(number)
+            valid = isinstance(number, REAL if kind is float else WHOLE) and not isinstance(number, bool)
+            valid = valid and number in self.interval
+            value = kind(number) if valid else value
+        else:
+            wider = REAL * (float in self.kinds) + (os.PathLike,) * (str in self.kinds)
+            valid = isinstance(value, (*self.kinds, *wider))
+        if not valid:
+            raise InputError(self.key, value, self.allowed, self.source)
+        return value
+
+
+def option(
+    default: Any,
+    meaning: str = "",
+    *,
+    within: str = "",
+    choices: tuple[str, ...] = (),
+    key: str = "",
+    source: str = "",
+    words: str = "",
+) -> Any:
+    """Declare an option of a problem's constructor: ``ridge: float = option(0.1, "lambda", within="(0, inf)")``.
+
+    It is an attribute of the class, of whose instances each has its own value. A subclass says anew what changes
+    (``ridge = option(0.2)``) or fixes the value (``ridge = 0.2``), which then is no option any more.
+
+    Parameters
+    ----------
+    within : str
+        Interval of a number, e.g. ``"[1, inf]"``: brackets include an end, and infinity with it, which may then be
+        written as the text ``inf``.
+    key : str, the keyword, where the attribute has another name
+    words : str, what is allowed, where type, interval and choices say too little
+    """
+    return Option(default, meaning, within, choices, key, source, words)
+
+
+def declared_options(cls: type) -> dict[str, Option]:
+    """Options of a class by keyword, its own before those it inherits."""
+    names = dict.fromkeys(name for base in cls.__mro__ for name, o in vars(base).items() if isinstance(o, Option))
+    found = [inspect.getattr_static(cls, name) for name in names]
+    return {o.key: o for o in found if isinstance(o, Option)}
+
+
+def constructor_signature(options: dict[str, Option]) -> inspect.Signature:
+    """``(d=None, *, options, constants=None)`` with their types and defaults."""
+    named = {"d": (int | None, None), **{key: (o.kind, o.default) for key, o in options.items()}}
+    named["constants"] = (dict[str, float] | None, None)
+    kinds = {"d": inspect.Parameter.POSITIONAL_OR_KEYWORD}
+    return inspect.Signature(
+        [
+            inspect.Parameter(key, kinds.get(key, inspect.Parameter.KEYWORD_ONLY), annotation=kind, default=default)
+            for key, (kind, default) in named.items()
+        ]
+    )

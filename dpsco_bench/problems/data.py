@@ -1,9 +1,9 @@
-"""Data sets, batches, and the keyed random numbers from which data are drawn."""
+"""Data sets, batches, the random numbers that data are drawn from, and the form of a record's gradient."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,11 @@ class Data:
             return self
         kind = getattr(xp, dtype)
         return Data(self.n, xp.asarray(self.features, dtype=kind), xp.asarray(self.labels, dtype=kind))
+
+
+def like(values: Any, x: Array) -> Array:
+    """Turn values into an array of the namespace and dtype of ``x``."""
+    return array_namespace(x).asarray(values, dtype=x.dtype)
 
 
 def opposite(row: np.ndarray, distance: float, order: float) -> Data | None:
@@ -110,10 +115,6 @@ class Draws:
     In these streams the step is the index of a record (or of the first one of a range), the replicate is the replicate
     and the coordinate is the feature. They depend neither on the algorithm nor on privacy, calibration or signal, and a
     replicate's numbers not on how replicates are split between runs.
-
-    Attributes
-    ----------
-    streams : callable, stream by name
     """
 
     streams: StreamFactory
@@ -125,8 +126,119 @@ class Draws:
         return self.streams(name)
 
     def box(self, first: int, count: int, dim: int) -> tuple[int, int, int, int, int]:
-        """Address of ``count`` records from ``first`` on, as the methods of a `rng.streams.Stream` take it.
-
-        The draw has shape ``(count, R, dim)``.
-        """
+        """Address of ``count`` records from ``first`` on in a `rng.streams.Stream`: a draw ``(count, R, dim)``."""
         return first, count, self.first_replicate, self.replicates, dim
+
+
+NO_SLOPE, CONSTANT, SQUARED, LOGISTIC, HUBER, PSEUDO_HUBER = range(6)
+"""Slopes ``l'(m, y)`` of the margin m, with parameters (a, b): none; a; ``m - y``; the logistic loss of
+``b + a y m`` for labels -1 and 1; ``a (m - y)`` clipped to [-1, 1]; ``t/sqrt(t^2 + a^2)`` of ``t = m - y``."""
+READS = (
+    *("slope", "gather", "batch_gradient", "mean_gradient"),
+    *("range_gradient", "range_gradient_pair", "record_gradients"),
+)
+"""Attributes that decide the gradients of a problem: a class that changes one of these has another form, or none."""
+
+
+@dataclass(frozen=True)
+class RecordForm:
+    """``grad f_i(x) = l'(<a_i, x>, y_i) a_i + h (x - c)``, h and c the same for all records.
+
+    `slope` is one of those above, `parameters` are its a and b; `hessian` and `centre (d,)` h and c or empty.
+    """
+
+    slope: int = NO_SLOPE
+    parameters: tuple[float, float] = (1.0, 0.0)
+    hessian: np.ndarray = field(default_factory=lambda: np.empty(0))
+    centre: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Records of few kinds: compiled steps look kinds up, and no record is written out.
+
+    `features (K, d)` and `labels (K,)`, or None, are those of each kind; `kinds (S R, n)` has the kind of each record
+    of every row, and shape (S R, 1) where all records of a row are of one kind.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray | None
+    kinds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Records with two values: entry j of record i is ``scale`` where ``levels[r, i, j] > ranks[s]``, else ``-scale``.
+
+    `levels (R, n, d)` and `ranks (S,)`, one for each signal, are of uint8.
+    """
+
+    levels: np.ndarray
+    ranks: np.ndarray
+    scale: float
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Records about the mean of their row: entry j of record i is ``means[s R + r, j] + scale signs[r, i, j]``.
+
+    `means (S R, d)` are of float64, `signs (R, n, d)` of int8, -1 or 1.
+    """
+
+    means: np.ndarray
+    signs: np.ndarray
+    scale: float
+
+
+Listed = Kinds | Levels | Signs
+"""Records that compiled steps look up."""
+
+LISTS = ("gather", "form_records", "form_range")
+"""Attributes that decide the records of a problem: a class that changes one of these lists its own."""
+
+
+def kinds_of(problem: Any, data: Any, drawn: bool) -> Listed | None:
+    """Ask for a problem's records, ``drawn`` or consecutive; None without, or where a subclass has changed them."""
+    mro = type(problem).__mro__
+    declared = next(i for i, cls in enumerate(mro) if "form_kinds" in vars(cls))
+    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in LISTS))
+    return problem.form_kinds(data, drawn) if declared <= next(changed, len(mro)) else None
+
+
+def two_valued(levels: np.ndarray, ranks: np.ndarray, scale: float) -> Kinds | Levels:
+    """Turn the arguments of `Levels` into kinds where a byte has room for all signs of a record."""
+    d = levels.shape[-1]
+    if d > 8:
+        return Levels(levels, ranks, scale)
+    patterns = (np.arange(1 << d)[:, None] >> np.arange(d)) & 1
+    kinds = [np.packbits(levels > rank, axis=-1, bitorder="little")[..., 0] for rank in ranks]
+    return Kinds(scale * (2.0 * patterns - 1.0), None, np.concatenate(kinds))
+
+
+def axis_kinds(places: np.ndarray, minus: np.ndarray, features: np.ndarray, labels: np.ndarray | None) -> Kinds | None:
+    """Kinds of records of one coordinate each and two values; None if a byte has no room for them.
+
+    ``places (R, n)`` are coordinates, ``minus (S, R, n)`` tells the second value, by which features come second.
+    """
+    d = features.shape[1]
+    if 2 * d > 256:
+        return None
+    kinds = places.astype(np.uint8) + np.uint8(d) * minus
+    return Kinds(features, labels, np.ascontiguousarray(kinds).reshape(-1, kinds.shape[-1]))
+
+
+def form_of(problem: Any) -> RecordForm | None:
+    """Find the form that a problem declares; None without one, or if a subclass has changed the gradients since."""
+    mro = type(problem).__mro__
+    declared = next(i for i, cls in enumerate(mro) if "record_form" in vars(cls))
+    changed = (i for i, cls in enumerate(mro) if any(name in vars(cls) for name in READS))
+    return problem.record_form if declared <= next(changed, len(mro)) else None
+
+
+def logistic_form(problem: Any) -> tuple[float, float] | None:
+    """Sign a and offset b of a problem whose losses are ``log(1 + exp(b + a y m))`` and no more; None for any other."""
+    form = form_of(problem)
+    if form is None or form.slope != LOGISTIC or form.hessian.size:
+        return None
+    sign, offset = form.parameters
+    return float(sign), float(offset)

@@ -1,33 +1,38 @@
-"""A linear model on a user's own file: a loss, a domain and a ridge of the user's choice."""
+"""A linear model on a user's own file: which records are used and how; loss, domain and ridge of the user's choice."""
 
 from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dpsco_bench.datasets import tables
+from dpsco_bench.datasets.columns import check_square, is_plain, shown_entry
+from dpsco_bench.datasets.store import permutation, sha256_of_file
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.polytope import Simplex
 from dpsco_bench.plain import Options
-from dpsco_bench.problems.base import Constants, Data, Trait, option
-from dpsco_bench.problems.file_records import FileRecords
-from dpsco_bench.problems.forms import RecordForm
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import STRONG
+from dpsco_bench.problems.data import RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss, margin_loss
-from dpsco_bench.problems.newton import minimise_glm_in_ball
+from dpsco_bench.problems.margin_losses import LOSSES, WITH_WIDTH, MarginLoss
+from dpsco_bench.problems.minimisers import minimise_composite, minimise_glm_in_ball
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.set_minimum import minimise_composite
 
 Array = Any
+SCALES = ("none", "max_row_norm")
 DOMAINS = ("none", "l2_ball", "l1_ball", "lp_ball", "simplex")
 RIDGE = 0.01
 
 
 @problem
-class DataFile(FileRecords, GeneralisedLinear):
+class DataFile(GeneralisedLinear):
     """Records of a file, a loss of the margin, a domain about the origin, a ridge.
 
     With ``clip`` (for losses of numbers also ``label_clip``) the constants do not depend on the data. A bound that is
@@ -39,6 +44,8 @@ class DataFile(FileRecords, GeneralisedLinear):
     summary = "one's own CSV, TSV, Parquet or LIBSVM file; loss, domain and ridge by key"
     source = "the user's file"
     twin = "data_twin"
+    needs_data_root = True
+    file_options: ClassVar[tuple[str, ...]] = ("path",)
     loss_name: str = option(
         "logistic",
         "squared (also least_squares): half the squared residual, whose G is nominal on the whole space; huber and "
@@ -57,9 +64,242 @@ class DataFile(FileRecords, GeneralisedLinear):
     regularisation: float | None = option(
         None, "lambda of the ridge term, on all coefficients; null: 0.01 on the whole space, else 0", within="[0, inf)"
     )
+    path: str | None = option(
+        None,
+        "CSV, TSV, Parquet or LIBSVM file, also as .gz, .bz2, .xz or .zst; relative to the working directory, or else "
+        "to root; null: constants, but no data",
+    )
+    label: str | int | None = option(
+        None, "of the labels; left out for LIBSVM", words="the name or the position of a column"
+    )
+    positive: str | float | int | None = option(
+        None,
+        "label value that becomes +1, the other one -1 (losses of classes); null: the larger of two numbers, "
+        "which is not private",
+    )
+    one_against_rest: bool = option(
+        False, "whether labels may have more than two values, of which all but positive become -1"
+    )
+    drop: str | int | None = option(None, "columns that are left out, by name or position, several joined by +")
+    ids: bool = option(False, "whether columns that look like record numbers are features")
+    split: float = option(
+        0.0, "share of the records that are held out, the last ones in the random order", within="[0, 1)"
+    )
+    clip: float | None = option(
+        None,
+        "rows with a larger norm (Euclidean, with p the dual one) are scaled down to this one; null: not clipped, "
+        "constants from the data",
+        within="(0, inf)",
+    )
+    scale: str = option(
+        "none",
+        "max_row_norm: before clipping, all rows are divided by the largest norm among them (not private)",
+        choices=SCALES,
+    )
+    label_clip: float | None = option(
+        None,
+        "labels that are numbers are clipped to [-label_clip, label_clip]; null: not clipped, bound from the data",
+        within="(0, inf)",
+    )
+    intercept: bool = option(False, "append a feature that is 1 everywhere (after clipping)")
+    header: bool | None = option(
+        None,
+        "whether the first line names the columns; null: if its fields do not fit their columns",
+        words="true, false or null, and for a CSV only",
+    )
+    format: str | None = option(None, "of the file; null: as its name ends", choices=("csv", "parquet", "libsvm"))
+    sha256: str | None = option(None, "what the file must contain, filled in by plans; null: whatever it does")
+    root: str = option("data", "folder of data sets")
+
+    @cached_property
+    def _file(self) -> Path | None:
+        return None if self.path is None else tables.find(self.path, Path(self.root))
+
+    @property
+    def scaled(self) -> bool:
+        """Check that rows are divided by their largest norm."""
+        return self.scale == "max_row_norm"
+
+    def checked_dimension(self, d: int | None) -> int:
+        if self._file is None:
+            return super().checked_dimension(d)
+        columns = self.table.features.shape[1] + self.intercept
+        if d not in (None, columns):
+            raise InputError("d", d, f"{columns}, the number of features of {self.table_name}")
+        return columns
+
+    @cached_property
+    def _digest(self) -> str:
+        assert self._file is not None
+        return sha256_of_file(self._file)
+
+    @cached_property
+    def table(self) -> tables.Records:
+        """Content of the file. Raises InputError without one that can be used and has the content it must have."""
+        if self._file is None:
+            raise InputError("path", "missing", "given: a CSV, TSV, Parquet or LIBSVM file")
+        if self.sha256 not in (None, self._digest):
+            raise InputError(f"sha256 of {self.table_name}", self._digest, f"{self.sha256}, as planned")
+        dropped = () if self.drop in (None, "") else tuple(str(self.drop).split("+"))
+        return tables.read(self._file, self.label, self.header, self.format, dropped, self.ids, True)
+
+    @property
+    def table_name(self) -> str:
+        """Name of the file without its place."""
+        return self._file.name if self._file is not None else ""
+
+    @property
+    def records(self) -> int | None:
+        """Number of records of the file that are not held out."""
+        return None if self._file is None else len(self.table.labels) - self.held
+
+    @property
+    def held(self) -> int:
+        """Number of records that are held out. Raises InputError where none is left."""
+        total = len(self.table.labels)
+        found = round(self.split * total)
+        if self.split > 0 and not 0 < found < total:
+            raise InputError("split", self.split, f"a share of the {total} records that leaves some on either side")
+        return found
+
+    @property
+    def pins(self) -> Options:
+        self.table  # noqa: B018 - there must be one
+        return {"sha256": self._digest}
+
+    @property
+    def row_bound(self) -> float | None:
+        """Bound on the norms of the rows, the intercept not counted; None if only the data know one."""
+        if self.scaled:
+            return min(1.0, self.clip or 1.0)
+        return self.clip
+
+    @property
+    def row_exponent(self) -> float:
+        """Q of the norm that measures rows, the dual of l_p."""
+        return dual_exponent(self.p or 2.0)
+
+    @property
+    def unbounded(self) -> bool:
+        """Check that a bound which the constants need is known by the data alone."""
+        return self.row_bound is None or (not self.classes and self.label_clip is None)
+
+    @property
+    def coded(self) -> bool:
+        """Check that the data decide which label becomes +1: the label of one record may turn all others."""
+        return self.classes and self._file is not None and self.positive is None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels of all records as the loss needs them: +1 and -1, or numbers, clipped where that was asked for."""
+        table = self.table
+        if self.classes:
+            return np.where(table.labels == self._positive_value(table), 1.0, -1.0)
+        if self.positive is not None:
+            raise InputError("positive", self.positive, "left out for a loss of numbers")
+        if self.one_against_rest:
+            raise InputError("one_against_rest", True, "left out for a loss of numbers")
+        if table.labels.dtype.kind == "U":
+            words = [i for i, text in enumerate(table.labels) if not is_plain(str(text))]
+            row = words[0] if words else 0
+            shown, allowed = f"{shown_entry(table.labels[row])} in record {row + 1}", "a number in every record"
+            allowed += ", and not as text" * (not words)
+            raise InputError(f"label {table.label} of {self.table_name}", shown, allowed)
+        return table.labels if self.label_clip is None else np.clip(table.labels, -self.label_clip, self.label_clip)
+
+    def _positive_value(self, table: tables.Records) -> Any:
+        values, first = np.unique(table.labels, return_index=True)
+        shown = ", ".join(map(shown_entry, values[:8])) + (", ..." if len(values) > 8 else "")
+        if len(values) < 2:
+            raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
+        if self.one_against_rest and self.positive is None:
+            raise InputError("positive", "missing", f"given with one_against_rest, one of the label's values {shown}")
+        text = values.dtype.kind == "U"
+        if self.positive is None:
+            if text or len(values) > 2:
+                row = int(np.sort(first)[2]) if len(values) > 2 else -1
+                odd = shown_entry(table.labels[row])
+                third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
+                raise InputError(
+                    "positive",
+                    "missing",
+                    f"given, one of the label's values {shown}{third}"
+                    f"{'; or loss=least_squares label_clip=VALUE' * (not text and len(values) > 8)}",
+                )
+            return values[-1]
+        wanted = str(self.positive) if text else _as_number(self.positive)
+        if wanted is None or wanted not in values:
+            raise InputError("positive", self.positive, f"one of the label's values {shown}")
+        if len(values) > 2 and not self.one_against_rest:
+            row = int(np.sort(first[values != wanted])[1])
+            odd, one = shown_entry(table.labels[row]), shown_entry(wanted)
+            allowed = f"{one} or one other value; of {len(values)} all others are -1 with one_against_rest=true"
+            raise InputError(f"label {table.label} of {self.table_name}", f"{odd} in record {row + 1}", allowed)
+        return wanted
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Return the first ``n`` records in a fixed random order; the same ones for every data set number."""
+        self.check_records(n)
+        check_square(self.dimension, self.table_name)  # of the minimum, which every risk is compared with
+        chosen = self._order[:n]
+        rows = self.table.features[chosen]
+        return Data(n, self._prepared(rows, self.row_norms(rows).max() if self.scaled else 1.0), self.labels[chosen])
+
+    def held_out(self, n: int) -> Data | None:
+        """Return the held-out records, treated as the ``n`` that are used; None where there are none."""
+        if self._file is None or not self.held:
+            return None
+        chosen, used = self._order[len(self._order) - self.held :], self.table.features[self._order[:n]]
+        rows = self._prepared(self.table.features[chosen], self.row_norms(used).max() if self.scaled else 1.0)
+        return Data(len(chosen), rows, self.labels[chosen])
+
+    @property
+    def _order(self) -> np.ndarray:
+        return permutation(0, "data_file/rows", len(self.table.labels))
+
+    def _prepared(self, rows: np.ndarray, largest: float) -> np.ndarray:
+        if self.scaled:
+            rows = rows / (largest or 1.0)
+        if self.clip is not None:
+            rows = rows * (self.clip / np.maximum(self.row_norms(rows), self.clip))[:, None]
+        return np.column_stack([rows, np.ones(len(rows))]) if self.intercept else rows
+
+    def row_norms(self, rows: np.ndarray) -> np.ndarray:
+        """Norms ``(n,)`` of rows ``(n, k)`` in the dual of l_p."""
+        return np.linalg.norm(rows, ord=self.row_exponent, axis=1)
+
+    def with_intercept(self, row_bound: float) -> float:
+        """Bound on the norms of whole rows, for a bound on those without the intercept."""
+        if not self.intercept:
+            return row_bound
+        q = self.row_exponent
+        return max(row_bound, 1.0) if math.isinf(q) else float(np.linalg.norm([row_bound, 1.0], ord=q))
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        rng = np.random.default_rng(seed)
+        k = self.dimension - self.intercept
+        rows = rng.standard_normal((count, k))
+        extreme = np.concatenate([np.eye(k), -np.eye(k)])[: count // 2]
+        rows[: len(extreme)] = extreme
+        return self._extreme(rows)
+
+    def records_at(self, points: np.ndarray) -> Data | None:
+        points = points[points.any(axis=1)][:, : self.dimension - self.intercept]
+        points = points[points.any(axis=1)]
+        if not len(points):
+            return None
+        q = self.row_exponent
+        aligned = np.sign(points) if math.isinf(q) else np.sign(points) * np.abs(points) ** (1.0 / max(q - 1.0, 0.1))
+        return self._extreme(np.repeat(aligned, 2, axis=0))
+
+    def _extreme(self, rows: np.ndarray) -> Data:
+        rows = rows * ((self.row_bound or 1.0) / self.row_norms(rows))[:, None]
+        if self.intercept:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        largest = 1.0 if self.classes else self.label_clip or 1.0
+        return Data(len(rows), rows, largest * np.where(np.arange(len(rows)) % 2 == 0, 1.0, -1.0))
 
     def prepare(self) -> None:
-        """Set up the traits of the objective, and all that its constants depend on."""
         if self.label_clip is not None and self.classes:
             raise InputError(
                 "label_clip", self.label_clip, f"left out for loss {self.loss_name}, whose labels are +1 and -1"
@@ -83,22 +323,19 @@ class DataFile(FileRecords, GeneralisedLinear):
         found = {Trait.CONVEX, Trait.LIPSCHITZ, Trait.GENERALISED_LINEAR}
         found |= {Trait.SMOOTH} if self.margin.smooth else {Trait.LINEAR_LOSS}
         found |= {Trait.TWICE_DIFFERENTIABLE} if self.margin.twice else set()
-        return frozenset(found | ({Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ} if self.ridge > 0 else set()))
+        return frozenset(found | (STRONG if self.ridge > 0 else set()))
 
     @cached_property
     def margin(self) -> MarginLoss:
         """Loss of the margin."""
         if self.width != 1.0 and self.loss_name not in WITH_WIDTH:
             raise InputError("width", self.width, "left out for losses other than " + ", ".join(WITH_WIDTH))
-        return margin_loss(self.loss_name, self.width)
+        return LOSSES[self.loss_name](self.width)
 
     @property
-    def classes(self) -> bool:  # type: ignore[override]
+    def classes(self) -> bool:
+        """Check that labels become +1 and -1; else constants depend on a bound of the labels."""
         return self.margin.classes
-
-    @property
-    def labels_count(self) -> bool:  # type: ignore[override]
-        return not self.margin.classes
 
     @property
     def ridge(self) -> float:
@@ -114,7 +351,6 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @cached_property
     def feasible_set(self) -> Any:
-        """Domain; None for the whole space."""
         if self.domain == "simplex":
             return Simplex(self.dimension, self.reach)
         return None if self.domain == "none" else feasible_set(self._domain_name, self.reach)
@@ -128,14 +364,24 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def start(self) -> np.ndarray:
-        """Origin; on the simplex its centre."""
         return self.feasible_set.centre if self.domain == "simplex" else np.zeros(self.dimension)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of everything that was computed from the data, and of everything that no computation bounds."""
-        free = self.margin.steepest is None and self.domain == "none"
-        return super().warnings + ("a squared loss has no Lipschitz constant on the whole space: G is nominal",) * free
+        found = []
+        if self.coded:
+            found.append("labels coded from the data: not private; positive= names the value that becomes +1")
+        if self.one_against_rest:
+            found.append(f"one label against the rest: all values but {self.positive} are -1")
+        if self.scaled:
+            found.append("rows divided by their largest norm, computed from the data: not private")
+        elif self.row_bound is None:
+            found.append("norms of the rows bounded by the largest one, computed from the data: not private")
+        if not self.classes and self.label_clip is None:
+            found.append("labels bounded by the largest one, computed from the data: not private")
+        if self.margin.steepest is None and self.domain == "none":
+            found.append("a squared loss has no Lipschitz constant on the whole space: G is nominal")
+        return tuple(found)
 
     @property
     def own_constants(self) -> Constants:
@@ -191,16 +437,12 @@ class DataFile(FileRecords, GeneralisedLinear):
 
     @property
     def twin_options(self) -> Options:
-        """Return the twin's options; bounds of rows and of numeric labels must be known without the data."""
         for key, value in (("clip", self.row_bound), ("label_clip", self.label_clip)):
-            if value is None and (key == "clip" or self.labels_count):
+            if value is None and (key == "clip" or not self.classes):
                 raise InputError(key, "missing", "given for a twin: only the data know the bound without it")
         return {"clip": float(self.row_bound or 1.0)}
 
-    # --- the loss ----------------------------------------------------------------------------------------------------
-
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Compute the loss of the margin."""
         return self.margin.value(margins, labels)
 
     @property
@@ -208,17 +450,12 @@ class DataFile(FileRecords, GeneralisedLinear):
         return self.margin.form
 
     def slope(self, margins: Array, labels: Array) -> Array:
-        """Differentiate `loss` in the margin."""
         return self.margin.slope(margins, labels)
 
     def curvature(self, margins: Array, labels: Array) -> Array:
-        """Second derivative of `loss` in the margin."""
         return self.margin.curvature(margins, labels)
 
-    # --- what a risk is held against ---------------------------------------------------------------------------------
-
     def optimal_risk(self, data: Data) -> float:
-        """Minimum over the domain."""
         return float(self.risk(self.minimiser(data)[None], data)[0])
 
     def minimiser(self, data: Data) -> np.ndarray:
@@ -229,10 +466,7 @@ class DataFile(FileRecords, GeneralisedLinear):
         return minimise_composite(self, data, self.feasible_set, self.ridge, self.margin.curvature_bound)
 
     def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
-        """Loss and, of classes, accuracy of points ``(R, d)`` on the records that are held out; each ``(R,)``.
-
-        The loss is without the ridge. A margin of 0 is half right.
-        """
+        """Loss without the ridge and, of classes, accuracy on held-out records; a margin of 0 is half right."""
         rows = self.held_out(data.n)
         if rows is None:
             return {}
@@ -241,3 +475,10 @@ class DataFile(FileRecords, GeneralisedLinear):
         if self.classes:
             found["held_out_accuracy"] = (0.5 + 0.5 * np.sign(margins) * rows.labels).mean(axis=-1)
         return found
+
+
+def _as_number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
 from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.problems.base import Data, Problem, StreamFactory, Trait, option
-from dpsco_bench.problems.data import axes_first
-from dpsco_bench.problems.forms import LOGISTIC, SQUARED, RecordForm
-from dpsco_bench.problems.newton import minimise_glm, minimise_glm_in_ball
+from dpsco_bench.problems.base import Constants, Data, Problem, StreamFactory, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
+from dpsco_bench.problems.data import LOGISTIC, SQUARED, RecordForm, axes_first
+from dpsco_bench.problems.families import InBall, OnUnitSet, on_unit_set
+from dpsco_bench.problems.minimisers import minimise_glm, minimise_glm_in_ball, minimise_over_set
+from dpsco_bench.problems.registry import problem
+from dpsco_bench.rng.streams import Stream, stream_key
 
 Array = Any
 
@@ -34,9 +40,7 @@ def record_blocks(data: Data, replicates: int) -> Iterator[Data]:
 class GeneralisedLinear(Problem):
     """``F(x) = mean_i loss(<a_i, x>, y_i) + (lambda/2) ||x||^2`` with rows of norm at most 1.
 
-    Attributes
-    ----------
-    rows_fill_the_ball : bool, true where every row of Euclidean norm at most 1 is admissible, with any label
+    `rows_fill_the_ball` is true where every row of Euclidean norm at most 1 is admissible, with any label.
     """
 
     has_loss_values: ClassVar[bool] = True
@@ -109,12 +113,9 @@ class Logistic(GeneralisedLinear):
     offset = 0.0
     sign = -1.0
     rows_fill_the_ball = True
-    traits = frozenset(
-        {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.TWICE_DIFFERENTIABLE, Trait.GENERALISED_LINEAR}
-    )
+    traits = CURVED | {Trait.GENERALISED_LINEAR}
 
     def loss(self, margins: Array, labels: Array) -> Array:
-        """Softplus of the signed margin."""
         return softplus(self.offset + self.sign * labels * margins)
 
     @property
@@ -140,7 +141,6 @@ class Logistic(GeneralisedLinear):
         return s * (1.0 - s)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Rows on the unit sphere with either label: opposite axis vectors first, then random directions."""
         rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
@@ -188,3 +188,100 @@ def draw_sphere_logistic(n: int, d: int, streams: StreamFactory, informative: in
     chance = 1.0 / (1.0 + np.exp(-2.0 * rows[:, :informative].sum(axis=1)))
     labels = np.where(streams("labels").uniform(0, 1, 0, n, 1)[0, :, 0] < chance, 1.0, -1.0)
     return Data(n, rows, labels)
+
+
+@problem
+class RidgeLogistic(InBall, Logistic):
+    """Rows uniform on the unit sphere, ``P(y=1) = sigmoid(<a, 2*ones>)``, ``r = (ridge/2) ||x||^2``."""
+
+    name = "ridge_logistic"
+    summary = "logistic loss on the unit sphere with a ridge, 0.1 by default"
+    source = "instance `ridge_logistic` for Wang, Ye, Xu 2017, Theorem 4.2"
+    traits = Logistic.traits | STRONG
+    ridge: float = option(0.1, "lambda; the condition number is 1/(4 ridge)", within="(0, inf)")
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1, L = 1/4 (rows of norm 1), mu = lambda = ridge, a-priori gap 0.1."""
+        free = Constants(1.0, 0.25, strong_convexity=self.ridge, regularisation=self.ridge, initial_gap=0.1)
+        return free if self.ball is None else replace(free, diameter=self.ball.diameter, domain=self.ball.name)
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        return draw_sphere_logistic(n, self.dimension, streams)
+
+
+@problem
+class LogisticGlm(OnUnitSet, Logistic):
+    """Rows uniform on the unit sphere, labels ``sign(<a, 1> + 0.3 N(0, 1))``, over a unit set; L = 1, beta = 1/4."""
+
+    name = "logistic_glm"
+    summary = "logistic loss on the unit sphere over a unit set (l1, l2, k-support, group, subspace)"
+    source = "instance `logistic_glm` for Su, Zhao, Wang 2023, Theorem 1"
+    default_dimension = 20
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1, beta = 1/4, Hessians of rank 1."""
+        return on_unit_set(self.set, 1.0, 0.25, hessian_rank=1.0, initial_distance=1.0)
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        rows = streams("features").normal(0, 1, 0, n, self.dimension)[0].astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
+        return Data(n, rows, np.where(rows.sum(axis=1) + 0.3 * noise >= 0.0, 1.0, -1.0))
+
+    def optimal_risk(self, data: Data) -> float:
+        """Minimum over the set, by accelerated steps until the Frank-Wolfe gap is at rounding level."""
+        point = minimise_over_set(self, data, self.set)
+        return float(self.risk(point[None, :], data)[0])
+
+
+SKEW = 4.0
+"""The scale of the first feature over that of the last."""
+
+
+@problem
+class PublicQuadratic(LeastSquares):
+    """``(<a, x> - y)^2/2`` with ``a = s * u`` and ``y = <a, x*> + noise``, u uniform on the sphere, s falling to 1/4.
+
+    ``x* = 0.5 ones/sqrt(d)``, the noise is 0.1 N(0, 1), and y is clipped to [-1, 1]. L = 2 on the ball.
+    """
+
+    name = "public_quadratic"
+    summary = "least squares on the unit l2 ball with public points of the same law"
+    source = "instance for the public-data row of Su, Zhao, Wang 2023, Table 1 (ours)"
+    default_dimension = 32
+    rows_fill_the_ball = True
+    traits = CURVED | {Trait.GENERALISED_LINEAR, Trait.PUBLIC_QUADRATIC}
+    public_points: int = option(
+        256, "number of public points; fixed, drawn by the same law, no part of the data", within="[1, inf)"
+    )
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 2 and beta = 1 on the ball; Hessians of rank 1."""
+        return on_unit_set(feasible_set("l2_ball", 1.0), 2.0, 1.0, hessian_rank=1.0, initial_distance=1.0)
+
+    @cached_property
+    def public_hessian(self) -> np.ndarray:
+        """Hessian of the mean loss of the public points, shape ``(d, d)``."""
+        stream = Stream(stream_key(0, f"public points of {self.name}", f"d = {self.dimension}"), np)
+        rows = self._rows(stream.normal(0, 1, 0, self.public_points, self.dimension)[0])
+        return rows.T @ rows / self.public_points
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        rows = self._rows(streams("features").normal(0, 1, 0, n, self.dimension)[0])
+        noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
+        return Data(n, rows, np.clip(rows.sum(axis=1) * 0.5 * self.dimension**-0.5 + 0.1 * noise, -1.0, 1.0))
+
+    def domain_records(self, count: int, seed: int) -> Data:
+        if count < 1:
+            raise InputError("count", count, "an integer >= 1")
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+
+    def _rows(self, normals: Array) -> np.ndarray:
+        rows = np.asarray(normals, dtype=np.float64)
+        scales = SKEW ** -(np.arange(self.dimension) / max(1, self.dimension - 1))
+        return scales * rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -3,57 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dpsco_bench.backend.namespace import array_namespace, sigmoid, softplus
-from dpsco_bench.problems.forms import HUBER, LOGISTIC, SQUARED, RecordForm
+from dpsco_bench.errors import InputError
+from dpsco_bench.problems.data import HUBER, LOGISTIC, SQUARED, RecordForm
 
 Array = Any
 
 
-class MarginLoss(Protocol):
+@dataclass(frozen=True)
+class MarginLoss:
     """A convex loss ``l(m, y)``.
 
     Attributes
     ----------
+    width : float, of a quadratic part, where there is one
     classes : bool, whether labels are +1 and -1
     smooth, twice : bool, whether the slope is Lipschitz and the curvature continuous
     steepest : float or None, sup of ``|l'|``; None if there is none: then ``|l'| <= |m| + |y|``
-    curvature_bound : float, Lipschitz constant of the slope
     """
 
-    classes: bool
-    smooth: bool
-    twice: bool
-    steepest: float | None
-
-    @property
-    def curvature_bound(self) -> float: ...
-
-    @property
-    def form(self) -> RecordForm | None:
-        """Form of the loss for compiled steps."""
-
-    def value(self, margins: Array, labels: Array) -> Array: ...
-
-    def slope(self, margins: Array, labels: Array) -> Array: ...
-
-    def curvature(self, margins: Array, labels: Array) -> Array: ...
-
-    def largest_at_zero(self, label_bound: float) -> float:
-        """Largest loss at ``m = 0`` with labels in [-B, B]."""
-
-
-@dataclass(frozen=True)
-class LogisticLoss:
-    """``ln(1 + exp(-y m))``."""
-
+    width: float = 1.0
     classes: ClassVar[bool] = True
     smooth: ClassVar[bool] = True
     twice: ClassVar[bool] = True
     steepest: ClassVar[float | None] = 1.0
-    curvature_bound: ClassVar[float] = 0.25
-    form: ClassVar[RecordForm | None] = RecordForm(LOGISTIC, (-1.0, 0.0))
+
+    @property
+    def curvature_bound(self) -> float:
+        """Lipschitz constant of the slope."""
+        return 1.0 / self.width
+
+    @property
+    def form(self) -> RecordForm | None:
+        """Form of the loss for compiled steps."""
+        return None
+
+    def value(self, margins: Array, labels: Array) -> Array:
+        raise InputError("loss", type(self).__name__, "one with values")
+
+    def slope(self, margins: Array, labels: Array) -> Array:
+        raise InputError("loss", type(self).__name__, "one with slopes")
+
+    def curvature(self, margins: Array, labels: Array) -> Array:
+        raise InputError("loss", type(self).__name__, "one with curvatures")
+
+    def largest_at_zero(self, label_bound: float) -> float:
+        """Largest loss at ``m = 0`` with labels in [-B, B]."""
+        return 0.0
+
+
+class LogisticLoss(MarginLoss):
+    """``ln(1 + exp(-y m))``."""
+
+    curvature_bound = 0.25
+    form = RecordForm(LOGISTIC, (-1.0, 0.0))
 
     def value(self, margins: Array, labels: Array) -> Array:
         return softplus(-labels * margins)
@@ -70,16 +75,13 @@ class LogisticLoss:
         return 0.6931471805599453
 
 
-@dataclass(frozen=True)
-class SquaredLoss:
+class SquaredLoss(MarginLoss):
     """``(m - y)^2/2``."""
 
-    classes: ClassVar[bool] = False
-    smooth: ClassVar[bool] = True
-    twice: ClassVar[bool] = True
-    steepest: ClassVar[float | None] = None
-    curvature_bound: ClassVar[float] = 1.0
-    form: ClassVar[RecordForm | None] = RecordForm(SQUARED)
+    classes = False
+    steepest = None
+    curvature_bound = 1.0
+    form = RecordForm(SQUARED)
 
     def value(self, margins: Array, labels: Array) -> Array:
         return 0.5 * (margins - labels) ** 2
@@ -94,19 +96,11 @@ class SquaredLoss:
         return 0.5 * label_bound**2
 
 
-@dataclass(frozen=True)
-class HuberLoss:
+class HuberLoss(MarginLoss):
     """``t^2/(2 w)`` of the residual ``t = m - y`` up to ``|t| = w``, beyond it ``|t| - w/2``."""
 
-    width: float
-    classes: ClassVar[bool] = False
-    smooth: ClassVar[bool] = True
-    twice: ClassVar[bool] = False
-    steepest: ClassVar[float | None] = 1.0
-
-    @property
-    def curvature_bound(self) -> float:
-        return 1.0 / self.width
+    classes = False
+    twice = False
 
     @property
     def form(self) -> RecordForm:
@@ -129,20 +123,10 @@ class HuberLoss:
         return 0.5 * label_bound**2 / self.width if label_bound <= self.width else label_bound - 0.5 * self.width
 
 
-@dataclass(frozen=True)
-class SmoothedHingeLoss:
+class SmoothedHingeLoss(MarginLoss):
     """With ``v = 1 - y m``: 0 up to ``v = 0``, ``v^2/(2 w)`` up to ``v = w``, beyond it ``v - w/2``."""
 
-    width: float
-    classes: ClassVar[bool] = True
-    smooth: ClassVar[bool] = True
-    twice: ClassVar[bool] = False
-    steepest: ClassVar[float | None] = 1.0
-    form: ClassVar[RecordForm | None] = None
-
-    @property
-    def curvature_bound(self) -> float:
-        return 1.0 / self.width
+    twice = False
 
     def value(self, margins: Array, labels: Array) -> Array:
         xp = array_namespace(margins)
@@ -161,16 +145,11 @@ class SmoothedHingeLoss:
         return 0.5 / self.width if self.width >= 1.0 else 1.0 - 0.5 * self.width
 
 
-@dataclass(frozen=True)
-class LinearLoss:
+class LinearLoss(MarginLoss):
     """``-y m``: the mean of ``y a`` is all that counts."""
 
-    classes: ClassVar[bool] = True
-    smooth: ClassVar[bool] = False
-    twice: ClassVar[bool] = True
-    steepest: ClassVar[float | None] = 1.0
-    curvature_bound: ClassVar[float] = 0.0
-    form: ClassVar[RecordForm | None] = None
+    smooth = False
+    curvature_bound = 0.0
 
     def value(self, margins: Array, labels: Array) -> Array:
         return -labels * margins
@@ -181,16 +160,8 @@ class LinearLoss:
     def curvature(self, margins: Array, labels: Array) -> Array:
         return 0.0 * margins
 
-    def largest_at_zero(self, label_bound: float) -> float:
-        return 0.0
 
-
-def margin_loss(name: str, width: float) -> MarginLoss:
-    """Find a loss of `LOSSES` by name; ``width`` of the quadratic part is read if there is one."""
-    return LOSSES[name](width) if name in WITH_WIDTH else LOSSES[name]()
-
-
-LOSSES: dict[str, Any] = {
+LOSSES: dict[str, type[MarginLoss]] = {
     "logistic": LogisticLoss,
     "squared": SquaredLoss,
     "least_squares": SquaredLoss,

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem
-from dpsco_bench.problems.traits import Trait
+from dpsco_bench.problems.constants import Trait
 
 Array = Any
 Observer = Callable[["Objective", Array], None]
@@ -20,6 +20,9 @@ RoundObserver = Callable[..., None]
 class Objective:
     """The finite sum ``F(x) = mean_i f_i(x) + (lambda/2) ||x||^2 + l1 ||x||_1`` for ``R`` replicates at once.
 
+    `evaluations (R,)` counts the gradients of single records so far, per replicate. `minimum` is min F once it was
+    needed; whoever knows it may set it before.
+
     Parameters
     ----------
     data : Data or what `Problem.sample` returned, one data set that the replicates share, or their own samples
@@ -28,11 +31,6 @@ class Objective:
     observer : callable, optional
         Called with each iterate that the algorithm shows through `observe`; never part of the algorithm.
     rounds : callable, optional, called with the state of each round that the algorithm shows through `observe_round`
-
-    Attributes
-    ----------
-    evaluations : array (R,), gradients of single records evaluated so far, per replicate
-    minimum : float, array or None, min F, once it was needed; whoever knows it may set it before
     """
 
     def __init__(
@@ -162,11 +160,7 @@ class Objective:
             self._observer(self, x)
 
     def unseen(self, most: int) -> int:
-        """Count the gradients that a replicate may evaluate until the measurement looks at an iterate again.
-
-        At least 1; ``most`` where it does not look before. A compiled loop makes so many steps between two calls of
-        `observe`.
-        """
+        """Count the gradients, at least 1 and at most ``most``, until the measurement looks at an iterate again."""
         if self._observer is None:
             return most
         return min(most, max(1, int(getattr(self._observer, "unseen", lambda objective: 1)(self))))

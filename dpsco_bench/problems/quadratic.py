@@ -1,19 +1,21 @@
-"""Quadratic oracles: all records equal, so that only the noise makes the risk random."""
+"""Oracles: quadratics and mean estimation with all records equal, so that only the noise makes the risk random."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.ball import Ball
+from dpsco_bench.geometry.ball import Ball, FeasibleSet
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
-from dpsco_bench.problems.forms import RecordForm
+from dpsco_bench.problems.constants import CURVED, STRONG
+from dpsco_bench.problems.data import RecordForm
+from dpsco_bench.problems.families import OnUnitSet, on_unit_set, sparse_vertex
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -27,7 +29,7 @@ class DiagonalOracle(Problem):
     The Lipschitz constant 1 is declared: true on a small enough ball, else nominal.
     """
 
-    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.STRONGLY_CONVEX, Trait.POLYAK_LOJASIEWICZ, Trait.LIPSCHITZ})
+    traits = STRONG | {Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ}
     shares_records = True
 
     @cached_property
@@ -64,7 +66,6 @@ class DiagonalOracle(Problem):
         return spectrum * error
 
     def risk(self, x: Array, data: Data) -> Array:
-        """Compute the quadratic, in float64 up to the caller's dtype."""
         spectrum, error = self._error(x)
         return 0.5 * array_namespace(x).sum(spectrum * error * error, axis=-1)
 
@@ -82,10 +83,9 @@ class DiagonalOracle(Problem):
         return 0.0
 
     def expected_gap(self, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Exact expected excess risk of noisy gradient descent, the last of T iterates.
+        """Exact expected excess risk of noisy gradient descent, the last of T iterates: ``(1/2) sum_j h_j E e_j^2``.
 
-        ``(1/2) sum_j h_j E e_j^2`` with ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` and
-        ``a_j = (1 - eta h_j)^2``.
+        Here ``E e_j^2 = a_j^T e_j^2 + sigma^2 eta^2 (1 - a_j^T)/(1 - a_j)`` with ``a_j = (1 - eta h_j)^2``.
         """
         if algorithm != GRADIENT_DESCENT:
             return super().expected_gap(algorithm, schedule, scales)
@@ -96,10 +96,7 @@ class DiagonalOracle(Problem):
         return 0.5 * float(np.sum(self.spectrum * errors))
 
     def expected_mean_squared_gradient(self, step: float, steps: int, sigma: float) -> float:
-        """Exact ``E mean_k ||grad F(x_k)||^2`` over k = 0..steps-1: ``mean_k sum_j h_j^2 E e_j^2``.
-
-        The mean of ``a_j^k`` over k is ``(1 - a_j^T)/(T (1 - a_j))``.
-        """
+        """Exact ``E mean_k ||grad F(x_k)||^2``, k = 0..T-1; ``a_j^k`` has the mean ``(1 - a_j^T)/(T (1 - a_j))``."""
         h, error = step * self.spectrum, self.start - self.optimum
         lost = h * (2.0 - h)  # 1 - a
         with np.errstate(divide="ignore"):
@@ -124,10 +121,83 @@ class DiagQuadratic(DiagonalOracle):
 
     @property
     def start(self) -> np.ndarray:
-        """``ones/sqrt(d)``; the minimiser is the origin."""
         return np.full(self.dimension, self.dimension**-0.5)
 
     @property
     def own_constants(self) -> Constants:
         """G = 1 declared (nominal), L = 1, mu = 1/kappa, the exact initial gap and distance."""
         return self.declared(strong_convexity=1.0 / self.kappa)
+
+
+MEAN_TRAITS = CURVED | STRONG | {Trait.COMMON_HESSIAN, Trait.PLANE_GRADIENTS}
+
+
+def mean_constants(found: FeasibleSet, d: int) -> Constants:
+    """Constants for records in a unit set: L, S and the range of gradients are its diameter in l2, beta = mu = 1.
+
+    The modulus in the set's gauge is the square of its inradius.
+    """
+    diameter = found.euclidean_diameter(d)
+    return on_unit_set(
+        found,
+        diameter,
+        1.0,
+        strong_convexity=1.0,
+        gauge_convexity=found.inradius(d) ** 2,
+        gradient_range=diameter,
+        loss_range=diameter,
+        hessian_rank=0.0,
+        initial_gap=0.5,
+        initial_distance=1.0,
+        losses="quadratic",
+    )
+
+
+class MeanOracle(OnUnitSet):
+    """``F(x) = ||x - z||^2/2`` over a unit set, for every record the same z in it."""
+
+    traits = MEAN_TRAITS
+    shares_records: ClassVar[bool] = True
+
+    @cached_property
+    def record(self) -> np.ndarray:
+        raise InputError("problem", self.name, "a mean oracle that defines its record")
+
+    @property
+    def own_constants(self) -> Constants:
+        return mean_constants(self.set, self.dimension)
+
+    @property
+    def isotropic_curvature(self) -> float:
+        return 1.0
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(hessian=np.ones(self.dimension), centre=np.asarray(self.record, dtype=np.float64))
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        return x - array_namespace(x).asarray(self.record, dtype=x.dtype)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        error = self.mean_gradient(x, data)
+        return 0.5 * array_namespace(x).sum(error * error, axis=-1)
+
+    def optimal_risk(self, data: Any) -> float:
+        return 0.0
+
+
+@problem
+class BoundaryMean(MeanOracle):
+    """``F(x) = ||x - u||^2/2`` over a unit set with u its sparse vertex."""
+
+    name = "boundary_mean"
+    summary = "mean estimation oracle whose optimum is a sparse vertex of a unit set"
+    source = "instance `boundary_mean` for Su, Zhao, Wang 2023, Theorems 4 and 5"
+    default_dimension = 256
+
+    @cached_property
+    def record(self) -> np.ndarray:
+        return sparse_vertex(self.domain, self.size, self.dimension)

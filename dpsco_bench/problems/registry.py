@@ -14,10 +14,7 @@ PROBLEMS: Registry[type[Problem]] = Registry("problem", "problems", core="proble
 
 
 def problem(cls: P) -> P:
-    """Register a problem class under its ``name`` (class decorator).
-
-    Raises InputError for a class without a name, or one that another problem has.
-    """
+    """Register a problem class under its ``name`` (class decorator)."""
     if not isinstance(cls.name, str) or not cls.name.isidentifier():
         raise InputError(f"name of problem {cls.__name__}", cls.name, "letters, digits and _, a class attribute `name`")
     PROBLEMS.add(cls.name, cls, cls.__module__)
@@ -30,10 +27,7 @@ def problem_class(name: str) -> type[Problem]:
 
 
 def get_problem(name: str, d: int | None = None, **options: Any) -> Problem:
-    """Build a problem; options are those of its constructor (``constants`` among them).
-
-    Raises InputError for an unknown name or option, or a value outside its range.
-    """
+    """Build a problem with options of its constructor. Raises InputError for an unknown name or a wrong option."""
     cls = problem_class(name)
     allowed = [key for key in inspect.signature(cls).parameters if key != "d"]
     for key in options:

@@ -1,11 +1,11 @@
 """Boxes: the numbers that a draw asks for, by steps, replicates and coordinates, and their counters.
 
-One block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011) has the counter ``(coordinate block, step,
-replicate, kind)`` and gives four 32-bit words. Normals and Laplace variates take one word's worth each, so that
-coordinates ``4k .. 4k + 3`` come from block ``k``; so do the shapes of generalised Gaussian vectors, whose squared
-radii take a word for every two coordinates and two for a last odd one. Uniforms and integers take two words each, so
-that coordinates ``2k`` and ``2k + 1`` come from block ``k``. Of the order statistics of a noisy minimum, block ``k``
-holds the k-th attempt. This layout is frozen.
+One block of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011) has the counter
+``(coordinate block, step, replicate, kind)`` and gives four 32-bit words. Normals and Laplace variates take one word's
+worth each, so that coordinates ``4k .. 4k + 3`` come from block ``k``; so do the shapes of generalised Gaussian
+vectors, whose squared radii take a word for every two coordinates and two for a last odd one. Uniforms and integers
+take two words each, so that coordinates ``2k`` and ``2k + 1`` come from block ``k``. Of the order statistics of a noisy
+minimum, block ``k`` holds the k-th attempt. This layout is frozen.
 """
 
 from __future__ import annotations
@@ -40,14 +40,8 @@ def _round(counter: Words, k0: np.uint64, k1: np.uint64) -> Words:
 def philox4x32(counter: Words, key: tuple[int, int]) -> Words:
     """Four random words of each counter.
 
-    Parameters
-    ----------
-    counter : tuple of four integer arrays or integers, broadcast against each other; values in [0, 2^32)
-    key : tuple of two int, in [0, 2^32)
-
-    Returns
-    -------
-    tuple of four arrays of uint32
+    ``counter`` has four integer arrays, broadcast against each other, with values in [0, 2^32), ``key`` two integers
+    there. Returns four arrays of uint32.
     """
     words: Words = tuple(np.asarray(word, dtype=np.uint64) for word in np.broadcast_arrays(*counter))  # type: ignore[assignment]
     for i in range(ROUNDS):
@@ -86,10 +80,7 @@ class Box(NamedTuple):
 
 
 def checked_box(values: tuple[int, ...], per_block: int) -> Box:
-    """Return the box after checking that each part of its counters fits in 32 bits.
-
-    Raises InputError if a size or a first index is negative, or if an index of a step, replicate or block reaches 2^32.
-    """
+    """Return the box. Raises InputError unless sizes and first indices are >= 0 and each counter fits in 32 bits."""
     box = Box(*map(operator.index, values))
     if min(box) < 0:
         name, value = next(pair for pair in zip(Box._fields, box, strict=True) if pair[1] < 0)

@@ -28,7 +28,7 @@ def key_words(key: Key) -> tuple[np.uint32, np.uint32]:
     return np.uint32(key[0]), np.uint32(key[1])
 
 
-def _draw(name: str, key: Key, kind: int, box: Box, per_block: int, dtype: Any, high: int = 0) -> Array:
+def _draw(name: str, kind: int, per_block: int, dtype: Any, key: Key, box: Box, high: int = 0) -> Array:
     import cupy
 
     out = cupy.empty(box.shape, dtype=dtype)
@@ -40,31 +40,17 @@ def _draw(name: str, key: Key, kind: int, box: Box, per_block: int, dtype: Any, 
 
 def words(key: Key, box: Box, kind: int) -> Array:
     """Random words of a kind, uint32; the last axis of the box counts words."""
-    return _draw("words", key, kind, box, 4, np.uint32)
+    return _draw("words", kind, 4, np.uint32, key, box)
 
 
-def normal(key: Key, box: Box) -> Array:
-    """Draw standard normals, float32."""
-    return _draw("normal", key, NORMAL, box, 4, np.float32)
-
-
-def laplace(key: Key, box: Box) -> Array:
-    """Laplace variates of scale 1, float32."""
-    return _draw("laplace", key, LAPLACE, box, 4, np.float32)
-
-
-def uniform(key: Key, box: Box) -> Array:
-    """Uniform numbers in (0, 1), float64."""
-    return _draw("uniform", key, UNIFORM, box, 2, np.float64)
-
-
-def integers(key: Key, box: Box, high: int) -> Array:
-    """Integers in [0, high), int64."""
-    return _draw("integers", key, INTEGER, box, 2, np.int64, high)
+normal = functools.partial(_draw, "normal", NORMAL, 4, np.float32)
+laplace = functools.partial(_draw, "laplace", LAPLACE, 4, np.float32)
+uniform = functools.partial(_draw, "uniform", UNIFORM, 2, np.float64)
+integers = functools.partial(_draw, "integers", INTEGER, 2, np.int64)
 
 
 def generalised_gaussian(key: Key, box: Box, table: np.ndarray, r: float) -> Array:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `quantiles.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``, float32; the table is that of `transforms.shape_table` for r."""
     import cupy
 
     out = cupy.empty(box.shape, dtype=np.float32)

@@ -13,15 +13,19 @@ the same time write the same cache entry.
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM, Box
+from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box
 
 Key = tuple[int, int]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _TILE = 1024  # blocks: words and values of a tile stay in the first-level cache
 _LANES = 16  # blocks that a vector may have; tiles are drawn in multiples of them
@@ -159,10 +163,7 @@ def _put(words, i, found):
 
 @_called
 def _fill_words(words, rows, box, tiling, tile, kind_and_key):
-    """Words of a tile to ``words (4, _TILE)``; returns of how many blocks.
-
-    These are all of a row and then of the next, or the first of all rows and then the second, where rows are abreast.
-    """
+    """Words of a tile to ``words (4, _TILE)``, row by row or of rows abreast; returns of how many blocks."""
     blocks, _, width, _, abreast = tiling
     first, count, start = _place(box, tiling, tile)
     kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
@@ -307,7 +308,7 @@ def _scale(out, values, scale):
         out[i] = scale * np.float64(values[i])
 
 
-def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: Any) -> NDArray[Any]:
+def _draw(kernel: Any, kind: int, dtype: Any, key: Key, box: Box, *parameters: Any) -> NDArray[Any]:
     size = box.steps * box.replicates * box.dim
     out = np.empty(size + 3, dtype=dtype)  # room for the last block where the dimension is no multiple of its size
     if size:
@@ -317,27 +318,17 @@ def _draw(kernel: Any, key: Key, kind: int, box: Box, dtype: Any, *parameters: A
 
 def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
     """Random words of a kind; the last axis of the box counts words."""
-    return _draw(_words, key, kind, box, np.uint32)
+    return _draw(_words, kind, np.uint32, key, box)
 
 
-def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Draw standard normals."""
-    return _draw(_normals, key, NORMAL, box, np.float32)
-
-
-def laplace(key: Key, box: Box) -> NDArray[np.float32]:
-    """Laplace variates of scale 1."""
-    return _draw(_laplaces, key, LAPLACE, box, np.float32)
-
-
-def uniform(key: Key, box: Box) -> NDArray[np.float64]:
-    """Uniform numbers in (0, 1)."""
-    return _draw(_uniforms, key, UNIFORM, box, np.float64)
+normal = partial(_draw, _normals, NORMAL, np.float32)
+laplace = partial(_draw, _laplaces, LAPLACE, np.float32)
+uniform = partial(_draw, _uniforms, UNIFORM, np.float64)
 
 
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
-    return _draw(_integers, key, INTEGER, box, np.int64, u64(high))
+    return _draw(_integers, INTEGER, np.int64, key, box, u64(high))
 
 
 def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
@@ -345,3 +336,286 @@ def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
     out = np.empty(values.size)
     _scale(out, np.ascontiguousarray(values).reshape(-1), float(scale))
     return out.reshape(values.shape)
+
+
+@_inlined
+def _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates):
+    """Write block, step and replicate of the blocks ``start .. start + count - 1``, counted through the box."""
+    row, block = start // blocks, start % blocks
+    step, replicate = row // replicates, row % replicates
+    for i in range(count):
+        counters[0][i] = u32(block)
+        counters[1][i] = u32(first_step + step)
+        counters[2][i] = u32(first_replicate + replicate)
+        block += 1
+        if block == blocks:
+            block, replicate = 0, replicate + 1
+            if replicate == replicates:
+                step, replicate = step + 1, 0
+
+
+@_inlined
+def _fill_shapes(shapes, words, segments, positions, table, size):
+    """Evaluate the cubics; only the loop that looks them up is not vectorised."""
+    for i in range(u64(size)):
+        folded = i32(i32(words[i]) ^ i32(i32(words[i]) >> i32(31)))
+        bits = np.float32(f32(folded) * f32(2.0**-31) + f32(2.0**-32)).view(np.int32)
+        segments[i] = i32(i32(bits >> i32(19)) - i32(1520))
+        positions[i] = f32(i32(bits & i32(0x7FFFF))) * f32(2.0**-19)
+    for i in range(u64(size)):
+        j, t = u64(segments[i]), positions[i]
+        shapes[i] = ((table[j, 3] * t + table[j, 2]) * t + table[j, 1]) * t + table[j, 0]
+    for i in range(u64(size)):
+        shapes[i] = _flip_sign(shapes[i], u32(u32(~words[i]) & u32(0x80000000)))
+
+
+@_inlined
+def _exp2(y):
+    whole = i32(y + f32(127.5))
+    x = y - f32(i32(whole - i32(127)))
+    p = f32(1.535336188319500e-4) * x + f32(1.339887440266574e-3)
+    p = p * x + f32(9.618437357674640e-3)
+    p = p * x + f32(5.550332471162809e-2)
+    p = p * x + f32(2.402264791363012e-1)
+    p = p * x + f32(6.931472028550421e-1)
+    p = p * x + f32(1.0)
+    return p * np.int32(i32(whole << i32(23))).view(np.float32)
+
+
+@_inlined
+def _power(w, r):
+    exponent = (r * f32(1.4426950408889634)) * _minus_log(abs(w))
+    return _exp2(-min(exponent, f32(126)))
+
+
+@_inlined
+def _fill_blocks(words, counters, count, kind, k0, k1):
+    for i in range(count):
+        w0, w1, w2, w3 = _philox(counters[0][i], counters[1][i], counters[2][i], kind, k0, k1)
+        words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3] = w0, w1, w2, w3
+
+
+@_inlined
+def _row_sums(values, rows, blocks, sums):
+    """Sum along the rows, each fourth value first: the order of `transforms.lane_sums`."""
+    for row in range(u64(rows)):
+        a0 = a1 = a2 = a3 = 0.0
+        for block in range(u64(blocks)):
+            j = u64(4) * (u64(row) * u64(blocks) + u64(block))
+            a0, a1 = a0 + np.float64(values[j]), a1 + np.float64(values[j + u64(1)])
+            a2, a3 = a2 + np.float64(values[j + u64(2)]), a3 + np.float64(values[j + u64(3)])
+        sums[row] = (a0 + a1) + (a2 + a3)
+
+
+@_inlined
+def _clear_beyond(values, rows, blocks, dim):
+    """Zeros in the padding of each row."""
+    for row in range(rows):
+        for j in range(4 * row * blocks + dim, 4 * (row + 1) * blocks):
+            values[j] = f32(0)
+
+
+@_inlined
+def _squared_radii(squares, words, values, rows, blocks, dim):
+    """Twice an exponential for every two coordinates, and the square of a normal for a last odd one."""
+    for i in range(u64(4 * rows * blocks)):
+        values[i] = f32(2) * _minus_log(f32(words[i]) * f32(2.0**-32) + f32(2.0**-33))
+    _clear_beyond(values, rows, blocks, dim // 2)
+    _row_sums(values, rows, blocks, squares)
+    if dim % 2:
+        for row in range(rows):
+            j = 4 * row * blocks + dim // 2
+            z = np.float64(_normal_pair(words[j], words[j + 1])[0])
+            squares[row] += z * z
+
+
+@_inlined
+def _rescued(shapes, powers, rows, blocks, totals, scales, r):
+    """Divide rows whose powers are all tiny by their largest shape."""
+    for row in range(rows):
+        scales[row] = 1.0
+        if totals[row] < 1e-30:
+            largest, lanes = f32(0), np.zeros(4)
+            for j in range(4 * row * blocks, 4 * (row + 1) * blocks):
+                largest = max(largest, abs(shapes[j]))
+            for j in range(4 * row * blocks, 4 * (row + 1) * blocks):
+                lanes[j % 4] += np.float64(_power(shapes[j] / largest, r)) if powers[j] > f32(0) else 0.0
+            totals[row], scales[row] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]), np.float64(largest)
+
+
+@_inlined
+def _write_rows(out, position, shapes, factors, rows, blocks, dim):
+    """Append scaled rows; what lies beyond ``dim`` is overwritten by the next row, as in `_pack4`."""
+    for row in range(u64(rows)):
+        factor = factors[row]
+        for block in range(u64(blocks)):
+            j, k = u64(4) * (u64(row) * u64(blocks) + u64(block)), position + u64(4) * u64(block)
+            x0, x1 = f32(factor * np.float64(shapes[j])), f32(factor * np.float64(shapes[j + u64(1)]))
+            x2, x3 = f32(factor * np.float64(shapes[j + u64(2)])), f32(factor * np.float64(shapes[j + u64(3)]))
+            out[k], out[k + u64(1)], out[k + u64(2)], out[k + u64(3)] = x0, x1, x2, x3
+        position += u64(dim)
+    return position
+
+
+@_compiled
+def _generalised(out, box, kind_and_key, table, r):
+    first_step, steps, first_replicate, replicates, dim = box
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    blocks, radius_blocks = (dim + 3) // 4, (dim // 2 + 2 * (dim % 2) + 3) // 4
+    group = max(1, _TILE // blocks)  # rows worked on at once
+    counters, size = np.empty((3, group * blocks), np.uint32), 4 * group * blocks
+    words, segments = np.empty(size, np.uint32), np.empty(size, np.int32)
+    positions, shapes, powers = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.float32)
+    totals, squares, scales = np.empty(group), np.empty(group), np.empty(group)
+    place, inverse = u64(0), f32(1.4426950408889634) / r
+    for first in range(0, steps * replicates, group):
+        rows = min(group, steps * replicates - first)
+        start, count = first * radius_blocks, rows * radius_blocks
+        _fill_counters(counters, start, count, radius_blocks, first_step, first_replicate, replicates)
+        _fill_blocks(words, counters, count, u32(RADIUS), k0, k1)
+        _squared_radii(squares, words, positions, rows, radius_blocks, dim)
+        start, count = first * blocks, rows * blocks
+        _fill_counters(counters, start, count, blocks, first_step, first_replicate, replicates)
+        _fill_blocks(words, counters, count, kind, k0, k1)
+        _fill_shapes(shapes, words, segments, positions, table, 4 * count)
+        _clear_beyond(shapes, rows, blocks, dim)
+        for i in range(u64(4 * count)):
+            powers[i] = _power(shapes[i], r)
+        _clear_beyond(powers, rows, blocks, dim)
+        _row_sums(powers, rows, blocks, totals)
+        _rescued(shapes, powers, rows, blocks, totals, scales, r)
+        for row in range(u64(rows)):
+            root = np.float64(_exp2(inverse * -_minus_log(f32(totals[row]))))
+            scales[row] = np.sqrt(squares[row]) / (scales[row] * root)
+        place = _write_rows(out, place, shapes, scales, rows, blocks, dim)
+
+
+def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
+    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
+    if not box.dim:
+        return np.empty(box.shape, np.float32)
+    return _draw(_generalised, SHAPE, np.float32, key, box, table, f32(r))
+
+
+@_called
+def _noisy_minimum(scores, seen, mark, lowest, scale, step, replicate, kind_and_key):
+    """Index of the least of ``scores (K,)`` less noise; ``seen (K,)`` has the mark of what has its noise already."""
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    count = scores.size
+    best, chosen, surprise, left, attempt = np.inf, 0, 0.0, count, 0
+    while left > 0:
+        w0, w1, w2, w3 = _philox(u32(attempt), u32(step), u32(replicate), kind, k0, k1)
+        attempt += 1
+        i = _integer(w2, w3, u64(count))
+        if seen[i] == mark:
+            continue
+        seen[i] = mark
+        surprise -= math.log(_uniform(w0, w1)) / left
+        left -= 1
+        above = -math.expm1(-surprise)  # probability that a variate exceeds this order statistic
+        noise = -math.log(2.0 * above) if above <= 0.5 else math.log(2.0) - surprise
+        if scores[i] - scale * noise < best:
+            best, chosen = scores[i] - scale * noise, i
+        if lowest - scale * noise >= best:
+            break
+    return chosen
+
+
+@_called
+def _new_row(count):
+    """Room for the variates of a row and for their words, as `_laplace_row` takes them."""
+    return np.empty(4 * _padded((count + 3) // 4), np.float32), np.empty((4, _TILE), np.uint32)
+
+
+@_called
+def _laplace_row(values, words, step, replicate, kind_and_key):
+    """Laplace variates of one row of a compiled loop, which brings the room for them."""
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    for start in range(0, values.size // 4, _TILE):
+        count = u64(min(_TILE, values.size // 4 - start))
+        for i in range(count):
+            _put(words, i, _philox(u64(start) + i, u32(step), u32(replicate), kind, k0, k1))
+        for i in range(count):
+            j = u64(4) * (u64(start) + i)
+            values[j], values[j + u64(1)] = _laplace(words[0, i]), _laplace(words[1, i])
+            values[j + u64(2)], values[j + u64(3)] = _laplace(words[2, i]), _laplace(words[3, i])
+
+
+@_compiled
+def _noisy_minima(out, scores, rows, lowest, scale, step_and_replicate, kind_and_key):
+    seen = np.full(scores.shape[1], -1, np.int64)
+    step, first = step_and_replicate
+    for row in rows:
+        out[row] = _noisy_minimum(scores[row], seen, row, lowest[row], scale, step, first + row, kind_and_key)
+
+
+def noisy_minima(
+    out: Ints, scores: Floats, rows: Ints, lowest: Floats, scale: float, step: int, first_replicate: int, key: Key
+) -> None:
+    _noisy_minima(out, scores, rows, lowest, float(scale), (step, first_replicate), (ORDER, *key))
+
+
+@_compiled
+def _subsets(out, box, kind_and_key, drawn, high):
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    first_step, steps, first_replicate, replicates, size = box
+    seen, ready, place = np.zeros(high, np.uint8), drawn.shape[2], 0
+    for s in range(steps):
+        for r in range(replicates):
+            found, j = 0, 0
+            while found < size:
+                if j < ready:
+                    i = drawn[s, r, j]
+                else:
+                    w0, w1, w2, w3 = _philox(j // 2, first_step + s, first_replicate + r, kind, k0, k1)
+                    i = _integer(w2, w3, u64(high)) if j % 2 else _integer(w0, w1, u64(high))
+                out[place + found] = i
+                found += 1 - seen[i]  # an index seen before is overwritten
+                seen[i] = 1
+                j += 1
+            for j in range(size):
+                seen[out[place + j]] = 0
+            place += size
+
+
+def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
+    """Draw integers that are enough for nearly all rows; the others draw what they lack one by one."""
+    repeated = max(0.0, -high * math.log1p(-box.dim / high) - box.dim)  # draws of a row, about
+    drawn = integers(key, box._replace(dim=math.ceil(box.dim + repeated + 2.0 * math.sqrt(repeated))), high)
+    return _draw(_subsets, INTEGER, np.int64, key, box, drawn, high)
+
+
+@_compiled
+def _selections(out, box, kind_and_key, gaps, counts, high, slope):
+    kind, k0, k1 = u32(kind_and_key[0]), u32(kind_and_key[1]), u32(kind_and_key[2])
+    first_step, steps, first_replicate, replicates, size = box
+    ready, place = gaps.shape[2], 0
+    for s in range(steps):
+        for r in range(replicates):
+            found, position = 0, np.int64(-1)
+            while found < size:
+                if found < ready:
+                    gap = gaps[s, r, found]
+                else:
+                    w0, w1, w2, w3 = _philox(found // 2, first_step + s, first_replicate + r, kind, k0, k1)
+                    gap = math.floor(math.log(_uniform(w2, w3) if found % 2 else _uniform(w0, w1)) / slope)
+                if gap >= high - 1 - position:
+                    break
+                position += np.int64(gap) + 1
+                out[place + found] = position
+                found += 1
+            counts[s, r] = found
+            for j in range(found, size):
+                out[place + j] = 0
+            place += size
+
+
+def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Draw uniform numbers that are enough for nearly all rows, as `subsets` does."""
+    mean, slope = high * rate, math.log1p(-rate)
+    ready = min(box.dim, math.ceil(mean + 2.0 * math.sqrt(mean) + 1.0))
+    gaps, counts = uniform(key, box._replace(dim=ready)), np.zeros((box.steps, box.replicates), np.int64)
+    np.log(gaps, out=gaps)  # NumPy's, as in the reference: another one may round to another side of a floor
+    np.floor(np.divide(gaps, slope, out=gaps), out=gaps)
+    indices = _draw(_selections, UNIFORM, np.int64, key, box, gaps, counts, high, slope)
+    return indices, np.arange(box.dim) < counts[..., None]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from dpsco_bench.rng import transforms
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, ORDER, RADIUS, SHAPE, UNIFORM, Box, Words, philox4x32
 
 Key = tuple[int, int]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _TILE = 1 << 12  # blocks worked on at once: their temporaries stay in the cache
 
@@ -37,7 +40,7 @@ def _counters(box: Box, per_block: int, start: int, stop: int, kind: int) -> Wor
     return block, step + box.first_step, replicate + box.first_replicate, np.uint64(kind)
 
 
-def _draw(key: Key, kind: int, box: Box, per_block: int, dtype: Any, transform: Callable[..., Any]) -> NDArray[Any]:
+def _draw(kind: int, per_block: int, dtype: Any, transform: Callable[..., Any], key: Key, box: Box) -> NDArray[Any]:
     total = box.total(per_block)
     values = np.empty((total, per_block), dtype=dtype)
     for start in range(0, total, _TILE):
@@ -50,34 +53,24 @@ def _draw(key: Key, kind: int, box: Box, per_block: int, dtype: Any, transform: 
 
 def words(key: Key, box: Box, kind: int) -> NDArray[np.uint32]:
     """Random words of a kind; the last axis of the box counts words."""
-    return _draw(key, kind, box, 4, np.uint32, lambda block: block)
+    return _draw(kind, 4, np.uint32, lambda block: block, key, box)
 
 
-def normal(key: Key, box: Box) -> NDArray[np.float32]:
-    """Draw standard normals."""
-    return _draw(key, NORMAL, box, 4, np.float32, transforms.normals)
-
-
-def laplace(key: Key, box: Box) -> NDArray[np.float32]:
-    """Laplace variates of scale 1."""
-    return _draw(key, LAPLACE, box, 4, np.float32, transforms.laplaces)
-
-
-def uniform(key: Key, box: Box) -> NDArray[np.float64]:
-    """Uniform numbers in (0, 1)."""
-    return _draw(key, UNIFORM, box, 2, np.float64, transforms.uniforms)
+normal = partial(_draw, NORMAL, 4, np.float32, transforms.normals)
+laplace = partial(_draw, LAPLACE, 4, np.float32, transforms.laplaces)
+uniform = partial(_draw, UNIFORM, 2, np.float64, transforms.uniforms)
 
 
 def integers(key: Key, box: Box, high: int) -> NDArray[np.int64]:
     """Integers in [0, high)."""
-    return _draw(key, INTEGER, box, 2, np.int64, lambda block: transforms.integers(block, high))
+    return _draw(INTEGER, 2, np.int64, lambda block: transforms.integers(block, high), key, box)
 
 
 def generalised_gaussian(key: Key, box: Box, table: NDArray[np.float32], r: float) -> NDArray[np.float32]:
-    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `quantiles.shape_table` for r."""
+    """Vectors of density ``~ exp(-||z||_r^2/2)``; the table is that of `transforms.shape_table` for r."""
     if not box.dim:
         return np.empty(box.shape, np.float32)
-    shapes = _draw(key, SHAPE, box, 4, np.float32, lambda block: transforms.shapes(block, table))
+    shapes = _draw(SHAPE, 4, np.float32, lambda block: transforms.shapes(block, table), key, box)
     radii = words(key, box._replace(dim=transforms.radius_words(box.dim)), RADIUS)
     return transforms.generalised_gaussians(shapes, transforms.squared_radii(radii, box.dim), r)
 
@@ -97,10 +90,7 @@ def subsets(key: Key, box: Box, high: int) -> NDArray[np.int64]:
 
 
 def selections(key: Key, box: Box, high: int, rate: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Integers below ``high``, each selected with probability ``rate`` < 1, ascending from geometric gaps; and a mask.
-
-    The first ``box.dim`` of a row at most; what is masked is 0.
-    """
+    """Integers below ``high`` as `Stream.selections`, from geometric gaps; the first ``box.dim``, masked ones 0."""
     gaps = np.minimum(np.floor(np.log(uniform(key, box)) / math.log1p(-rate)), high).astype(np.int64) + 1
     positions = np.cumsum(gaps, axis=-1) - 1
     mask = positions < high
@@ -113,25 +103,11 @@ def scaled(values: NDArray[np.float32], scale: float) -> NDArray[np.float64]:
 
 
 def noisy_minima(
-    out: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    lowest: NDArray[np.float64],
-    scale: float,
-    step: int,
-    first_replicate: int,
-    key: Key,
+    out: Ints, scores: Floats, rows: Ints, lowest: Floats, scale: float, step: int, first_replicate: int, key: Key
 ) -> None:
-    """Write the answers of the given rows into ``out``.
+    """Write the answers of ``rows``, rising, to ``out (R,)``; row r of scores belongs to ``first_replicate + r``.
 
-    Parameters
-    ----------
-    out : array (R,), receives the indices
-    scores : array (R, K), row r belongs to replicate ``first_replicate + r``
-    rows : array (M,), rows to answer, in rising order
-    lowest : array (R,), least score of each row
-    scale : float, of the noise, > 0
-    step, first_replicate, key : int, int, tuple, address of the words
+    ``lowest (R,)`` has the least score of each row, ``scale`` > 0 is that of the noise.
     """
     count, active = scores.shape[1], np.arange(len(rows))
     used = np.zeros((len(rows), count), dtype=bool)

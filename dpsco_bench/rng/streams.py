@@ -7,6 +7,7 @@ nor on processes or devices: NumPy, Numba and CUDA give the same bits.
 from __future__ import annotations
 
 import functools
+import hashlib
 import operator
 import os
 from dataclasses import dataclass
@@ -18,9 +19,32 @@ import numpy as np
 from dpsco_bench.backend.namespace import cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.rng import counters, reference
-from dpsco_bench.rng.quantiles import shape_table
+from dpsco_bench.rng.transforms import shape_table
 
 Array = Any
+
+_ROOT_LIMIT = 1 << 128
+
+
+def stream_key(root_seed: int, what: str, stream: str) -> tuple[int, int]:
+    """Key of the stream ``stream`` of the object ``what`` under a root seed.
+
+    The pair is encoded as the length of ``what`` in bytes (8 bytes, little endian), ``what`` and ``stream``, both in
+    UTF-8: distinct pairs have distinct encodings. The eight little-endian 32-bit words of its SHA-256 digest are the
+    spawn key of ``numpy.random.SeedSequence(root_seed)``, whose first two words of state are the key. Every recorded
+    number depends on this function: it is frozen. Raises InputError if ``root_seed`` is outside its range. Returns two
+    words in [0, 2^32). ``root_seed`` is in [0, 2^128), the range over which ``SeedSequence`` keeps seed and spawn key
+    apart; ``stream`` is such as ``"noise/gradient"``.
+    """
+    seed = operator.index(root_seed)
+    if not 0 <= seed < _ROOT_LIMIT:
+        raise InputError("seed", root_seed, "an integer in [0, 2^128)")
+    name = what.encode()
+    digest = hashlib.sha256(len(name).to_bytes(8, "little") + name + stream.encode()).digest()
+    spawn_key = tuple(int(word) for word in np.frombuffer(digest, dtype="<u4"))
+    first, second = np.random.SeedSequence(seed, spawn_key=spawn_key).generate_state(2)
+    return int(first), int(second)
+
 
 _HIGH_LIMIT = 1 << 63
 
@@ -37,26 +61,6 @@ def cpu_implementation() -> ModuleType:
     return kernels
 
 
-@functools.cache
-def vector_implementation() -> ModuleType:
-    """Return the module that draws vectors of dependent coordinates on the CPU, chosen as `cpu_implementation`."""
-    if cpu_implementation() is reference:
-        return reference
-    from dpsco_bench.rng import vector_kernels
-
-    return vector_kernels
-
-
-@functools.cache
-def order_implementation() -> ModuleType:
-    """Return the module that draws noisy minima and subsets on the CPU, chosen as `cpu_implementation`."""
-    if cpu_implementation() is reference:
-        return reference
-    from dpsco_bench.rng import order_kernels
-
-    return order_kernels
-
-
 @dataclass(frozen=True)
 class Stream:
     """An immutable source of random arrays.
@@ -65,12 +69,8 @@ class Stream:
     ``(steps, replicates, dim)``: the values of steps ``first_step ...``, replicates ``first_replicate ...`` and
     coordinates ``0 ... dim - 1``. Indices of steps, replicates and blocks (see `dpsco_bench.rng.counters`) are below
     2^32; `InputError` is raised otherwise. Draws of different kinds from one stream are independent. Raises InputError
-    if the key is not two integers in [0, 2^32).
-
-    Parameters
-    ----------
-    xp : namespace
-        Of the arrays returned. CuPy draws on the current GPU; for any other namespace the draw is made on the CPU.
+    if the key is not two integers in [0, 2^32). Arrays are of the namespace ``xp``: CuPy draws on the current GPU, for
+    any other one the draw is made on the CPU.
     """
 
     key: tuple[int, int]
@@ -111,23 +111,17 @@ class Stream:
     def subsets(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, size: int, high: int
     ) -> Array:
-        """Take the first ``size`` different ones of each row's `integers`, int64; ``size`` at most a quarter of high.
-
-        Drawn on the CPU for every namespace.
-        """
+        """Take the first ``size`` <= high/4 different ones of each row's `integers`, int64; drawn on the CPU."""
         box = counters.checked_box((first_step, steps, first_replicate, replicates, size), 2)
-        return self.xp.asarray(order_implementation().subsets(self.key, box, operator.index(high)))
+        return self.xp.asarray(cpu_implementation().subsets(self.key, box, operator.index(high)))
 
     def selections(
         self, first_step: int, steps: int, first_replicate: int, replicates: int, width: int, high: int, rate: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Integers in [0, high), each with probability ``rate`` in (0, 1), ascending, and a mask: at most ``width``.
-
-        Drawn on the CPU for every namespace.
-        """
+        """Ascending integers in [0, high), each with probability ``rate``, and a mask; drawn on the CPU."""
         box = counters.checked_box((first_step, steps, first_replicate, replicates, width), 2)
         found: tuple[np.ndarray, np.ndarray]
-        found = order_implementation().selections(self.key, box, operator.index(high), float(rate))
+        found = cpu_implementation().selections(self.key, box, operator.index(high), float(rate))
         return found
 
     def generalised_gaussian(
@@ -139,7 +133,7 @@ class Stream:
             from dpsco_bench.rng import cuda
 
             return cuda.generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
-        values = vector_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
+        values = cpu_implementation().generalised_gaussian(self.key, box, shape_table(float(r)), float(r))
         return values if self.xp is np else self.xp.asarray(values)
 
     def _draw(self, name: str, per_block: int, box: tuple[int, ...], *parameters: int) -> Array:

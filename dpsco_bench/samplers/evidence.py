@@ -82,15 +82,8 @@ def unsettled(rhat: float, ess: float) -> str:
 def split_rhat_and_ess(values: Array) -> tuple[float, float]:
     """R-hat over half chains, and effective sample size by Geyer's initial monotone sequence.
 
-    Source: Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5.
-
-    Parameters
-    ----------
-    values : array (K, R), K >= 4 states of each chain
-
-    Returns
-    -------
-    rhat, ess : float, NaN if nothing varies
+    Source: Gelman et al., Bayesian Data Analysis, third edition, section 11.4 and 11.5. ``values (K, R)`` are K >= 4
+    states of each chain. Both are NaN if nothing varies.
     """
     half = len(values) // 2
     chains = np.concatenate([values[:half], values[len(values) - half :]], axis=1)

@@ -6,8 +6,7 @@ import pytest
 from dpsco_bench.algorithms.registry import CALIBRATIONS, algorithm, get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.registry import get_problem
 

@@ -11,8 +11,7 @@ from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, trials
 from dpsco_bench.audit.neighbours import _squares, candidate_pairs
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery

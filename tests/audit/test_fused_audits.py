@@ -15,9 +15,8 @@ from dpsco_bench.execution.cell import Cell
 from dpsco_bench.fused import compiled
 from dpsco_bench.fused.registry import FUSED
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.canary_curved import CanaryCurved
-from dpsco_bench.problems.canary_heavy import CanaryHeavy
-from dpsco_bench.problems.forms import CONSTANT, PSEUDO_HUBER, RecordForm
+from dpsco_bench.problems.canaries import CanaryCurved, CanaryHeavy
+from dpsco_bench.problems.data import CONSTANT, PSEUDO_HUBER, RecordForm
 from dpsco_bench.problems.registry import PROBLEMS
 
 if not compiled.available():

@@ -11,11 +11,10 @@ from dpsco_bench.audit.likelihood import allocated, mean_deviation, mixed, noisy
 from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.audit.scorers import run_pairs
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.privacy.laws import generalised_gaussian_mean as draw_mean
+from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery
 from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 from tests.marks import rest_at_night
 
 SEED = 3

@@ -15,12 +15,11 @@ from dpsco_bench.audit.released import FALSE_ALARM, KINDS, SHAPES, charged_as, n
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.privacy.laws import NOISE_LAWS
+from dpsco_bench.privacy.mechanism import NOISE_LAWS
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Query
 from dpsco_bench.privacy.queries import CoveringQuery, DrawQuery, GeneralisedGaussianQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.tree import TreeQuery
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 METHODS = {
     GaussianQuery: ("wang2017.dp_gd_pl", "ridge_logistic", {"steps": 4}),

@@ -14,8 +14,7 @@ from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_onl
 from dpsco_bench.bench.measure import NotMeasurable
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.papers.bassily2021.bench import frank_wolfe, noisy_sgd
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 TASK = SgdTask(replicates=3, d=10, steps=12, scale=3.0)
 

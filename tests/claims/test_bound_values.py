@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.claims.bounds.registry import BOUNDS, BoundContext, get_bound
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants
 
 VALUES = Path(__file__).with_name("bound_values.csv")

@@ -196,8 +196,8 @@ OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
 @pytest.mark.parametrize(
     ("part", "sets", "charging"),
     [
-        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts", "output"}] * 2 + [set()]),
-        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"perturbation"}] * 2 + [set()]),
+        ({"algorithm": "wang2017.dp_gd_pl"}, set(), [{"shifts"}] * 2 + [set()]),
+        ({"problem_options": {"domain": "k_support_ball", "size": 2}}, {"sets"}, [{"shifts"}] * 2 + [set()]),
     ],
 )
 def test_accountants_and_sets_count_for_the_jobs_that_have_them(monkeypatch, part, sets, charging):
@@ -230,7 +230,7 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
-    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.logistic"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.glm"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
     fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"

@@ -7,8 +7,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
+from dpsco_bench.problems.constants import alternatives
 from dpsco_bench.problems.registry import list_problems, problem_class
-from dpsco_bench.problems.traits import alternatives
 
 SVRG = ("account", "wang2017.dp_svrg", "problem=ridge_logistic", "n=16384", "d=10", "epsilon=1", "delta=1e-5")
 ENTRY = {"variant", "schedule", "noise", "epsilon_real", "epsilon_real_kind", "accountant", "privacy_status"}

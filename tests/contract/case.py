@@ -13,11 +13,10 @@ from dpsco_bench.audit.contract import Checks
 from dpsco_bench.audit.subject import Subject
 from dpsco_bench.privacy.attained import attaining_pair
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Data
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 SEED = 11
 RECORDS = 24

@@ -7,9 +7,9 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Data, Trait
-from dpsco_bench.problems.forms import CONSTANT, RecordForm
+from dpsco_bench.problems.data import CONSTANT, RecordForm
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.newton import minimise_glm_in_ball
+from dpsco_bench.problems.minimisers import minimise_glm_in_ball
 
 DIMENSION = 3
 DECIDED_BY_CONSTANTS = {Trait.UNREGULARISED}.union(*DOMAIN_TRAITS.values())

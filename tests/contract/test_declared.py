@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.privacy.calibrate import decisive_charge
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.records import Poisson, SingleIndex
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder
 
 from .checks import ROUNDING, evaluations

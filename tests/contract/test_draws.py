@@ -10,7 +10,7 @@ from dpsco_bench.algorithms.info import split
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.calibrate import decisive_charge
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay
 
 from .checks import forced_outputs

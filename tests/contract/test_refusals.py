@@ -10,10 +10,10 @@ from dpsco_bench.algorithms.registry import CALIBRATIONS, get_algorithm
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.calibrate import calibrate
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import DOMAIN_TRAITS, Constants, Problem, Trait
-from dpsco_bench.problems.traits import need_text
+from dpsco_bench.problems.constants import need_text
 
 CONSTANTS = Constants(
     1.0,

@@ -4,9 +4,8 @@ import gzip
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets.covertype import Content
+from dpsco_bench.datasets.covertype import Content, covertype_records
 from dpsco_bench.datasets.store import sha256_of_array
-from dpsco_bench.datasets.synthetic import covertype_records
 
 
 class Source:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.datasets import covertype, store
-from dpsco_bench.datasets.preprocess import one_class_columns
+from dpsco_bench.datasets.covertype import one_class_columns
 from dpsco_bench.errors import DataAbsent, InputError
 
 NAMES = covertype.FILES
@@ -45,7 +45,7 @@ def test_packing_is_recognised_by_content(tmp_path, source):
 
 
 def test_blocks_join_where_a_line_is_cut(tmp_path, source, monkeypatch):
-    monkeypatch.setattr("dpsco_bench.datasets.formats._BLOCK", 1000)
+    monkeypatch.setattr("dpsco_bench.datasets.covertype._BLOCK", 1000)
     for name in ("covtype.data", "covtype.libsvm.binary"):
         raw = covertype.read(source.write(tmp_path / name), source.content)
         np.testing.assert_array_equal(raw.features, source.features)

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets import kddcup, store
-from dpsco_bench.datasets.adult import ADULT
-from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.datasets import distribution, store
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent
 
 ADULT_TEXTS = (b"-1 2:1 10:1\n+1 0:1 122:1 7:1\n", b"-1 5:1 122:0\n")
@@ -44,15 +43,15 @@ def test_adult_counts_columns_from_zero_and_ends_with_its_test_file(tmp_path):
 
 
 def test_records_of_kdd_count_once_and_depend_on_no_other():
-    table = kddcup.parse(NORMAL + ATTACK + NORMAL)
-    assert table.features.shape == (2, kddcup.COLUMNS) == (2, 118) and table.labels.tolist() == [-1, 1]
+    table = distribution.parse_kddcup(NORMAL + ATTACK + NORMAL)
+    assert table.features.shape == (2, distribution.KDD_COLUMNS) == (2, 118) and table.labels.tolist() == [-1, 1]
     np.testing.assert_allclose(np.linalg.norm(table.features, axis=1), 1.0)
-    np.testing.assert_array_equal(kddcup.parse(ATTACK).features[0], table.features[1])
+    np.testing.assert_array_equal(distribution.parse_kddcup(ATTACK).features[0], table.features[1])
 
 
 def test_numbers_of_kdd_stay_within_their_scale():
     largest = NORMAL.replace(b"0,tcp", b"99999999999,tcp")
-    row = kddcup.parse(largest).features[0]
+    row = distribution.parse_kddcup(largest).features[0]
     assert row.max() == row[0] and row.min() == 0
 
 

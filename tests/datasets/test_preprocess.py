@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpsco_bench.datasets.preprocess import one_class_columns, scale_rows
-from dpsco_bench.datasets.synthetic import covertype_records, covertype_synthetic
+from dpsco_bench.datasets.covertype import covertype_records, covertype_synthetic, one_class_columns, scale_rows
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 import pytest
 
 from dpsco_bench.datasets import covertype, registry
-from dpsco_bench.datasets.adult import ADULT
-from dpsco_bench.datasets.kddcup import KDDCUP99
+from dpsco_bench.datasets.distribution import ADULT, KDDCUP99
 from dpsco_bench.errors import DataAbsent, InputError
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets.seeding import permutation, raw_words, uniforms
+from dpsco_bench.datasets.store import permutation, raw_words, uniforms
 from dpsco_bench.errors import InputError
 
 

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.datasets.preprocess import one_class_columns
-from dpsco_bench.datasets.store import sha256_of_array
-from dpsco_bench.datasets.synthetic import (
+from dpsco_bench.datasets.covertype import (
     ALWAYS_CLASS_2,
     NEVER_CLASS_2,
     covertype_records,
     covertype_synthetic,
+    one_class_columns,
 )
+from dpsco_bench.datasets.store import sha256_of_array
 from dpsco_bench.errors import InputError
 
 

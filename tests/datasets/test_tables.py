@@ -465,7 +465,7 @@ def test_more_columns_than_the_memory_holds_are_one_line(tmp_path, monkeypatch, 
     label = None if name == "t.svm" else "c0"
     assert len(tables.read(path, label).names) >= 49
     tables._read.cache_clear()
-    monkeypatch.setattr("dpsco_bench.datasets.memory.available_memory", lambda: 8.0 * 3 * 2 * 40)
+    monkeypatch.setattr("dpsco_bench.datasets.columns.available_memory", lambda: 8.0 * 3 * 2 * 40)
     with pytest.raises(
         InputError, match=rf"columns of {name} = .*(49|50).*: must be at most 0 with about 2 records: reading takes"
     ) as caught:

@@ -6,7 +6,7 @@ import pytest
 from dpsco_bench.papers.gopi2022.samplers import gibbs_device
 from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 from ..contract.cases import CASES
 from . import standin

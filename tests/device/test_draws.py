@@ -5,9 +5,9 @@ import pytest
 
 from dpsco_bench.rng import cuda, reference
 from dpsco_bench.rng.counters import INTEGER, KINDS, LAPLACE, NORMAL, UNIFORM, Box
-from dpsco_bench.rng.quantiles import shape_table
 from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers import noisy_minimum
+from dpsco_bench.rng.transforms import shape_table
+from dpsco_bench.samplers import draws
 
 from .standin import RawModule
 
@@ -64,11 +64,11 @@ def test_noisy_minima_are_those_of_the_listing(cupy):
     """Rows within the range that few draws decide, and rows beyond it."""
     rng, scale, count = np.random.default_rng(3), 0.7, 600
     scores = rng.random((8, count)) * np.repeat([0.5, 1.0, 2.0, 40.0], 2)[:, None]
-    rows, lowest = noisy_minimum.lazy_rows(scores, scale)
+    rows, lowest = draws.lazy_rows(scores, scale)
     assert 0 < rows.size < 8
     expected = np.argmin(scores + scale * reference.laplace(KEY, Box(5, 1, 9, 8, count))[0].astype(np.float64), axis=-1)
     reference.noisy_minima(expected, scores, rows, lowest, scale, 5, 9, KEY)
-    widest = noisy_minimum.widest(scale, count)
+    widest = draws.widest(scale, count)
     assert cuda.noisy_minima(cupy.asarray(scores), scale, widest, 5, 9, KEY).get().tolist() == expected.tolist()
 
 

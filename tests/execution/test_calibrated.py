@@ -16,7 +16,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
 from dpsco_bench.execution.cell import Cell, ImpurePlan
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.privacy.plan import GammaObjectiveQuery, GaussianQuery, NoisyMinimumQuery, PaperLimit, make_plan

@@ -13,8 +13,8 @@ from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.job_results import Measured, is_wanted
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
-from dpsco_bench.problems.logistic import RidgeLogistic
-from dpsco_bench.problems.options import option
+from dpsco_bench.problems.constants import option
+from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.registry import PROBLEMS
 
 from .parts import claim_of

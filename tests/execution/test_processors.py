@@ -16,7 +16,7 @@ PROGRAM = """
 import json, sys
 import numpy as np
 from dpsco_bench import run
-from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import stream_key
 from dpsco_bench.rng.streams import Stream
 
 stream = Stream(stream_key(3, "words", "of noise"), np)

@@ -18,7 +18,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, join_blocks, read_table, write_table
 from dpsco_bench.execution.run import BLOCK_SCORES, replicate_blocks, run_block
 from dpsco_bench.jsonio import dumps_canonical, loads
-from dpsco_bench.problems import certified
+from dpsco_bench.problems import minimisers
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.objective import Objective
 
@@ -173,7 +173,7 @@ def test_a_minimiser_that_rounding_stopped_says_so_in_its_rows_and_is_not_proven
     given = job(cells=(solved,), replicates=2, data_sets=1)
     rows = execute(given, calibrations(given)).to_pylist()
     assert all(row["privacy_status"] == "proven" and ROUNDED not in row["warnings"] for row in rows)
-    monkeypatch.setattr(certified, "ROUNDING", 1e-2)
+    monkeypatch.setattr(minimisers, "ROUNDING", 1e-2)
     rows = execute(given, calibrations(given)).to_pylist()
     assert len(rows) == 2 and all(row["privacy_status"] == DEMOTED for row in rows)
     assert all(row["warnings"].split("; ")[-1] == ROUNDED for row in rows)

@@ -18,8 +18,7 @@ from dpsco_bench.claims.plan import ClaimEntry, WorkPlan
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.outline import claim_digest
 from dpsco_bench.datasets import tables
-from dpsco_bench.datasets.covertype import ROWS
-from dpsco_bench.datasets.formats import parse
+from dpsco_bench.datasets.covertype import ROWS, parse
 from dpsco_bench.datasets.store import DataCorrupt
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled, lanes
-from dpsco_bench.fused.descent import projected_steps
-from dpsco_bench.fused.in_turn import TOGETHER
+from dpsco_bench.fused.descent import TOGETHER, projected_steps
 from dpsco_bench.fused.pieces import L1_BALL, L2_BALL, LINF_BALL, LP_BALL, SPACE
 from dpsco_bench.geometry.ball import LpBall
-from dpsco_bench.problems.forms import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
+from dpsco_bench.problems.data import HUBER, LOGISTIC, PSEUDO_HUBER, SQUARED
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused.full import moments_gradient
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import PublicQuadratic, RidgeLogistic
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.problems.public_quadratic import PublicQuadratic
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 
 def objective(problem, n=300, rows=6):

@@ -5,10 +5,9 @@ import pytest
 
 from dpsco_bench.fused import compiled
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.forms import Kinds, Levels, Signs, kinds_of
+from dpsco_bench.problems.data import Kinds, Levels, Signs, kinds_of
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 N, REPLICATES, SIGNALS = 60, 3, np.array([2.0, 0.1, 0.7])
 CASES = {
@@ -67,7 +66,7 @@ def test_a_class_that_changes_its_records_has_no_kinds():
 
 @pytest.mark.skipif(not compiled.available(), reason="Numba is missing or switched off")
 def test_loops_look_up_what_the_arrays_say():
-    from dpsco_bench.fused.lookup import kinds_in, write_about, write_signs
+    from dpsco_bench.fused.tiles import kinds_in, write_about, write_signs
 
     indices = np.random.default_rng(0).integers(0, N, (7, REPLICATES, 2))
     rows = np.tile(np.arange(REPLICATES), len(SIGNALS))

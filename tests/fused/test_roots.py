@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.fused.powers import lp_length, power
+from dpsco_bench.fused.pieces import lp_length, power
 from dpsco_bench.fused.roots import in_bracket, jointly, mirror_point, penalised_point, project_lp
-from dpsco_bench.geometry import lp
+from dpsco_bench.geometry import norms
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.norms import square_gradient
-from dpsco_bench.geometry.penalised import penalised_step
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm, penalised_step, square_gradient
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
@@ -124,6 +122,6 @@ def test_both_ways_to_a_multiplier(d, p, s, rho):
 @pytest.mark.parametrize("radius", [0.5, 1e3])
 def test_projections(d, p, radius):
     points = directions(d)
-    expected = lp.project_lp(points, p, radius)
+    expected = norms.project_lp(points, p, radius)
     projected(points, p, radius)
     np.testing.assert_allclose(points, expected, rtol=1e-11, atol=1e-12 * radius)

@@ -7,7 +7,7 @@ from dpsco_bench.execution.measures import get_measure
 from dpsco_bench.fused import compiled, sparse
 from dpsco_bench.fused.sparse import entries_of, excess_risk, mean_gradient
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import RidgeLogistic
 from dpsco_bench.problems.objective import Objective
 
 if not compiled.available():

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpsco_bench.geometry.ball import BALLS, Ball, l1_norm, l2_norm, project_l1
+from dpsco_bench.geometry.ball import BALLS, Ball
+from dpsco_bench.geometry.norms import l1_norm, l2_norm, project_l1
 
 MODERATE = st.floats(-1e3, 1e3, allow_subnormal=False)
 SOME = st.sampled_from([0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 1e-300, 1e300, -1e300, 1e150])

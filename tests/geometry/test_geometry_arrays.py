@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 
 D = 12
 NAMES = (

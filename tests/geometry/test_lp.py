@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.geometry.lp import minimise_linear_lp, project_lp
-from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm, minimise_linear_lp, project_lp, square_gradient
 
 from .vectors import KINDS, RADII, SCALES, vectors
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.norms import dual_exponent, lp_norm
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent, lp_norm
 
 from .vectors import KINDS, RADII, vectors
 

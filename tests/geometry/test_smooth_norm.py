@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsco_bench.geometry.norms import lp_norm, square_gradient
-from dpsco_bench.geometry.smooth_norm import RULES, SmoothNorm
+from dpsco_bench.geometry.norms import RULES, SmoothNorm, lp_norm, square_gradient
 
 EXPONENTS = (1.0, 1.01, 1.2, 1.5, 1.999, 2.0)
 DIMENSIONS = (1, 2, 7, 8, 64, 4096)

@@ -3,8 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.geometry.ball import Ball, feasible_set
-from dpsco_bench.geometry.width import mean_largest
+from dpsco_bench.geometry.ball import Ball, feasible_set, mean_largest
 
 
 def test_small_dimensions_in_closed_form():

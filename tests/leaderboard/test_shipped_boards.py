@@ -9,7 +9,7 @@ from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import located
 from dpsco_bench.leaderboard.board import SEARCH_MARK, board_ids, board_plan, load_board
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import problem_class
 

@@ -7,12 +7,11 @@ from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Batch, Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 FEATURES = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 0.5], [-0.6, 0.0]])
 LABELS = np.array([1.0, -1.0, 1.0, 1.0])

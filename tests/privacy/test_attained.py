@@ -6,10 +6,8 @@ import pytest
 from dpsco_bench.privacy import attained
 from dpsco_bench.privacy.attained import attaining_pair, attains
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import Charge, GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Disjoint, Full, Poisson, SingleIndex, WithReplacement
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.registry import get_problem
 

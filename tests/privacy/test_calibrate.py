@@ -7,9 +7,8 @@ from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Poisson, SingleIndex
-from dpsco_bench.privacy.spec import PrivacySpec
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
 

@@ -11,10 +11,9 @@ from dpsco_bench.execution.request import make_cell
 from dpsco_bench.paths import shared_dir
 from dpsco_bench.privacy.accountants import single_index
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.compared import OPPOSED, OPPOSED_TO_ALL, Compared, compared
+from dpsco_bench.privacy.plan import Charge, PrivacySpec
 from dpsco_bench.privacy.records import Full, SingleIndex, WithReplacement
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 
 from .test_attained import N, plan_of

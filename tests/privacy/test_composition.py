@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
-from dpsco_bench.privacy.composition.batches import generic_bound
+from dpsco_bench.privacy.composition.sampled import generic_bound
+from dpsco_bench.privacy.composition.shifts import decaying_costs
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import (
     CoveringQuery,
     DecayingNoisyMinimumQuery,
@@ -22,8 +23,6 @@ from dpsco_bench.privacy.queries import (
     PerturbedObjectiveQuery,
 )
 from dpsco_bench.privacy.records import Disjoint, Poisson, SingleIndex, WithoutReplacement, WithReplacement
-from dpsco_bench.privacy.rules import decaying_costs
-from dpsco_bench.privacy.spec import PrivacySpec
 
 PRIVACY = PrivacySpec(1.0, 1e-6)
 SMOOTH, PLAIN = SmoothNorm(1.5, 4, "q"), SmoothNorm(2.0, 4)

@@ -12,8 +12,7 @@ from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.ledger import privacy_status
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec, make_plan
 from dpsco_bench.problems.base import Constants
 
 CUBE = dict(initial_gap=1.0, diameter=2.0, norm=math.inf, domain="linf_ball", losses="linear")

@@ -10,14 +10,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 from dpsco_bench.privacy.accountants.objective import gaussian_epsilon
-from dpsco_bench.privacy.accountants.pure import composed_epsilon
+from dpsco_bench.privacy.accountants.zcdp import composed_epsilon
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate, charge
 from dpsco_bench.privacy.mechanism import NOISE_LAWS, Mechanism
-from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, make_plan
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.privacy.plan import GammaObjectiveQuery, NoisyMinimumQuery, ObjectiveQuery, PrivacySpec, make_plan
+from dpsco_bench.rng.streams import Stream, stream_key
 
 PRIVACY = PrivacySpec(1.0, 1e-5)
 VERTEX = NoisyMinimumQuery("vertex", 0.5, 12, paper_scale=2.0)

@@ -3,9 +3,8 @@ import math
 import pytest
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Poisson
-from dpsco_bench.privacy.spec import PrivacySpec
 
 
 def test_log_inverse_delta_at_the_ends_of_the_range():

@@ -10,12 +10,10 @@ from dpsco_bench.privacy import tree
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.laws import NOISE_LAWS
-from dpsco_bench.privacy.plan import make_plan
+from dpsco_bench.privacy.mechanism import NOISE_LAWS
+from dpsco_bench.privacy.plan import PrivacySpec, make_plan
 from dpsco_bench.privacy.records import Full, Nodes
-from dpsco_bench.privacy.spec import PrivacySpec
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 MOST = 5000
 

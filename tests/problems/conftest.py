@@ -4,8 +4,7 @@ import pytest
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.base import Trait
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 
 def at_hand(name):

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
-from dpsco_bench.problems.certified import minimise, minimise_over_set, planned_steps
-from dpsco_bench.problems.newton import minimise_glm_in_ball
+from dpsco_bench.problems.minimisers import minimise, minimise_glm_in_ball, minimise_over_set, planned_steps
 from dpsco_bench.problems.registry import get_problem
 
 D, R = 6, 5

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.datasets.distribution import Table
-from dpsco_bench.problems.held_out import CovertypeHeldOut, _ordered
+from dpsco_bench.problems.real import CovertypeHeldOut, _ordered
 from dpsco_bench.problems.registry import get_problem
 
 

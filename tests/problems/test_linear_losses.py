@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.problems.base import Draws
-from dpsco_bench.problems.linear_samples import binomial_quantile
+from dpsco_bench.problems.linear import binomial_quantile
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 INSTANCES = {
     "cube_iid": dict(p=1.5),

@@ -6,7 +6,7 @@ import pytest
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.glm import Logistic
-from dpsco_bench.problems.newton import minimise_glm
+from dpsco_bench.problems.minimisers import minimise_glm
 from dpsco_bench.problems.registry import get_problem
 
 

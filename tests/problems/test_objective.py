@@ -76,7 +76,7 @@ def test_risk_is_evaluated_in_double_precision(data):
 
 
 def test_excess_risk_of_the_optimum_is_zero(objective, data):
-    from dpsco_bench.problems.newton import minimise_glm
+    from dpsco_bench.problems.minimisers import minimise_glm
 
     best = minimise_glm(objective.problem, data).point
     assert np.abs(objective.excess_risk(np.stack([best, best]))).max() < 1e-14

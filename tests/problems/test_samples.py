@@ -5,8 +5,7 @@ import pytest
 
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 N, EPSILON, SIGNALS = 24, 30.0, np.array([0.1, 0.25, 0.4])
 

@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from dpsco_bench.rng.keys import stream_key
+from dpsco_bench.rng.streams import stream_key
 
 
 def test_key_is_what_its_definition_says():

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gammainc, gammaincc
 
 from dpsco_bench.rng import transforms
-from dpsco_bench.rng.quantiles import magnitude, shape_table
+from dpsco_bench.rng.transforms import magnitude, shape_table
 
 EXPONENTS = [1.0, 2.0, 2.001, 3.0, 7.155, 20.0, 101.0, 1000.0]
 

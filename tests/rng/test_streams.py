@@ -7,8 +7,7 @@ from scipy import stats
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.rng.counters import INTEGER, LAPLACE, NORMAL, UNIFORM, philox4x32
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 STREAM = Stream(stream_key(0, "tests", "noise/gradient"))
 OTHER = Stream(stream_key(0, "tests", "noise/increment"))

@@ -1,11 +1,11 @@
 import pytest
 
 from dpsco_bench.rng import reference
-from dpsco_bench.rng.quantiles import shape_table
+from dpsco_bench.rng.transforms import shape_table
 
 pytest.importorskip("numba", reason="Numba is not installed: draws use the NumPy reference")
 
-from dpsco_bench.rng import vector_kernels
+from dpsco_bench.rng import kernels
 
 from .boxes import BOXES, KEY, assert_same_bits
 
@@ -13,7 +13,7 @@ from .boxes import BOXES, KEY, assert_same_bits
 @pytest.mark.parametrize("box", BOXES, ids=str)
 @pytest.mark.parametrize("r", [2.0, 3.0, 7.155, 1000.0])
 def test_vectors_have_the_bits_of_the_reference(box, r):
-    compiled = vector_kernels.generalised_gaussian(KEY, box, shape_table(r), r)
+    compiled = kernels.generalised_gaussian(KEY, box, shape_table(r), r)
     expected = reference.generalised_gaussian(KEY, box, shape_table(r), r)
     assert_same_bits(compiled, expected)
 
@@ -21,5 +21,5 @@ def test_vectors_have_the_bits_of_the_reference(box, r):
 def test_one_set_of_types():
     """Processes that compile at the same time may then only write equal cache entries."""
     for box in BOXES:
-        vector_kernels.generalised_gaussian(KEY, box, shape_table(3.0), 3)
-    assert len(vector_kernels._generalised.signatures) == 1
+        kernels.generalised_gaussian(KEY, box, shape_table(3.0), 3)
+    assert len(kernels._generalised.signatures) == 1

@@ -9,9 +9,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gamma
 
-from dpsco_bench.privacy.laws import generalised_gaussian_mean
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.privacy.mechanism import generalised_gaussian_mean
+from dpsco_bench.rng.streams import Stream, stream_key
 
 STREAM = Stream(stream_key(3, "tests", "generalised gaussian"))
 LAWS = [(2.0, 5), (2.4, 2), (3.0, 6), (7.155, 3), (60.0, 4), (500.0, 2), (3.0, 33)]
@@ -105,7 +104,7 @@ def test_steps_and_replicates_may_be_split(draw):
 def test_the_mean_is_the_mean_of_successive_steps(monkeypatch):
     expected = STREAM.generalised_gaussian(35, 14, 1, 3, 4, 6.0).reshape(2, 7, 3, 4).astype(float).mean(axis=1)
     for most in (1, 1 << 17):
-        monkeypatch.setattr("dpsco_bench.privacy.laws._MOST_VALUES", most)
+        monkeypatch.setattr("dpsco_bench.privacy.mechanism._MOST_VALUES", most)
         np.testing.assert_allclose(generalised_gaussian_mean(STREAM, 5, 2, 1, 3, 4, 6.0, 7), expected, rtol=1e-13)
 
 

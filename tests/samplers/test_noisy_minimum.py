@@ -11,10 +11,9 @@ from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, make_plan
 from dpsco_bench.privacy.queries import DecayingNoisyMinimumQuery
 from dpsco_bench.rng import reference
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
-from dpsco_bench.samplers import noisy_minimum
-from dpsco_bench.samplers.noisy_minimum import lazy_minima, lazy_rows
+from dpsco_bench.rng.streams import Stream, stream_key
+from dpsco_bench.samplers import draws
+from dpsco_bench.samplers.draws import lazy_minima, lazy_rows
 
 STREAM = Stream(stream_key(5, "tests", "noisy minimum"))
 SCORES = {
@@ -131,7 +130,7 @@ def test_the_decay_scales_lazy_and_eager_noise_alike(monkeypatch):
     scores = np.zeros((4000, 256))
     scores[:, 3] = -2.0
     for least in (256, 1 << 30):
-        monkeypatch.setattr(noisy_minimum, "LEAST_SCORES", least)
+        monkeypatch.setattr(draws, "LEAST_SCORES", least)
         source = mechanism(query, 4000)
         hits = [float(np.mean(source.release("v", scores, t) == 3)) for t in range(3)]
         assert hits[0] < 0.05 and 0.05 < hits[1] < 0.7 and hits[2] > 0.99
@@ -149,7 +148,7 @@ def group_probabilities(levels, size, scale):
 @pytest.mark.parametrize("least", [256, 1 << 30], ids=["lazy", "eager"])
 def test_noise_that_changes_has_the_law_of_its_factors(monkeypatch, least):
     """Chi-square over eight levels of 32 scores each, release by release, whichever way the answer is drawn."""
-    monkeypatch.setattr(noisy_minimum, "LEAST_SCORES", least)
+    monkeypatch.setattr(draws, "LEAST_SCORES", least)
     query = DecayingNoisyMinimumQuery("v", 1.0, 3, decay=0.1, first=1.0, later=1.0, start=10.0, floor=0.2)
     levels, runs = np.linspace(0.0, 0.25, 8), 6000
     source = mechanism(query, runs)

@@ -7,9 +7,8 @@ from scipy import stats
 
 from dpsco_bench.rng import reference
 from dpsco_bench.rng.counters import Box
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream, order_implementation
-from dpsco_bench.samplers.subsampling import poisson_indices, poisson_width, uniform_indices
+from dpsco_bench.rng.streams import Stream, cpu_implementation, stream_key
+from dpsco_bench.samplers.draws import poisson_indices, poisson_width, uniform_indices
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_single_indices_are_uniform(stream):
 def test_compiled_selections_are_those_of_the_reference(n, rate, where):
     """Among 1,200 rows of each some want more uniform numbers than are drawn for all of them."""
     box = Box(*where, poisson_width(n, rate))
-    compiled, expected = (made.selections((3, 4), box, n, rate) for made in (order_implementation(), reference))
+    compiled, expected = (made.selections((3, 4), box, n, rate) for made in (cpu_implementation(), reference))
     for ours, known in zip(compiled, expected, strict=True):
         assert ours.dtype == known.dtype
         np.testing.assert_array_equal(ours, known)

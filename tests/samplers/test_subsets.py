@@ -7,9 +7,8 @@ import pytest
 
 from dpsco_bench.rng import reference
 from dpsco_bench.rng.counters import Box
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream, order_implementation
-from dpsco_bench.samplers.subsampling import subset_indices
+from dpsco_bench.rng.streams import Stream, cpu_implementation, stream_key
+from dpsco_bench.samplers.draws import subset_indices
 
 
 def stream(name):
@@ -47,7 +46,7 @@ def test_subsets_do_not_depend_on_how_they_are_drawn(size):
 def test_compiled_subsets_are_those_of_the_reference(n, size, where):
     """Among 1,200 rows of each size some want more indices than are drawn for all of them."""
     box = Box(*where, size)
-    compiled = order_implementation().subsets((3, 4), box, n)
+    compiled = cpu_implementation().subsets((3, 4), box, n)
     expected = reference.subsets((3, 4), box, n)
     assert compiled.dtype == expected.dtype == np.int64
     np.testing.assert_array_equal(compiled, expected)

@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.slow
 PLUGIN = '''
 from dpsco_bench import option, problem
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import RidgeLogistic
 
 
 @problem

@@ -123,7 +123,7 @@ def _listed(id: str, source: str, summary: str, **more: Any) -> Plain:
 
 def algorithms() -> list[Plain]:
     from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-    from dpsco_bench.problems.traits import need_text
+    from dpsco_bench.problems.constants import need_text
 
     return [
         _listed(entry.id, entry.source, entry.summary, variants=entry.variants, needs=[*map(need_text, entry.needs)])

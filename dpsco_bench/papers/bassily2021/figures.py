@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from dpsco_bench.claims.bounds.registry import compiled
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
 from dpsco_bench.papers.bassily2021.laws.frank_wolfe import largest_excess
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis

@@ -8,10 +8,10 @@ A name is that of its theorem, corollary or proposition. Bounds are written with
 from __future__ import annotations
 
 from dpsco_bench.claims.bounds.registry import BoundContext, Symbol, paper_bounds
-from dpsco_bench.geometry.schatten import SchattenBall
+from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 
 
 def _temperature(c: BoundContext) -> float:

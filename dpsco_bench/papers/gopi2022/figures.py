@@ -13,7 +13,7 @@ from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.papers.gopi2022.tables import projected_queries
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.report.axes import log_y
 from dpsco_bench.report.drawing import COLOURS, FAINT, MARKERS, TEXT_COLOURS, Panel
 from dpsco_bench.report.inputs import ClaimResults

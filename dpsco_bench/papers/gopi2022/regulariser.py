@@ -9,7 +9,7 @@ from typing import Any
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import checked_exponent, dual_exponent, lp_norm
-from dpsco_bench.geometry.schatten import singular_values
+from dpsco_bench.geometry.sets import singular_values
 
 Array = Any
 
@@ -51,7 +51,7 @@ class NormRegulariser:
 
     @property
     def dual(self) -> float:
-        """Same exponent, as `lp_mirror.MirrorNorm` names it."""
+        """Same exponent, as `SmoothNorm` names it."""
         return self.q
 
     @property

@@ -14,8 +14,13 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.solve import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+    root,
+)
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 

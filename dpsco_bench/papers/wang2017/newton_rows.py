@@ -1,6 +1,6 @@
 """Minimisers of one generalised linear objective with many linear terms, few records and a ridge: all rows at once.
 
-What `newton.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own. Rows that it
+What `minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own. Rows that it
 does not settle are left to that.
 """
 
@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpsco_bench.problems.base import Data
-from dpsco_bench.problems.newton import (
-    POLISHING_STEPS,
-    RADIUS_TOLERANCE,
-    SECULAR_STEPS,
-    MeanTerms,
-)
+from dpsco_bench.problems.minimisers import POLISHING_STEPS, RADIUS_TOLERANCE, SECULAR_STEPS, MeanTerms
 
 if TYPE_CHECKING:
     from dpsco_bench.problems.glm import GeneralisedLinear

@@ -10,9 +10,8 @@ import numpy as np
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.backend.namespace import cast, to_numpy
 from dpsco_bench.papers.wang2017.newton_rows import minimise_rows, suits
-from dpsco_bench.problems.certified import isotropic_minimiser
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.newton import MeanTerms, Minimum, minimise_glm_in_ball
+from dpsco_bench.problems.minimisers import MeanTerms, Minimum, isotropic_minimiser, minimise_glm_in_ball
 from dpsco_bench.problems.objective import Objective
 
 Array = Any

@@ -33,9 +33,14 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.losses import Floats, transform_rounding
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.pld import Floats, transform_rounding
+from dpsco_bench.privacy.accountants.solve import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+    root,
+)
 
 VERSION = "2"
 # Cells in one standard deviation of D, and points of the transform at most.
@@ -53,15 +58,12 @@ _SAFE = 1.0 - 1e-5
 _ORDERS = 20
 
 
-def accountant_name() -> str:
-    return f"random allocation, dpsco_bench {VERSION}"
+NAME = f"random allocation, dpsco_bench {VERSION}"
 
 
 @lru_cache(maxsize=4096)
 def allocation_epsilon(shift: float, batches: int, participation: float, delta: float) -> float:
     """Replace-one upper bound on epsilon of batches cut from a random order of the records.
-
-    Raises InputError for arguments out of range.
 
     Parameters
     ----------
@@ -72,7 +74,6 @@ def allocation_epsilon(shift: float, batches: int, participation: float, delta: 
     participation : float
         q, the probability that a record is in a batch at all. In (0, 1): with one batch 1 is exact, with more than one
         the proof needs a record that is left over.
-    delta : float, in (0, 1)
     """
     require_nonnegative("shift", shift)
     _require(batches, participation)
@@ -96,10 +97,7 @@ def allocation_epsilon(shift: float, batches: int, participation: float, delta: 
 
 @lru_cache(maxsize=1024)
 def largest_shift(epsilon: float, delta: float, batches: int, participation: float) -> float:
-    """Largest shift, to a relative 1e-4 and on the safe side, for which `allocation_epsilon` is at most ``epsilon``.
-
-    Raises InputError for arguments out of range.
-    """
+    """Largest shift, to a relative 1e-4 and on the safe side, for which `allocation_epsilon` is at most ``epsilon``."""
     require_target(epsilon, delta)
     _require(batches, participation)
     low = gaussian.gdp_mu(epsilon, delta)
@@ -126,13 +124,7 @@ def largest_shift(epsilon: float, delta: float, batches: int, participation: flo
 def allocation_delta(
     shift: float, batches: int, participation: float, epsilon: float, resolution: float = 1e-12
 ) -> float:
-    """Upper bound on delta at ``epsilon`` >= 0, at most one; > 0.
-
-    Parameters
-    ----------
-    resolution : float, > 0
-        A delta of which the truncations may cost a small fraction.
-    """
+    """Upper bound on delta at ``epsilon`` >= 0; truncations cost a small fraction of the delta ``resolution``."""
     require_nonnegative("epsilon", epsilon)
     _require(batches, participation)
     known = gaussian.gdp_delta(shift, epsilon)

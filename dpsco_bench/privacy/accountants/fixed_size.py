@@ -24,17 +24,26 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.losses import Floats, GaussianPair, LossMasses, connect_the_dots, swept
 from dpsco_bench.privacy.accountants.pld import (
     LEAST_MULTIPLIER,
     MULTIPLIER_TOLERANCE,
     SAFE,
     TAIL_SHARE,
+    Floats,
+    GaussianPair,
+    LossMasses,
+    connect_the_dots,
     converged_epsilon,
     library_version,
+    swept,
 )
-from dpsco_bench.privacy.accountants.solve import least_noise
+from dpsco_bench.privacy.accountants.solve import (
+    least_noise,
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+)
 
 # Numbers of copies with a share of their own that are tried besides all; Newton steps; losses tried for the range.
 _SHARED, _NEWTON_STEPS, _RANGE_POINTS = 3, 8, 400
@@ -50,28 +59,12 @@ def accountant_name() -> str:
 
 @lru_cache(maxsize=4096)
 def batch_epsilon(
-    shift: float,
-    population: int,
-    size: int,
-    steps: int,
-    delta: float,
-    replacement: bool = False,
-    gdp_mu: float = 0.0,
+    shift: float, population: int, size: int, steps: int, delta: float, replacement: bool = False, gdp_mu: float = 0.0
 ) -> float:
     """Replace-one upper bound on epsilon of releases that are ``(k shift)``-GDP for a record drawn k times.
 
-    Raises InputError for arguments out of range.
-
-    Parameters
-    ----------
-    shift : float
-        Largest change of a release when the record was drawn once, over the noise standard deviation: the full
-        replace-one sensitivity, *twice* the norm of a contribution; >= 0, infinity gives infinity.
-    population, size : int, number of records, and of those in a batch, >= 1
-    steps : int, number of releases, each on a batch of its own, >= 1
-    delta : float, in (0, 1)
-    replacement : bool, whether one record can be drawn several times into one batch
-    gdp_mu : float, Gaussian-DP parameter of everything else that is released
+    ``shift`` >= 0 is the full replace-one sensitivity of a record drawn once, *twice* the norm of a contribution, over
+    the noise; with ``replacement`` it can be drawn again. ``gdp_mu`` is that of everything else that is released.
     """
     require_nonnegative("shift", shift)
     require_nonnegative("gdp_mu", gdp_mu)
@@ -94,23 +87,9 @@ def batch_epsilon(
 
 @lru_cache(maxsize=1024)
 def least_scale(
-    epsilon: float,
-    delta: float,
-    population: int,
-    size: int,
-    steps: int,
-    replacement: bool = False,
+    epsilon: float, delta: float, population: int, size: int, steps: int, replacement: bool = False
 ) -> float:
-    """Least noise for which `batch_epsilon` is at most ``epsilon``.
-
-    Raises InputError for arguments out of range.
-
-    Returns
-    -------
-    float
-        Noise standard deviation for a replace-one change of one, at most 0.1 % above the least one and never below
-        it; at least 0.01.
-    """
+    """Least noise (>= 0.01, to 0.1 % above) of a replace-one change of one with `batch_epsilon` <= ``epsilon``."""
     require_target(epsilon, delta)
     _require(population, size, steps, replacement)
     budget = gaussian.gdp_mu(epsilon, delta)
@@ -180,14 +159,12 @@ class CopiesBound:
         return cls(shift, rate, tuple(weights[weights > 0.0].tolist()), float(law.sf(most)))
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Losses outside which there is about ``tail``."""
         most = len(self.weights) * self.shift
         losses = np.geomspace(self.rate * self.shift, 1.0 + most * (most - 2.0 * float(ndtri(tail))), _RANGE_POINTS)
         beyond = self.divergence(losses) <= tail + self.rest
         return math.log1p(-self.rate), float(losses[np.argmax(beyond)] if beyond.any() else losses[-1])
 
     def moments(self, tail: float) -> tuple[float, float]:
-        """Mean and variance of the loss where no record is drawn twice."""
         return GaussianPair(self.shift, self.rate, False).moments(tail)
 
     def divergence(self, epsilon: Floats) -> Floats:
@@ -235,27 +212,20 @@ def _mixture_divergence(log_a: Floats, logs: Floats, shifts: Floats) -> Floats:
 
 
 def pessimistic_copies_losses(bound: CopiesBound, spacing: float, tail: float) -> LossMasses:
-    """Discretised loss of the greatest convex function of ``e^epsilon`` below the bound; below zero by duality.
+    """Discretised loss of the greatest convex function of ``e^epsilon`` below the bound; below zero by duality."""
+    from scipy.optimize import isotonic_regression  # as in `solve.root`
 
-    The divergences that are bounded are convex, hence at most that function.
-    """
     last = math.ceil(min(bound.loss_range(tail)[1], _LARGEST_LOSS) / spacing)
     grid = spacing * np.arange(last + 1)
     divergence = bound.divergence(grid)
-    slopes = _convex_slopes(np.diff(divergence) / np.diff(np.exp(grid)), np.diff(np.exp(grid)))
+    widths = np.diff(np.exp(grid))
+    slopes = np.asarray(isotonic_regression(np.diff(divergence) / widths, weights=widths).x)  # of a convex minorant
     lower = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)
     masses = np.zeros(2 * last + 1)
     masses[last + 1 :] = np.exp(grid[1:]) * lower
     masses[:last] = lower[::-1]
     masses[last] = max(0.0, 1.0 - divergence[-1] - masses.sum())
     return swept(spacing, -last, masses, float(divergence[-1]))
-
-
-def _convex_slopes(slopes: Floats, widths: Floats) -> Floats:
-    """Slopes of the greatest convex minorant of a piecewise linear function: an isotonic regression."""
-    from scipy.optimize import isotonic_regression  # as in `solve.root`
-
-    return np.asarray(isotonic_regression(slopes, weights=widths).x)
 
 
 def _require(population: int, size: int, steps: int, replacement: bool) -> None:

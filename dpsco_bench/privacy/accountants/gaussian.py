@@ -1,6 +1,7 @@
-"""Exact accountant of the Gaussian mechanism and of everything that is mu-GDP (Balle and Wang 2018).
+"""Gaussian-DP: its exact accountant, laws known up to a total variation distance, and the last iterate of descent.
 
-A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has exactly
+*Exact* (Balle and Wang 2018). A Gaussian whose mean moves by ``mu`` noise standard deviations between neighbours has
+exactly
 
     delta_mu(epsilon) = Phi(a) - e^epsilon Phi(b),    a = mu/2 - epsilon/mu,    b = a - mu,
 
@@ -9,6 +10,13 @@ and ``k`` such releases with ratios ``mu_1 .. mu_k``, adaptively chosen, have th
 ``phi(a) (m(a) - m(b))`` with the Mills ratio ``m = Phi / phi``, which neither overflows for large epsilon nor
 underflows for small delta. Everything below works on the logarithm of delta and on ``a``, where no cancellation is
 left.
+
+*The last iterate* of noisy full-batch gradient steps, where nothing else is released. Steps are
+``x <- P(x - eta (grad F(x) + N(0, sigma^2 I)))``. Replacing a record changes ``grad F`` by at most s at one and the
+same point, and a step without noise is c-Lipschitz, ``c = max(|1 - eta mu|, |1 - eta M|)`` times the Lipschitz constant
+of P. Privacy amplification by iteration (Feldman, Mironov, Talwar, Thakurta 2018) in Gaussian-DP form (Bok, Su,
+Altschuler, ICML 2024): a distance ``z_t = c z_(t-1) + eta s - a_t >= 0`` between two runs is handed over to the noise
+in portions ``a_t``. Each costs ``(a_t/(eta sigma))^2``, and ``z_T = 0``. The squared parameter is the least cost.
 """
 
 from __future__ import annotations
@@ -16,10 +24,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, erfinv, log_ndtr, ndtri
 
-from dpsco_bench.privacy.accountants.checks import require_delta, require_nonnegative, require_target
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.solve import (
+    require_count,
+    require_delta,
+    require_nonnegative,
+    require_target,
+    root,
+)
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -30,8 +45,7 @@ _WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 _SMALL_MU = 1e-2
 
 
-def accountant_name() -> str:
-    return "Gaussian-DP, analytic (Balle-Wang)"
+NAME = "Gaussian-DP, analytic (Balle-Wang)"
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -57,7 +71,10 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     """
     require_target(epsilon, delta)
     # delta_mu(epsilon) is below Phi(a) and below delta_mu(0) = erf(mu / sqrt 8); each gives a lower bound on the root.
-    low = max(_mu_at(float(ndtri(delta)), epsilon), math.sqrt(8.0) * float(erfinv(delta)))
+    a = float(ndtri(delta))
+    length = math.hypot(a, math.sqrt(2.0 * epsilon))  # mu/2 - epsilon/mu = a has the positive solution a + length
+    at_a = a + length if a >= 0.0 else 2.0 * epsilon / (length - a)
+    low = max(at_a, math.sqrt(8.0) * float(erfinv(delta)))
     high = 2.0 * low
     while _log_delta_of(high, epsilon) <= math.log(delta):
         high *= 2.0
@@ -66,11 +83,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
-    """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-differentially private.
-
-    0 where already ``delta_mu(0) <= delta``; infinity for infinite mu. Raises InputError unless mu >= 0, delta in (0,
-    1).
-    """
+    """Least epsilon for which a mu-GDP Gaussian is (epsilon, delta)-private: 0 if ``delta_mu(0) <= delta``."""
     require_nonnegative("mu", mu)
     require_delta(delta)
     if mu == math.inf:
@@ -90,16 +103,12 @@ def _log_delta_of(mu: float, epsilon: float) -> float:
 def _log_delta(a: float, mu: float) -> float:
     """Logarithm of ``phi(a) (m(a) - m(a - mu))``."""
     if mu < _SMALL_MU:
-        return _log_density(a) + _log_mills_integral(a, mu)
+        slopes = (w * _mills_slope(a - mu * t) for w, t in zip(_WEIGHTS, _NODES, strict=True))
+        return _log_density(a) + math.log(mu * sum(slopes))  # the integral of m'(x) = 1 + x m(x) over (a - mu, a)
     if a <= 0.0:
         return _log_density(a) + math.log(_mills(a) - _mills(a - mu))
     # Phi(a) is at least a half here, and the subtracted term is small beside it.
     return math.log(-math.expm1(_log_density(a) + math.log(_mills(a - mu)) - float(log_ndtr(a)))) + float(log_ndtr(a))
-
-
-def _log_mills_integral(a: float, mu: float) -> float:
-    """Logarithm of the integral of ``m'(x) = 1 + x m(x)`` over ``(a - mu, a)``."""
-    return math.log(mu * sum(w * _mills_slope(a - mu * t) for w, t in zip(_WEIGHTS, _NODES, strict=True)))
 
 
 def _mills(x: float) -> float:
@@ -117,12 +126,6 @@ def _log_density(a: float) -> float:
     return -0.5 * a * a - _LOG_SQRT_2PI
 
 
-def _mu_at(a: float, epsilon: float) -> float:
-    """Positive solution of ``mu/2 - epsilon/mu = a``."""
-    root = math.hypot(a, math.sqrt(2.0 * epsilon))
-    return a + root if a >= 0.0 else 2.0 * epsilon / (root - a)
-
-
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Root of an increasing function; ``low`` itself where rounding has already put the root below it."""
     if function(low) >= 0.0:
@@ -137,3 +140,80 @@ def _last_below(value: float, accepted: Callable[[float], bool]) -> float:
         value *= 1.0 - step
         step *= 2.0
     return value
+
+
+TOTAL_VARIATION = f"{NAME}, with total variation"
+
+
+def total_delta(t: float, epsilon: float, tau: float) -> float:
+    """``delta(epsilon; t) + (1 + e^epsilon) tau``: the delta of a sampler within tau of a t-GDP law on every data set.
+
+    From ``P'(A) <= P(A) + tau <= e^eps Q(A) + delta + tau <= e^eps Q'(A) + delta + (1 + e^eps) tau``.
+    """
+    spread = math.inf if epsilon > 700.0 else 1.0 + math.exp(epsilon)
+    return gdp_delta(t, epsilon) + spread * tau
+
+
+def total_epsilon(t: float, tau: float, delta: float) -> float:
+    """Least epsilon at which `total_delta` is at most delta; NaN if its minimum is above delta.
+
+    As a function of ``e^epsilon`` it is convex, with its minimum where ``Phi(-epsilon/t - t/2) = tau``.
+    """
+    require_delta(delta)
+    if total_delta(t, 0.0, tau) <= delta:
+        return 0.0
+    lowest = max(0.0, -t * (float(ndtri(tau)) + 0.5 * t))
+    if total_delta(t, lowest, tau) > delta * (1.0 + 1e-12):  # both halves of delta may be rounded up
+        return math.nan
+    if total_delta(t, lowest, tau) >= delta:
+        return lowest
+    return root(lambda e: total_delta(t, e, tau) - delta, 0.0, lowest, 1e-14)
+
+
+LAST_ITERATE = "last iterate, Gaussian-DP by iteration"
+
+
+def constant_mu(contraction: float, steps: int, ratio: float, diameter: float = math.inf) -> float:
+    """Gaussian-DP parameter of the last of equal steps.
+
+    The minimum over tau in 1..T of ``((1 - c^tau)/(1 - c) s + [tau < T] c^tau D/eta) / sigma`` over
+    ``sqrt((1 - c^(2 tau))/(1 - c^2))``. Raises InputError for arguments out of range. ``ratio`` is s/sigma,
+    ``diameter`` D/(eta s), of the domain, in units of what one step may move; infinite without one, so that tau = T.
+    """
+    require_nonnegative("ratio", ratio)
+    require_count("steps", steps)
+    lengths = np.arange(1.0, steps + 1.0) if diameter < math.inf else np.array([float(steps)])
+    with np.errstate(divide="ignore"):
+        power = lengths * np.log(contraction)
+    moved, spread = lengths, lengths
+    if contraction < 1.0:
+        gap = 1.0 - contraction
+        moved, spread = -np.expm1(power) / gap, -np.expm1(2.0 * power) / (gap * (1.0 + contraction))
+    if diameter < math.inf:
+        moved = moved + np.append(np.exp(power[:-1]), 0.0) * diameter
+    return ratio * float(np.min(moved / np.sqrt(spread)))
+
+
+def varying_mu(contractions: ArrayLike, shifts: ArrayLike, noises: ArrayLike) -> float:
+    """Gaussian-DP parameter of the last of steps that differ, from the first one on.
+
+    With ``w_t`` the product of ``c_u`` over u > t, portions may not be handed over before they arise: the sum of ``w_u
+    a_u`` up to t is at most that of ``w_u eta_u s``. Over the cumulated ``(w_t eta_t sigma_t)^2`` the best portions
+    follow the greatest convex minorant of these sums. Where that is one line, the parameter is ``sum w_t eta_t s /
+    sqrt(sum (w_t eta_t sigma_t)^2)``. All are ``(T,)``: c_t in [0, 1], ``eta_t s`` >= 0 and ``eta_t sigma_t`` > 0.
+    """
+    c = np.asarray(contractions, dtype=np.float64)
+    w = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
+    x = np.cumsum((w * np.asarray(noises, dtype=np.float64)) ** 2)
+    y = np.cumsum(w * np.asarray(shifts, dtype=np.float64))
+    hull = [(0.0, 0.0)]
+    for point in zip(x.tolist(), y.tolist(), strict=True):
+        while len(hull) > 1 and _slope(hull[-1], point) <= _slope(hull[-2], hull[-1]):
+            hull.pop()
+        if point[0] > hull[-1][0]:  # a step that is forgotten, up to rounding, costs nothing
+            hull.append(point)
+    return math.sqrt(sum((b[1] - a[1]) ** 2 / (b[0] - a[0]) for a, b in zip(hull, hull[1:], strict=False)))
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else math.inf

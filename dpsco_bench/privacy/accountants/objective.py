@@ -27,11 +27,9 @@ import math
 from scipy.special import chdtri, ndtri
 
 from dpsco_bench.errors import Refusal
-from dpsco_bench.privacy.accountants.checks import require_count, require_delta, require_nonnegative, require_target
+from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_target
 
-
-def accountant_name() -> str:
-    return "objective perturbation, density ratio"
+NAME = "objective perturbation, density ratio"
 
 
 def rank_one_log_jacobian(hessian: float, weight: float) -> float:
@@ -54,10 +52,7 @@ def gaussian_epsilon(ratio: float, log_jacobian: float, delta: float) -> float:
 
 
 def gaussian_ratio(epsilon: float, log_jacobian: float, delta: float) -> float:
-    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
+    """Find the ratio ``s/sigma`` at which `gaussian_epsilon` is ``epsilon``."""
     require_target(epsilon, delta)
     return tail_ratio(epsilon, log_jacobian, _tail(delta))
 
@@ -70,11 +65,8 @@ def tail_epsilon(ratio: float, log_jacobian: float, tail: float) -> float:
 
 
 def tail_ratio(epsilon: float, log_jacobian: float, tail: float) -> float:
-    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
-    rest = _rest(epsilon, log_jacobian)
+    """Find the ratio ``s/sigma`` at which `tail_epsilon` is ``epsilon``."""
+    rest = gamma_ratio(epsilon, log_jacobian)
     return 2.0 * rest / (tail + math.sqrt(tail * tail + 2.0 * rest))
 
 
@@ -93,14 +85,7 @@ def gamma_epsilon(ratio: float, log_jacobian: float) -> float:
 
 
 def gamma_ratio(epsilon: float, log_jacobian: float) -> float:
-    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``.
-
-    Raises Refusal if the Jacobian alone uses up ``epsilon``.
-    """
-    return _rest(epsilon, log_jacobian)
-
-
-def _rest(epsilon: float, log_jacobian: float) -> float:
+    """Find the ratio ``s/scale`` at which `gamma_epsilon` is ``epsilon``; Refusal if the Jacobian alone uses it up."""
     if log_jacobian >= epsilon:
         raise Refusal("objective perturbation", f"the Jacobian alone costs epsilon {log_jacobian:.4g} of {epsilon:.4g}")
     return epsilon - log_jacobian

@@ -9,10 +9,10 @@ pairs of neighbours are tested; the larger bound is returned.
     (1-q) N(0,1) + q N(+s,1)    against    (1-q) N(0,1) + q N(-s,1).
 
 Differential privacy requires ``P(A) <= e^epsilon Q(A) + delta`` of every event ``A``. Here ``A`` says that the sum
-``S`` of the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript,
-whose laws under both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) /
-Q(A))`` on every grid, and on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon
-of the pair. ``Q`` is transformed after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
+``S`` of the steps' privacy losses, each *rounded to a grid*, reaches a threshold: a statistic of the transcript, whose
+laws under both distributions are computed by fast Fourier transforms. So ``epsilon >= log((P(A) - delta) / Q(A))`` on
+every grid, and on a fine one, where ``A`` is nearly the likelihood-ratio event, this is the exact epsilon of the pair.
+``Q`` is transformed after tilting by ``e^S``, as ``Q(A)`` can be far below the smallest float.
 
 *Vanishing contribution*, for ``s > 8``, against ``N(0,1)`` in every step. The loss of a step with
 ``u = s x - s^2/2`` is ``log(1-q+q e^u) >= max(log q + u, log(1-q))``. Using the first bound in the ``k ~ Bin(N, q)``
@@ -47,20 +47,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtri
 
 from dpsco_bench.privacy.accountants import gaussian
-from dpsco_bench.privacy.accountants.checks import (
-    require_count,
-    require_delta,
-    require_nonnegative,
-    require_rate,
-)
-from dpsco_bench.privacy.accountants.losses import (
-    AnchoredPair,
-    Floats,
-    GaussianPair,
-    rounded_losses,
-    transform_rounding,
-)
-from dpsco_bench.privacy.accountants.solve import root
+from dpsco_bench.privacy.accountants.pld import AnchoredPair, Floats, GaussianPair, rounded_losses, transform_rounding
+from dpsco_bench.privacy.accountants.solve import require_count, require_delta, require_nonnegative, require_rate, root
 
 # Fraction of the information, or of epsilon to first order, that rounding may cost.
 INFORMATION_TOLERANCE = 1e-3
@@ -81,8 +69,7 @@ REVERSED, VANISHING = "two opposed records", "a record with a contribution and o
 """Differences within the two pairs of neighbours."""
 
 
-def accountant_name() -> str:
-    return "single-index likelihood-ratio test, lower bound"
+NAME = "single-index likelihood-ratio test, lower bound"
 
 
 def single_index_epsilon(
@@ -98,9 +85,7 @@ def single_index_epsilon(
     shift_over_sigma : float
         Norm of one record's contribution (half the replace-one change) over the noise standard deviation, >= 0;
         infinity gives infinity.
-    steps : int, number of releases, >= 1
     population : int, number of records that the index is drawn from, >= 1; with one record the value is exact
-    delta : float, in (0, 1)
     anchor : float, by how much the record moves every answer against its contribution, over that deviation, >= 0
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
@@ -131,17 +116,8 @@ def single_index_tests(
 def opposed_epsilon(shift_over_sigma: float, steps: int, rate: float, delta: float) -> float:
     """Lower bound on epsilon of Gaussian steps, all records but one contributing the same and that one the opposite.
 
-    Raises InputError for arguments out of range. Returns an epsilon below which the transcript is not (epsilon,
-    delta)-differentially private under replace-one neighbours, >= 0; at rate 1 it is exact for a record that is drawn
-    once.
-
-    Parameters
-    ----------
-    shift_over_sigma : float
-        The replace-one change of a step that draws the record once, over the noise standard deviation, >= 0.
-    steps : int, number of releases, >= 1
-    rate : float, probability that a step draws the record at least once, in (0, 1]
-    delta : float, in (0, 1)
+    ``shift_over_sigma`` >= 0 is the replace-one change of a step that draws the record once, over the noise; ``rate``
+    in (0, 1] the probability that a step draws it at all. At rate 1 it is exact for a record that is drawn once.
     """
     require_nonnegative("shift_over_sigma", shift_over_sigma)
     require_count("steps", steps)
@@ -162,7 +138,7 @@ def _reversed_epsilon(pair: GaussianPair | AnchoredPair, steps: int, delta: floa
     spacing = min(_WIDEST_SPACING, (high - low + spread) / _FIRST_POINTS)
     best = 0.0
     while spacing * _MOST_POINTS >= high - low + spread:
-        best = max(best, _test_epsilon(pair, spacing, steps, delta, tail))
+        best = max(best, threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail))
         lost = steps * (mean - _information(pair, spacing, tail))
         # In the normal limit, epsilon is steps * mean + spread * quantile, and spread^2 is twice the information.
         shift = lost * (1.0 - float(ndtri(delta)) / spread)
@@ -178,23 +154,13 @@ def _information(pair: GaussianPair | AnchoredPair, spacing: float, tail: float)
     return float(spacing * np.arange(first, first + len(upper)) @ upper) - math.log(tilted.sum())
 
 
-def _test_epsilon(pair: GaussianPair | AnchoredPair, spacing: float, steps: int, delta: float, tail: float) -> float:
-    """Best bound of the tests that threshold the sum of rounded losses of a pair."""
-    return threshold_epsilon(spacing, *rounded_losses(pair, spacing, tail), steps, delta, tail)
-
-
 def threshold_epsilon(
     spacing: float, first: int, upper: Floats, tilted: Floats, steps: int, delta: float, tail: float
 ) -> float:
     """Best bound of the tests that threshold the sum of rounded losses.
 
-    Parameters
-    ----------
-    spacing, first : width of the grid and index of its lowest point
-    upper, tilted : arrays of shape (points,)
-        Probabilities of one release's rounded loss under the upper distribution, and ``e^loss`` times those under the
-        lower one.
-    tail : float, probability per release that may lie beyond the grid of the sum
+    ``upper`` has the probabilities of a release's loss on the grid, ``tilted`` ``e^loss`` times those under the lower
+    distribution; ``tail`` is the probability per release that may lie beyond the grid of the sum.
     """
     if steps * math.log(tilted.sum()) > _MOST_WASTE:
         return 0.0

@@ -1,9 +1,42 @@
-"""Least noise for a target epsilon, with few evaluations of an expensive accountant."""
+"""Ranges of the accountants' arguments, roots, and the least noise for a target epsilon."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+
+from dpsco_bench.errors import InputError
+
+
+def require_target(epsilon: float, delta: float) -> None:
+    """Refuse an ``epsilon`` that is not positive and finite, and a ``delta`` outside (0, 1)."""
+    if not 0.0 < epsilon < math.inf:
+        raise InputError("epsilon", epsilon, "a finite number > 0")
+    require_delta(delta)
+
+
+def require_delta(delta: float) -> None:
+    if not 0.0 < delta < 1.0:
+        raise InputError("delta", delta, "in (0, 1)")
+
+
+def require_rate(rate: float) -> None:
+    """Refuse a sampling rate outside (0, 1]."""
+    if not 0.0 < rate <= 1.0:
+        raise InputError("rate", rate, "in (0, 1]")
+
+
+def require_count(key: str, value: int) -> None:
+    """Refuse a count that is not an integer of at least one."""
+    if not 1 <= value < math.inf or value != int(value):
+        raise InputError(key, value, "an integer >= 1")
+
+
+def require_nonnegative(key: str, value: float) -> None:
+    """Refuse negative numbers and NaN; infinity passes."""
+    if not value >= 0.0:
+        raise InputError(key, value, "a number >= 0")
+
 
 MAX_EVALUATIONS = 100
 _LONGEST_STEP = 1.5
@@ -19,24 +52,21 @@ def root(function: Callable[[float], float], low: float, high: float, xtol: floa
 def least_noise(
     epsilon_of: Callable[[float], float], target: float, start: float, tolerance: float, floor: float = 1e-300
 ) -> float:
-    """Least noise whose epsilon is at most ``target``, by a bracketed secant in logarithms.
+    """Least noise whose epsilon is at most ``target`` > 0, by a bracketed secant in logarithms from ``start`` > 0.
 
-    Returns a noise at which ``epsilon_of`` was evaluated and found to be at most ``target``.
-
-    Parameters
-    ----------
-    epsilon_of : callable, non-increasing function of the noise; may return 0 or infinity
-    target : float, epsilon to be met, > 0
-    start : float, first guess of the noise, > 0; a good one saves evaluations
-    tolerance : float, relative excess of the returned noise over the least one, to first order
+    ``epsilon_of`` is non-increasing, 0 and infinity included. At the noise that is returned it was evaluated and found
+    to be at most ``target``; to first order it is too large by at most a fraction ``tolerance``.
     """
     x, slope = math.log(start), -1.5
     low, high = -math.inf, math.inf  # logarithms of too little and of enough noise
     previous: tuple[float, float] | None = None
     for _ in range(MAX_EVALUATIONS):
         noise = max(floor, math.exp(x))
-        y = _log_ratio(epsilon_of(noise), target)
-        slope = _secant_slope(previous, (x, y), slope)
+        epsilon = epsilon_of(noise)
+        y = math.log(epsilon / target) if epsilon > 0.0 else -math.inf
+        if previous is not None and previous[0] != x:
+            secant = (y - previous[1]) / (x - previous[0])
+            slope = secant if -math.inf < secant < 0.0 else slope
         band = tolerance * min(1.0, -slope)
         if y <= 0.0:
             high = x
@@ -49,20 +79,6 @@ def least_noise(
         previous = (x, y)
         x = max(math.log(floor) - 1e-12, _next(x, y + 0.5 * band, slope, low, high))
     raise ArithmeticError(f"epsilon = {target} is not met within {MAX_EVALUATIONS} steps from noise {start}")
-
-
-def _log_ratio(epsilon: float, target: float) -> float:
-    if epsilon <= 0.0:
-        return -math.inf
-    return math.log(epsilon / target)
-
-
-def _secant_slope(old: tuple[float, float] | None, new: tuple[float, float], slope: float) -> float:
-    """Slope through two points where it is finite and negative, else the slope known before."""
-    if old is None or old[0] == new[0]:
-        return slope
-    secant = (new[1] - old[1]) / (new[0] - old[0])
-    return secant if -math.inf < secant < 0.0 else slope
 
 
 def _next(x: float, excess: float, slope: float, low: float, high: float) -> float:

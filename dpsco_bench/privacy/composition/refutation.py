@@ -9,10 +9,9 @@ from functools import lru_cache
 
 from scipy.special import gammaln
 
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.accountants import counting, ratio_test, single_index
-from dpsco_bench.privacy.charge import Charge
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.privacy.accountants import generalised, single_index
+from dpsco_bench.privacy.plan import Charge, Plan, Query
 from dpsco_bench.privacy.queries import DrawQuery, GeneralisedGaussianQuery
 from dpsco_bench.privacy.records import Disjoint, Full, Records, SingleIndex, WithoutReplacement, WithReplacement
 
@@ -67,7 +66,7 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
         shift = math.sqrt(query.norm_kappa or 1.0) * query.sensitivity / scale
         epsilon = _opposed(shift, query.releases, drawn, delta)
         single = isinstance(query.records, SingleIndex)
-        name = single_index.accountant_name() if single else BATCH_TEST
+        name = single_index.NAME if single else BATCH_TEST
         return Charge(epsilon, "lower", name, pair="any" if query.norm_kappa in (None, 1.0) else "even")
     counts = _counts(query.records)
     if isinstance(query, GeneralisedGaussianQuery) and counts is not None:
@@ -78,15 +77,15 @@ def _query_bound(query: Query, scale: float, delta: float) -> Charge | None:
 
 def _generalised_bound(smooth: SmoothNorm, shift: float, steps: int, delta: float, counts: list[float]) -> Charge:
     """Bound by counting and, for few releases, likelihood ratios: changes along an axis, and equal everywhere."""
-    epsilon = counting.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
-    found = [Charge(epsilon, "lower", counting.accountant_name(), pair="axis")]
+    epsilon = generalised.counting_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)
+    found = [Charge(epsilon, "lower", generalised.COUNTING, pair="axis")]
     if 0.0 < shift < math.inf and steps <= _MOST_RELEASES:
         everywhere = shift * smooth.d ** (-1.0 / smooth.q)
         tested = (
-            ("axis", ratio_test.coordinate_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)),
-            ("even", ratio_test.spread_epsilon(everywhere, steps, smooth.r, smooth.d, delta, counts)),
+            ("axis", generalised.coordinate_epsilon(shift, steps, smooth.r, smooth.d, delta, counts)),
+            ("even", generalised.spread_epsilon(everywhere, steps, smooth.r, smooth.d, delta, counts)),
         )
-        found += [Charge(value, "lower", ratio_test.accountant_name(), pair=pair) for pair, value in tested]
+        found += [Charge(value, "lower", generalised.RATIO_TEST, pair=pair) for pair, value in tested]
     return max(found, key=lambda bound: bound.epsilon)
 
 

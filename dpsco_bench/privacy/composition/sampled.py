@@ -1,7 +1,4 @@
-"""Queries with normal noise on randomly drawn records, beside Gaussians: privacy-loss distributions.
-
-One query, or several on Poisson batches, whose rates and noises may differ.
-"""
+"""Composition of queries on randomly drawn records, beside Gaussians: one query, or several on Poisson batches."""
 
 from __future__ import annotations
 
@@ -10,21 +7,114 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dpsco_bench.errors import InputError, Refusal
-from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
-from dpsco_bench.privacy.charge import Charge, Composition
+from dpsco_bench.privacy.accountants import allocation, fixed_size, gaussian, pld, single_index, zcdp
 from dpsco_bench.privacy.composition.shifts import check_shares, scale_for, total_cost
-from dpsco_bench.privacy.plan import Plan, Query
+from dpsco_bench.privacy.plan import Charge, Composition, Plan, PrivacySpec, Query, refused
 from dpsco_bench.privacy.queries import AnchoredQuery
-from dpsco_bench.privacy.records import Poisson, SingleIndex
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.records import Poisson, RandomAllocation, SingleIndex, WithoutReplacement, WithReplacement
 
 
-def covers(plan: Plan) -> bool:
-    """Check that all noise is normal and some query draws its records."""
-    return all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries)
+def _charge_batches(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    """Charge an upper bound. Raises Refusal for several queries, noise of another kind, or noise that changes."""
+    query, batch = _only_batches(plan)
+    epsilon = fixed_size.batch_epsilon(
+        gdp_shift(query, scales[query.name]), *_sizes(batch, query), delta, isinstance(batch, WithReplacement)
+    )
+    return Charge(epsilon, "upper", fixed_size.accountant_name())
 
 
-def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+def _batches_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    query, batch = _only_batches(plan)
+    least = fixed_size.least_scale(
+        privacy.epsilon, privacy.delta, *_sizes(batch, query), isinstance(batch, WithReplacement)
+    )
+    return {query.name: gdp_shift(query, 1.0) * least}
+
+
+def generic_bound(plan: Plan, scales: Mapping[str, float], privacy: PrivacySpec) -> tuple[float, float] | None:
+    """Compute the generic zCDP bound for batches without replacement, for comparison.
+
+    Returns an upper bound on epsilon and the factor by which the noise would have to grow for the claim; None if the
+    noise is normal, not zCDP, or on no drawn batches.
+    """
+    if len(plan.queries) != 1:
+        return None
+    query = plan.queries[0]
+    batch, scale = query.records, scales[query.name]
+    if not isinstance(batch, WithReplacement | WithoutReplacement) or query.norm_kappa is None or query.is_normal:
+        return None
+    if not 0.0 < scale < math.inf:
+        return None
+    rho, rate = 0.5 * gdp_shift(query, scale) ** 2, batch.size / batch.population
+    given = (rho, min(1.0, rate), query.releases, privacy.delta)
+    return zcdp.subsampled_epsilon(*given), zcdp.least_factor(privacy.epsilon, *given)
+
+
+def gdp_shift(query: Query, scale: float) -> float:
+    """Gaussian-DP parameter of one release: normal and generalised Gaussian noise alike (docs/accounting.md)."""
+    assert query.norm_kappa is not None
+    return math.sqrt(query.norm_kappa) * query.sensitivity / scale
+
+
+def _sizes(batch: WithReplacement | WithoutReplacement, query: Query) -> tuple[int, int, int]:
+    return batch.population, batch.size, query.releases
+
+
+def _only_batches(plan: Plan) -> tuple[Query, WithReplacement | WithoutReplacement]:
+    query = plan.queries[0]
+    batch = query.records
+    if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
+        raise refused(plan, ", one of them on drawn batches of the records")
+    assert isinstance(batch, WithReplacement | WithoutReplacement)
+    return query, batch
+
+
+BATCHES = Composition(
+    lambda plan: any(isinstance(q.records, WithReplacement | WithoutReplacement) for q in plan.queries),
+    _charge_batches,
+    _batches_scales,
+)
+
+
+def _charge_allocation(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
+    """Charge an upper bound; if no record is left over, that of a known batch."""
+    query, participation = _only_allocation(plan)
+    shift = gdp_shift(query, scales[query.name])
+    if participation == 1.0:
+        return Charge(gaussian.gdp_epsilon(shift, delta), "upper", f"{gaussian.NAME}, batch known")
+    epsilon = allocation.allocation_epsilon(shift, query.releases, participation, delta)
+    return Charge(epsilon, "upper", allocation.NAME)
+
+
+def _allocation_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    query, participation = _only_allocation(plan)
+    epsilon, delta = privacy.epsilon, privacy.delta
+    if participation == 1.0:
+        return {query.name: gdp_shift(query, 1.0) / gaussian.gdp_mu(epsilon, delta)}
+    return {query.name: gdp_shift(query, 1.0) / allocation.largest_shift(epsilon, delta, query.releases, participation)}
+
+
+def _only_allocation(plan: Plan) -> tuple[Query, float]:
+    """Return the query, and the probability that a record takes part in one of its releases."""
+    query = plan.queries[0]
+    order = query.records
+    if len(plan.queries) > 1 or query.norm_kappa is None or query.factors(0, 1) is not None:
+        raise refused(plan, ", one of them on a random order of the records")
+    assert isinstance(order, RandomAllocation)
+    used = query.releases * order.size
+    if used > order.population:
+        raise InputError(f"releases of {query.name}", query.releases, f"at most {order.population // order.size}")
+    return query, used / order.population
+
+
+ALLOCATION = Composition(
+    lambda plan: any(isinstance(q.records, RandomAllocation) for q in plan.queries),
+    _charge_allocation,
+    _allocation_scales,
+)
+
+
+def _charge_sampled(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     """Charge an upper bound; for a single-index query of a plan that leaks, a lower one."""
     sampled, others = _split(plan)
     mu = math.sqrt(total_cost(others, scales))
@@ -40,7 +130,7 @@ def charge(plan: Plan, scales: Mapping[str, float], delta: float) -> Charge:
     assert isinstance(query.records, SingleIndex)
     if plan.leaks:
         epsilon = max(tests_of(query, scale, delta).values())
-        return Charge(epsilon, "lower", single_index.accountant_name())
+        return Charge(epsilon, "lower", single_index.NAME)
     shift = _stretch(query) * query.sensitivity / scale
     epsilon = fixed_size.batch_epsilon(shift, query.records.population, 1, query.releases, delta, gdp_mu=mu)
     return Charge(epsilon, "upper", pld.accountant_name())
@@ -54,12 +144,8 @@ def tests_of(query: Query, scale: float, delta: float) -> dict[str, float]:
     return single_index.single_index_tests(shift, query.releases, n, delta, anchor)
 
 
-def accounted_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
-    """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones take the rest.
-
-    Several of these have one noise multiplier. Raises InputError if it is not the sampled queries alone that have no
-    share.
-    """
+def _sampled_scales(plan: Plan, privacy: PrivacySpec) -> dict[str, float]:
+    """Give queries with a share their part of the squared Gaussian-DP budget; sampled ones get the rest."""
     sampled, others = _split(plan)
     query = sampled[0]
     check_shares(replace(plan, queries=(query, *others)))
@@ -108,4 +194,9 @@ def _split(plan: Plan) -> tuple[list[Query], list[Query]]:
     return sampled, [q for q in plan.queries if not q.records.sampled]
 
 
-COMPOSITION = Composition(covers, charge, accounted_scales)
+SAMPLED = Composition(
+    lambda plan: all(q.is_normal for q in plan.queries) and any(q.records.sampled for q in plan.queries),
+    _charge_sampled,
+    _sampled_scales,
+)
+"""Queries whose noise is all normal, some of which draw their records."""

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 
 L = math.log(1e6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 SFW = get_algorithm("bassily2021.noisy_sfw")

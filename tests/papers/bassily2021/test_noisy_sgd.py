@@ -1,7 +1,7 @@
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 
 SGD = get_algorithm("bassily2021.noisy_sgd")
 PRIVACY = PrivacySpec(1.0, 1e-6)

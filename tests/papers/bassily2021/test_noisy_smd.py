@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 
 SMD = get_algorithm("bassily2021.noisy_smd")
 PRIVACY = PrivacySpec(1.0, 1e-6)

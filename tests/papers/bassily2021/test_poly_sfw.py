@@ -7,7 +7,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.geometry.polytope import CrossPolytope, Polytope
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 SFW = get_algorithm("bassily2021.poly_sfw")

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import run_block
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 
 MINIMISER, DESCENT = "bassily2021.sample_minimiser", "bassily2021.projected_gd"
 CUBE = {"problem": "cube_iid", "problem_options": {"p": 1.5, "unit": "statistical"}}

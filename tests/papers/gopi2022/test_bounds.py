@@ -7,7 +7,7 @@ from scipy.integrate import dblquad
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound, glossary_of
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants
 
 N, D, DELTA = 1000, 10, 1e-6

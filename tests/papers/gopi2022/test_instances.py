@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.registry import get_problem
 
 

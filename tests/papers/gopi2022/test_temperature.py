@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 
 T_PAPER = 1.0 / math.sqrt(2.0 * math.log(0.5e6))
 DIAMETER = 2.0

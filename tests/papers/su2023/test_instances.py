@@ -8,12 +8,11 @@ from scipy.stats import binom, kstest, t
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.catalogue import read_claim
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Draws
+from dpsco_bench.problems.families import sparse_vertex, unit_set
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.problems.unit_set import sparse_vertex, unit_set
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 DELTA = 1e-6
 UNIT_SETS = [("l1_ball", None), ("l2_ball", None), ("k_support_ball", 3), ("group_ball", 4), ("subspace_ball", 5)]

@@ -5,12 +5,11 @@ import numpy as np
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import truncated
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 NRMD, PHASED, BATCHED, SHUFFLED, STAND_IN = (
     get_algorithm(f"su2023.{name}")

@@ -9,7 +9,7 @@ from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.papers.su2023.algorithms.perturbation import CertifiedMinimiser
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem

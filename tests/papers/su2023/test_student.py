@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.fused import compiled
 from dpsco_bench.papers.su2023.fused.student import quick, student_noise
-from dpsco_bench.problems import heavy_linear_t
+from dpsco_bench.problems import slopes
 
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
@@ -17,13 +17,13 @@ def test_student_noise_is_that_of_numpy():
     for d in (1, 4, 7):
         drawn = rng.random((40, 5, 2 * d))
         drawn[0, 0], drawn[0, 1], drawn[1, 0], drawn[1, 1] = 2.0**-33, 1.0 - 2.0**-33, 0.25, 0.75
-        largest = np.abs(heavy_linear_t.student_noise(np.concatenate([drawn[..., :d], 0.0 * drawn[..., :d]], axis=-1)))
-        difference = student_noise(drawn) - heavy_linear_t.student_noise(drawn)
+        largest = np.abs(slopes.student_noise(np.concatenate([drawn[..., :d], 0.0 * drawn[..., :d]], axis=-1)))
+        difference = student_noise(drawn) - slopes.student_noise(drawn)
         assert np.all(np.abs(difference) <= 4e-15 * largest)
 
 
 def test_data_that_were_given_stay_as_they_are():
     """What a listing draws from them hangs on no run that was before it."""
-    data = heavy_linear_t.StudentSample(8, 2, None)
-    assert quick(data).transform is student_noise and data.transform is heavy_linear_t.student_noise
+    data = slopes.StudentSample(8, 2, None)
+    assert quick(data).transform is student_noise and data.transform is slopes.student_noise
     assert quick(other := object()) is other

@@ -7,12 +7,11 @@ import numpy as np
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import GaussianQuery, make_plan
+from dpsco_bench.privacy.plan import GaussianQuery, PrivacySpec, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery, PerturbedObjectiveQuery
 from dpsco_bench.privacy.records import Disjoint
-from dpsco_bench.privacy.spec import PrivacySpec
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.glm import Logistic
 from dpsco_bench.problems.objective import Objective

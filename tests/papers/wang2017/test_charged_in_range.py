@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.privacy.accountants import fixed_size, gaussian
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 
 PRIVACY = PrivacySpec(1.0, 1e-5)

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.privacy.calibrate import calibrate
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 

@@ -8,7 +8,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.registry import get_problem
 
 CELLS = [(256, 1.0, 1e-5), (4096, 0.25, 1e-5), (2**17, 4.0, 1e-3)]
@@ -54,7 +54,7 @@ def test_l1_linear_is_matched_to_the_literal_horizon(cell, ball):
 @pytest.mark.parametrize("radius", [0.2, 1.0, 100.0])
 def test_the_constrained_optimum_of_logistic_plain(draw, radius):
     """Optimality over the ball: the minimiser's gradient points out of the ball, or vanishes inside it."""
-    from dpsco_bench.problems.newton import minimise_glm_in_ball
+    from dpsco_bench.problems.minimisers import minimise_glm_in_ball
 
     problem = get_problem("logistic_plain", 4, radius=radius)
     data = draw(problem, 300)

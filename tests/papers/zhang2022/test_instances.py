@@ -8,8 +8,7 @@ import pytest
 from dpsco_bench.problems.base import Draws
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 CASES = {
     "linear_ball": {"d": 5, "spread": 0.5},

@@ -11,7 +11,7 @@ from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegul
 from dpsco_bench.papers.zhang2022.algorithms.sensitivity import weights
 from dpsco_bench.papers.zhang2022.learners.base import get_learner
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants
 
 OTB = "zhang2022.dp_otb"

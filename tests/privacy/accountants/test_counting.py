@@ -5,11 +5,10 @@ import pytest
 from scipy import stats
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.counting import CoordinateSurvival, counting_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
+from dpsco_bench.privacy.accountants.generalised import CoordinateSurvival, counting_epsilon
 from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 300])

@@ -16,7 +16,7 @@ from dpsco_bench.privacy.accountants.fixed_size import (
     pessimistic_copies_losses,
     pessimistic_subset_losses,
 )
-from dpsco_bench.privacy.accountants.losses import GaussianPair
+from dpsco_bench.privacy.accountants.pld import GaussianPair
 from dpsco_bench.privacy.accountants.single_index import opposed_epsilon
 
 DELTA = 1e-6

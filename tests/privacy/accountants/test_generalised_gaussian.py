@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta
 
 POTENTIALS = {  # convex, with second derivatives of at most one

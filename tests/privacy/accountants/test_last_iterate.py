@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.last_iterate import constant_mu, varying_mu
-from dpsco_bench.privacy.last_iterate import LastIterate
+from dpsco_bench.privacy.accountants.gaussian import constant_mu, varying_mu
+from dpsco_bench.privacy.plan import LastIterate
 
 DELTA = 1e-5
 

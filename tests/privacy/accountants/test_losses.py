@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpsco_bench.privacy.accountants.fixed_size import pessimistic_subset_losses
-from dpsco_bench.privacy.accountants.losses import (
+from dpsco_bench.privacy.accountants.pld import (
     GaussianPair,
     clt_multiplier,
     pessimistic_losses,

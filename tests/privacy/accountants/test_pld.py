@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsco_bench.privacy.accountants import fixed_size, gaussian, pld, single_index
-from dpsco_bench.privacy.accountants.losses import GaussianPair, pessimistic_losses, transform_rounding
+from dpsco_bench.privacy.accountants.pld import GaussianPair, pessimistic_losses, transform_rounding
 
 DELTA = 1e-5
 # (multiplier, rate, steps): from weak to strong subsampling, from bulk-dominated to pick-dominated losses.

@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.accountants.pure import composed_epsilon, epsilon_each_for
+from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, epsilon_each_for
 
 
 def enumerated_delta(epsilon_each, steps, epsilon):

@@ -10,11 +10,10 @@ from dpsco_bench.privacy.accountants.allocation import allocation_epsilon
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.accountants.pld import add_remove_epsilon, poisson_gaussian_epsilon
-from dpsco_bench.privacy.accountants.pure import composed_epsilon
 from dpsco_bench.privacy.accountants.single_index import single_index_epsilon
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
+from dpsco_bench.privacy.accountants.zcdp import composed_epsilon, zcdp_epsilon, zcdp_rho
+from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.records import Disjoint, Poisson, WithReplacement
-from dpsco_bench.privacy.spec import PrivacySpec
 
 BAD = [0.0, 1.0, -1e-5, math.nan]
 DELTA = {"delta": (1e-5, BAD)}

@@ -5,19 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.privacy.accountants.counting import CoordinateSurvival, counting_epsilon
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.accountants.ratio_test import (
+from dpsco_bench.privacy.accountants.generalised import (
+    CoordinateSurvival,
     composed_epsilon,
     coordinate_epsilon,
+    counting_epsilon,
     spread_epsilon,
     stable_mixture,
 )
 from dpsco_bench.privacy.composition.refutation import _copies
 from dpsco_bench.privacy.records import WithReplacement
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 DELTA = 1e-6
 ALWAYS = (0.0, 1.0)

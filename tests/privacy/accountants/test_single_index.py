@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.accountants.fixed_size import batch_epsilon
-from dpsco_bench.privacy.accountants.losses import GaussianPair
+from dpsco_bench.privacy.accountants.pld import GaussianPair
 from dpsco_bench.privacy.accountants.single_index import _reversed_epsilon, _vanishing_epsilon, single_index_epsilon
 
 DELTA = 1e-5

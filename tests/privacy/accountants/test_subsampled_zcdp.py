@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpsco_bench.privacy.accountants.subsampled_zcdp import ORDERS, subsampled_epsilon
-from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon
+from dpsco_bench.privacy.accountants.zcdp import ORDERS, subsampled_epsilon, zcdp_epsilon
 
 DELTA = 1e-6
 

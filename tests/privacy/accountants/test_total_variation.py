@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu
-from dpsco_bench.privacy.accountants.total_variation import total_delta, total_epsilon
+from dpsco_bench.privacy.accountants.gaussian import gdp_delta, gdp_epsilon, gdp_mu, total_delta, total_epsilon
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 8.0])

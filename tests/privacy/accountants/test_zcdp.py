@@ -8,8 +8,8 @@ import pytest
 from scipy.signal import fftconvolve
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
-from dpsco_bench.privacy.accountants.counting import counting_epsilon
+from dpsco_bench.geometry.norms import SmoothNorm
+from dpsco_bench.privacy.accountants.generalised import counting_epsilon
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 DELTA = 1e-6

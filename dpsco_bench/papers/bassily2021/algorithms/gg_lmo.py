@@ -9,7 +9,7 @@ from math import exp, inf, isclose, log, sqrt
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, Query, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery

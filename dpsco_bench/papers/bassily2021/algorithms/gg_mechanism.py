@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
 from dpsco_bench.problems.base import Trait

@@ -6,7 +6,7 @@ from math import isqrt, log, sqrt
 
 from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order, towards
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, make_plan

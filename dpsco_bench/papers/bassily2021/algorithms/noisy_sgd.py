@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from math import floor, sqrt
 
-from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, at_most, make_plan

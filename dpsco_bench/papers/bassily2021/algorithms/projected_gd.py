@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from dpsco_bench.algorithms.options import positive_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, positive_option
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import checked_count
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import ball_order

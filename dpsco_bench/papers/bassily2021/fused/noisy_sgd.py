@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsco_bench.fused.descent import descending, projected_run, projecting
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
 @fused("bassily2021.noisy_sgd", supports=descending, device=projecting)

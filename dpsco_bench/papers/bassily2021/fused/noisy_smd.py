@@ -7,9 +7,9 @@ import numpy as np
 from dpsco_bench.fused.mirror import NO_MEAN, MirrorSteps, full_mirror_run, smooth_mirror
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import Steps
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.privacy.records import Full
-from dpsco_bench.problems.forms import form_of
+from dpsco_bench.problems.data import form_of
 
 
 def takes_steps(objective, plan, mechanism):

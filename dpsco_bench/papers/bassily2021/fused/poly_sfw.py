@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, exact_piece, piece
-from dpsco_bench.fused.machine import launch_steps, steps_of
+from dpsco_bench.fused.descent import launch_steps, steps_of
 from dpsco_bench.fused.pieces import margin_of, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.tiles import on_device
 from dpsco_bench.geometry.polytope import CrossPolytope
 from dpsco_bench.papers.bassily2021.algorithms.lp_setup import towards
 from dpsco_bench.papers.bassily2021.fused.vertices import noisy_vertex, vertex_work
-from dpsco_bench.problems.forms import NO_SLOPE
-from dpsco_bench.samplers.noisy_minimum import LEAST_SCORES
+from dpsco_bench.problems.data import NO_SLOPE
+from dpsco_bench.samplers.draws import LEAST_SCORES
 
 KERNELS = Path(__file__).with_name("poly_sfw.cu")
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 import numpy as np
 
 from dpsco_bench.fused.compiled import exact_piece, vector_piece
-from dpsco_bench.fused.powers import largest_of
+from dpsco_bench.fused.pieces import largest_of
 from dpsco_bench.rng.counters import LAPLACE, ORDER
 
 with suppress(ImportError):  # then the listings run
-    from dpsco_bench.rng.order_kernels import _laplace_row, _new_row, _noisy_minimum
+    from dpsco_bench.rng.kernels import _laplace_row, _new_row, _noisy_minimum
 
 
 @vector_piece
@@ -70,7 +70,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy, w
     step, r, first : int, of the step within the tile, of the replicate, and of the tile's first replicate
     scale : float, of the noise
     lazy : tuple
-        Range of the scores in noise scales up to which few noises are drawn (`samplers.noisy_minimum`), or -1 for all
+        Range of the scores in noise scales up to which few noises are drawn (`samplers.draws`), or -1 for all
         of them always; the number of the tile's first step, of the run's first replicate, and the stream's key.
     work : tuple, from `vertex_work`
     """

@@ -12,11 +12,9 @@ import numpy as np
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.polytope import Polytope
 from dpsco_bench.problems.base import Constants, Draws, option
-from dpsco_bench.problems.cube import Cube
-from dpsco_bench.problems.linear_losses import LinearLosses, linear_constants
-from dpsco_bench.problems.linear_samples import LinearSample, OneHotSample, signed
-from dpsco_bench.problems.needle_l1 import last_laplace_scale
+from dpsco_bench.problems.linear import LinearLosses, LinearSample, OneHotSample, linear_constants, signed
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signs import Cube, last_laplace_scale
 
 
 @problem

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_bench.problems.needle_l1 import SignsL1
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.signs import SignsL1
 
 
 @problem

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.geometry.norms import lp_norm, square_gradient
-from dpsco_bench.geometry.smooth_norm import RULES, SmoothNorm
+from dpsco_bench.geometry.norms import RULES, SmoothNorm, lp_norm, square_gradient
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait, option
 from dpsco_bench.problems.registry import problem
 

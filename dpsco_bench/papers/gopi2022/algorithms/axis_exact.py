@@ -9,7 +9,7 @@ from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
 from dpsco_bench.papers.gopi2022.algorithms.setting import PAPER
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis, towards
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 
 def axis_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:

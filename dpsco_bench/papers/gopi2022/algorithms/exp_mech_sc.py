@@ -14,7 +14,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import (
     sampler_parts,
 )
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Trait
 
 SOURCE = f"{PAPER}, Theorems 5 and 6"

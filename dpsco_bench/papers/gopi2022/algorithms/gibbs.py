@@ -10,7 +10,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import PAPER
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
 from dpsco_bench.papers.gopi2022.samplers.gibbs_device import sample_gibbs_there, takes
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 
 def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
 from dpsco_bench.papers.gopi2022.algorithms.setting import PAPER
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 
 def lp_exact(target: Target, k: float, mu: float, draws: KeyedDraws) -> np.ndarray:

@@ -8,7 +8,7 @@ from dpsco_bench.algorithms.registry import Setting, algorithm
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.schatten import SchattenBall
+from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.algorithms.setting import NEEDS, PAPER, checked_setting
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.privacy.plan import Plan, make_plan

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours
 from dpsco_bench.papers.gopi2022.laws.plane import planar_epsilon
-from dpsco_bench.privacy.charge import Charge
+from dpsco_bench.privacy.plan import Charge
 from dpsco_bench.privacy.queries import DrawQuery
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from dpsco_bench.algorithms.options import choice_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
 from dpsco_bench.errors import InputError, checked_count
 from dpsco_bench.papers.gopi2022.algorithms.chains import ChainWatch
 from dpsco_bench.papers.gopi2022.algorithms.setting import (
@@ -34,11 +33,11 @@ from dpsco_bench.papers.gopi2022.samplers.proximal import (
 )
 from dpsco_bench.papers.gopi2022.samplers.regularised_gaussian import regularised_gaussian
 from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
-from dpsco_bench.privacy.accountants.total_variation import total_delta
+from dpsco_bench.privacy.accountants.gaussian import total_delta
 from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.privacy.temperature import Temperature
-from dpsco_bench.problems.traits import Trait
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.privacy.queries import Temperature
+from dpsco_bench.problems.constants import Trait
+from dpsco_bench.samplers.draws import KeyedDraws
 
 SOURCE = f"{PAPER}, Propositions 8 and 9"
 STARTS = ("law", "corner")

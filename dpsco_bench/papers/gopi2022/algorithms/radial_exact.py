@@ -10,7 +10,7 @@ from dpsco_bench.papers.gopi2022.algorithms.setting import PAPER
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
 from dpsco_bench.papers.gopi2022.samplers.radial import sample_radius
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 MOST_ROUNDS = 1000
 """Most rounds of proposals, where the regulariser is in another norm."""

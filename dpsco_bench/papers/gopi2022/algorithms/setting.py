@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dpsco_bench.algorithms.options import choice_option
-from dpsco_bench.algorithms.registry import Setting
+from dpsco_bench.algorithms.registry import Setting, choice_option
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.geometry.schatten import SchattenBall, matrix_rows
+from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
 from dpsco_bench.papers.gopi2022.algorithms.pairs import PairDrawQuery
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import Plan, make_plan
-from dpsco_bench.privacy.queries import DrawQuery
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import DrawQuery, Temperature
 from dpsco_bench.problems.base import Trait
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.fused.compiled import called, compiled, exact_piece
-from dpsco_bench.fused.powers import largest_of, lp_length, square_slope
+from dpsco_bench.fused.pieces import largest_of, lp_length, square_slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.algorithms.proximal_sampler import MOST_ATTEMPTS, proximal_sampler
@@ -27,7 +27,7 @@ from dpsco_bench.papers.gopi2022.fused.laws import (
 )
 from dpsco_bench.papers.gopi2022.fused.runs import run_sweeps, words
 from dpsco_bench.papers.gopi2022.samplers.proximal import MOST_ROUNDS, MOST_TERMS, THRESHOLDS
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 MOST_SLOPES = 1 << 20
 """Most numbers of the losses' slopes: they are asked for at once, and lie in a cache."""

@@ -16,12 +16,12 @@ from dpsco_bench.papers.gopi2022.laws.table import gap_table
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw, SharedLinear
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Trait, option
-from dpsco_bench.problems.coin_linear import CoinLinear
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.slopes import CoinLinear
 
 
 @problem

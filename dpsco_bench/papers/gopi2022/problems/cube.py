@@ -16,7 +16,7 @@ from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.base import Constants, Data, option
 from dpsco_bench.problems.data import gathered
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.linear_losses import Onehot
+from dpsco_bench.problems.linear import Onehot
 from dpsco_bench.problems.registry import problem
 
 Array = Any

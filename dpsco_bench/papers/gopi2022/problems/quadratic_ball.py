@@ -13,7 +13,7 @@ from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, option
 from dpsco_bench.problems.families import CellFamily
-from dpsco_bench.problems.mean_loss import TRAITS
+from dpsco_bench.problems.quadratic import MEAN_TRAITS
 from dpsco_bench.problems.registry import problem
 
 Array = Any
@@ -32,7 +32,7 @@ class QuadraticBall(RegularisedLaw, CellFamily):
     name = "quadratic_ball"
     summary = "quadratic losses on the unit l2 ball, records at its centre or on a sphere"
     source = "instance `quadratic_ball` for Gopi, Lee, Liu, Shen, Tian 2022, Theorems 5 and 6"
-    traits = TRAITS
+    traits = MEAN_TRAITS
     has_loss_values: ClassVar[bool] = True
     algorithms: ClassVar[tuple[str, ...]] = ("gopi2022.exp_mech_sc",)
     default_dimension = 4

@@ -14,9 +14,9 @@ from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw, cone_norms
 from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Trait, option
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.registry import problem
 
 Array = Any

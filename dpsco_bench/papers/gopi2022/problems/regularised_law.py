@@ -12,9 +12,9 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Schedule
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 from dpsco_bench.problems.base import Constants, Problem, Trait
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.linear import ball_name
 
 Array = Any
 

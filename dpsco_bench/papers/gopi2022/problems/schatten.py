@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import lp_norm
-from dpsco_bench.geometry.schatten import SchattenBall, as_matrices, matrix_rows, singular_values
+from dpsco_bench.geometry.sets import SchattenBall, as_matrices, matrix_rows, singular_values
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.laws.schatten import SchattenLaw
 from dpsco_bench.papers.gopi2022.problems.radial import RadialNorm

@@ -14,7 +14,7 @@ from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.nodes import bracket
 from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_normal
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 UNIFORM_CELLS, FINE_CELLS = 64, 256

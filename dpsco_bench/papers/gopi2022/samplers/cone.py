@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 
 def cone_lp(draws: KeyedDraws, name: str, step: int, p: float, d: int) -> np.ndarray:

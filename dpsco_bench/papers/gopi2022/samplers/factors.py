@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.bisection import ends
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 LEVELS = (6.0, 2.5, 1.0, 0.3, 0.05)

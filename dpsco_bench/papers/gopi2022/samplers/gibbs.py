@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential, truncated_normal
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 SHRINKS = 32

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_bench.backend.device import kernel, launch
 from dpsco_bench.rng.cuda import key_words
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 KERNELS = Path(__file__).with_name("gibbs.cu")
 THREADS = 32

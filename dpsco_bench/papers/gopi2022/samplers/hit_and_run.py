@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsco_bench.errors import NumericalFailure
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 AT_ONCE, MOST_SHRINKS = 16, 1024

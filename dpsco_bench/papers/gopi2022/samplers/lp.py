@@ -22,7 +22,7 @@ from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.papers.gopi2022.samplers.factors import Factors
 from dpsco_bench.papers.gopi2022.samplers.products import LpProducts, Product
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential, truncated_normal
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 ROWS, VALUES = 1024, 1 << 17

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpsco_bench.errors import InputError, NumericalFailure
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 MOST_TERMS = 18
@@ -73,7 +73,7 @@ class ProximalRate:
 
     Covered are thus the contraction, the clipped oracle (its bound is uniform in y, hence adds up over steps) and, by
     Pinsker's inequality, the step from KL_T to total variation; not a Gaussian on the set that is itself inexact.
-    What tau costs of delta, ``(1 + e^eps) tau``, is shown in `privacy.accountants.total_variation`.
+    What tau costs of delta, ``(1 + e^eps) tau``, is shown in `accountants.gaussian.total_delta`.
     tests/samplers/test_proximal_rate.py checks contraction, clip and `distance` by quadrature.
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 TANGENTS = 33

@@ -7,7 +7,7 @@ from scipy.special import log_ndtr, ndtri
 
 from dpsco_bench.geometry.norms import dual_exponent, square_gradient
 from dpsco_bench.papers.gopi2022.samplers.truncated import quantile_of_log
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 TINY = 1e-300

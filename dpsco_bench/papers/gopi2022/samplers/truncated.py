@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
-from dpsco_bench.samplers.keyed import KeyedDraws
+from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
 LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)

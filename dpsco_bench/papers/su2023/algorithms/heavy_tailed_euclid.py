@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu

@@ -7,8 +7,7 @@ from typing import Any
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.norms import lp_norm
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
 from dpsco_bench.problems.base import Constants
 
 Array = Any

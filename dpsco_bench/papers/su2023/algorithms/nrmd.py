@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from math import log2, sqrt
 
-from dpsco_bench.algorithms.options import choice_option, count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, printed_kappa, smooth_norm
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import Plan, make_plan

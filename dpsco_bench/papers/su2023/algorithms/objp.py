@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
-from dpsco_bench.algorithms.options import choice_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.su2023.algorithms.perturbation import (
     NEEDS,

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Trait

@@ -14,7 +14,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan, Query, at_most, make_plan
 from dpsco_bench.privacy.queries import CoveringQuery, PerturbedObjectiveQuery
 from dpsco_bench.problems.base import Constants, Trait
-from dpsco_bench.problems.certified import isotropic_minimiser, minimise, planned_steps
+from dpsco_bench.problems.minimisers import isotropic_minimiser, minimise, planned_steps
 from dpsco_bench.problems.objective import Objective
 
 Array = Any

@@ -12,8 +12,7 @@ from dpsco_bench.errors import NumericalFailure, Refusal
 from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.glm import GeneralisedLinear, record_blocks
 from dpsco_bench.problems.objective import Objective
-from dpsco_bench.rng.keys import stream_key
-from dpsco_bench.rng.streams import Stream
+from dpsco_bench.rng.streams import Stream, stream_key
 
 Array = Any
 INNER_STEPS = 50

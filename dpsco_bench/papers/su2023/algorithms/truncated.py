@@ -8,7 +8,7 @@ from dpsco_bench.algorithms.registry import Setting
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import SmoothMirror
-from dpsco_bench.geometry.smooth_norm import SmoothNorm
+from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.su2023.algorithms.lp_setting import NORM_RULE, lp_ball_radius, smooth_norm, truncated
 from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Constants, Trait

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
 from dpsco_bench.papers.su2023.algorithms.lp_setting import printed_kappa
 from dpsco_bench.papers.su2023.algorithms.truncated import (
     NEEDS,

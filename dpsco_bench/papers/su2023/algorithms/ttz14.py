@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
-from dpsco_bench.algorithms.mirror_descent import averaged_steps, mirror_descent_plan, optimal_step
-from dpsco_bench.algorithms.options import choice_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
+from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
 from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import largest

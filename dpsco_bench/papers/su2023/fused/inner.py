@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
-from dpsco_bench.fused.products import by_products, slopes_of
+from dpsco_bench.fused.descent import projecting
+from dpsco_bench.fused.full import by_products, slopes_of
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of
 from dpsco_bench.papers.su2023.algorithms.kj16 import LONGEST
 from dpsco_bench.papers.su2023.algorithms.pda_dpmd import INNER_STEPS, PublicMetric

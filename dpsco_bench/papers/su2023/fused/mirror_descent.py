@@ -7,7 +7,7 @@ import numpy as np
 from dpsco_bench.fused.compiled import compiled, piece
 from dpsco_bench.fused.full import full_tiles
 from dpsco_bench.fused.mirror import averaged_run
-from dpsco_bench.fused.powers import exponential, largest_of
+from dpsco_bench.fused.pieces import exponential, largest_of
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.papers.su2023.algorithms.ttz14 import step_size, weighted_vertices
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled
-from dpsco_bench.fused.powers import cosine_of_turns, exponential_minus_one, logarithm
-from dpsco_bench.problems.heavy_linear_t import FREEDOM, StudentSample, student_scale
+from dpsco_bench.fused.pieces import cosine_of_turns, exponential_minus_one, logarithm
+from dpsco_bench.problems.slopes import FREEDOM, StudentSample, student_scale
 
 ROWS = 64
 """Rows whose numbers are worked on at once: a row of a few numbers is too short for vectors."""
@@ -26,7 +26,7 @@ def quick(data: Any) -> Any:
 
 
 def student_noise(drawn: np.ndarray) -> np.ndarray:
-    """Draw the noise of `heavy_linear_t.student_noise`."""
+    """Draw the noise of `problems.slopes.student_noise`."""
     d = drawn.shape[-1] // 2
     out = np.empty((*drawn.shape[:-1], d))
     given = np.ascontiguousarray(drawn, dtype=np.float64).reshape(-1, 2 * d)

@@ -9,9 +9,9 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem
-from dpsco_bench.problems.coin import CoinSample
-from dpsco_bench.problems.mean_loss import TRAITS, mean_constants
+from dpsco_bench.problems.quadratic import MEAN_TRAITS, mean_constants
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.slopes import CoinSample
 
 Array = Any
 
@@ -23,7 +23,7 @@ class CoinMean(Problem):
     name = "coin_mean"
     summary = "mean estimation of fair coins on the unit l2 ball; population risk"
     source = "instance `coin_mean` for Su, Zhao, Wang 2023, Theorem 4"
-    traits = TRAITS
+    traits = MEAN_TRAITS
     draws_per_replicate: ClassVar[bool] = True
     population: ClassVar[bool] = True
     default_dimension: ClassVar[int] = 1

@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.data import PSEUDO_HUBER, Kinds, RecordForm, axis_kinds
 from dpsco_bench.problems.families import SignalFamily
-from dpsco_bench.problems.forms import PSEUDO_HUBER, Kinds, RecordForm, axis_kinds
 from dpsco_bench.problems.registry import problem
 
 Array = Any

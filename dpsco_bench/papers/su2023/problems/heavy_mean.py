@@ -9,9 +9,9 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, Data, Draws, Problem, Trait, option
-from dpsco_bench.problems.heavy_linear_t import StudentSample
-from dpsco_bench.problems.linear_losses import ball_name
+from dpsco_bench.problems.linear import ball_name
 from dpsco_bench.problems.registry import problem
+from dpsco_bench.problems.slopes import StudentSample
 
 Array = Any
 DISTANCE = 0.6

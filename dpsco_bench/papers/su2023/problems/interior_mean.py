@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dpsco_bench.plain import Schedule
-from dpsco_bench.problems.mean_loss import MeanOracle
+from dpsco_bench.problems.quadratic import MeanOracle
 from dpsco_bench.problems.registry import problem
 
 

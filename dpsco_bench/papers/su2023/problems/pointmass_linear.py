@@ -9,9 +9,8 @@ import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.problems.base import Constants, Trait, option
-from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import OnUnitSet, on_unit_set, sparse_vertex
 
 Array = Any
 

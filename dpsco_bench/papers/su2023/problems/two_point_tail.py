@@ -11,9 +11,8 @@ import numpy as np
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
-from dpsco_bench.problems.families import SignalFamily
+from dpsco_bench.problems.families import SignalFamily, on_unit_set
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import on_unit_set
 
 Array = Any
 ABOVE = 1.01
@@ -22,7 +21,7 @@ ABOVE = 1.01
 
 @dataclass(frozen=True)
 class RareCounts:
-    """Numbers of rare values in each coordinate, ``(R, d)``, among n records: evenly spread, as for `coin`."""
+    """Numbers of rare values in each coordinate, ``(R, d)``, among n records: evenly spread, as for `CoinSample`."""
 
     n: int
     counts: np.ndarray

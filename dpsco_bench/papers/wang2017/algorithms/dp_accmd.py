@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from dpsco_bench.algorithms.options import choice_option, count_option
-from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm
+from dpsco_bench.algorithms.registry import CALIBRATIONS, Setting, algorithm, choice_option, count_option
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import gradient_query, noise_constant_value

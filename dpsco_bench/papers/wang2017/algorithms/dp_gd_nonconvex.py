@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query, noisy_step
 from dpsco_bench.privacy.plan import Plan, make_plan
 from dpsco_bench.problems.base import Trait

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from math import ceil, log
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step, gradient_query, noisy_step
-from dpsco_bench.privacy.last_iterate import last_iterate
-from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.plan import Plan, last_iterate, make_plan
 from dpsco_bench.problems.base import Trait
 
 SOURCE = "Wang, Ye, Xu 2017, Algorithm 4, Theorems 6.1 and 6.2"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import log, log1p, sqrt
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.papers.wang2017.algorithms.noisy_gradient import checked_step
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan

@@ -6,8 +6,7 @@ from math import ceil, floor, inf, log2, sqrt
 
 import numpy as np
 
-from dpsco_bench.algorithms.options import choice_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.options import positive_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, positive_option
 from dpsco_bench.errors import InputError
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import (
     VARIANTS,

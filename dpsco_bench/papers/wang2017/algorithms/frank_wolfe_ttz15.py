@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.registry import Setting, algorithm, count_option
 from dpsco_bench.backend.namespace import array_namespace, cast
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, make_plan

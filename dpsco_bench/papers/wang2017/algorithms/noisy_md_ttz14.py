@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.mirror_descent import averaged_steps, mirror_descent_plan, optimal_step
 from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import averaged_steps, mirror_descent_plan, optimal_step
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait
 

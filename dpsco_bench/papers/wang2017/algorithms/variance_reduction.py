@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.algorithms.options import choice_option, count_option, positive_option
-from dpsco_bench.algorithms.registry import Setting
+from dpsco_bench.algorithms.registry import Setting, choice_option, count_option, positive_option
 from dpsco_bench.backend.namespace import cast_like, float64_zeros
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan

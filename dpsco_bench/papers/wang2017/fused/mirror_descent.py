@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsco_bench.algorithms.mirror_descent import optimal_step
+from dpsco_bench.algorithms.shared import optimal_step
 from dpsco_bench.fused.mirror import averaged_run
 from dpsco_bench.fused.registry import fused
 

@@ -6,8 +6,8 @@ from math import sqrt
 
 import numpy as np
 
+from dpsco_bench.fused.descent import descending, projected_run, projecting
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
 @fused("wang2017.noisy_sgd_bst14", supports=descending, device=projecting)

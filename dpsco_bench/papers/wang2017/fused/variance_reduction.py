@@ -7,16 +7,22 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
-from dpsco_bench.fused.in_turn import TOGETHER, add_records, descend, to_batch_slopes
-from dpsco_bench.fused.machine import launch_steps, steps_of
+from dpsco_bench.fused.descent import (
+    TOGETHER,
+    add_records,
+    descend,
+    launch_steps,
+    projecting,
+    steps_of,
+    to_batch_slopes,
+)
 from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.fused.sparse import mean_of_records
-from dpsco_bench.fused.steps import projecting
 from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
 from dpsco_bench.papers.wang2017.algorithms.variance_reduction import anchor_gradient
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.problems.data import NO_SLOPE
 
 KERNELS = Path(__file__).with_name("variance_reduction.cu")
 
@@ -25,7 +31,7 @@ KERNELS = Path(__file__).with_name("variance_reduction.cu")
 def anchored(g, x, snapshot, v, features, labels, index, batch, share, form, room):
     """``v`` plus the batch's mean difference between the gradients at ``x`` and at the snapshot, to ``g (d,)``.
 
-    ``batch`` and ``form`` as for `in_turn.batch_gradient`; ``room (3, 24)``.
+    ``batch`` and ``form`` as for `descent.batch_gradient`; ``room (3, 24)``.
     """
     step, row, count = batch
     kind, a, b, hessian, _ = form

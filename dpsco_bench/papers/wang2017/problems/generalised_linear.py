@@ -10,9 +10,9 @@ import numpy as np
 
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.base import Constants, Data, StreamFactory, Trait
+from dpsco_bench.problems.families import InBall
 from dpsco_bench.problems.glm import LeastSquares, Logistic, draw_sphere_logistic
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import InBall
 
 
 @problem

@@ -10,8 +10,7 @@ from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.wang2017.problems.quadratics import SoftQuadraticPP
 from dpsco_bench.problems.base import Data, Problem, StreamFactory, option
-from dpsco_bench.problems.glm import draw_sphere_logistic
-from dpsco_bench.problems.logistic import RidgeLogistic
+from dpsco_bench.problems.glm import RidgeLogistic, draw_sphere_logistic
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import problem
 

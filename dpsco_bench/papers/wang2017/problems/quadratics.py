@@ -13,10 +13,9 @@ from dpsco_bench.geometry.ball import BALLS, Ball
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.plain import Schedule
 from dpsco_bench.problems.base import Constants, Trait, option
-from dpsco_bench.problems.families import CellFamily
+from dpsco_bench.problems.families import CellFamily, InBall
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
-from dpsco_bench.problems.unit_set import InBall
 
 
 def geometric_spectrum(d: int) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from dpsco_bench.algorithms.phased_sgd import phased_plan, run_phases
 from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import phased_plan, run_phases
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Trait

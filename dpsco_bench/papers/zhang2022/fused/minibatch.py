@@ -6,8 +6,8 @@ from math import sqrt
 
 import numpy as np
 
+from dpsco_bench.fused.descent import descending, projected_run, projecting
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, projected_run, projecting
 
 
 @fused("zhang2022.bftt19_noisy_sgd", supports=descending, device=projecting)

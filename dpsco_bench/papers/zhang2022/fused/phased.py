@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from dpsco_bench.fused.descent import descending, phased_run, projecting
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.steps import descending, phased_run, projecting
 
 fused("zhang2022.fkt20_phased_sgd", supports=descending, device=projecting)(phased_run)

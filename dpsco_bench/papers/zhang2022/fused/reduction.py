@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
-from dpsco_bench.fused.machine import steps_of
+from dpsco_bench.fused.descent import steps_of
 from dpsco_bench.fused.registry import fused
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import confidence_of
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, learner_setting, node_units
@@ -17,7 +17,7 @@ from dpsco_bench.papers.zhang2022.learners.optimistic import OptimisticFtrl, Opt
 from dpsco_bench.papers.zhang2022.learners.parameter_free import ParameterFree
 from dpsco_bench.papers.zhang2022.learners.subgradient import OgdAdagrad, OgdFixed, Osd
 from dpsco_bench.papers.zhang2022.observers import SUMS, Rounds
-from dpsco_bench.problems.forms import CONSTANT, NO_SLOPE
+from dpsco_bench.problems.data import CONSTANT, NO_SLOPE
 
 LEARNERS = {
     OgdFixed: rounds.OGD_FIXED,

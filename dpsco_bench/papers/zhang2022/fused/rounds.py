@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from dpsco_bench.fused.compiled import compiled, piece
+from dpsco_bench.fused.descent import launch_steps
 from dpsco_bench.fused.lanes import WIDTH, added, lanes_at, no_lanes, put_lanes, summed
-from dpsco_bench.fused.machine import launch_steps
-from dpsco_bench.fused.pieces import scale_by, slope
-from dpsco_bench.fused.powers import general_length, largest_of, lp_length, power
+from dpsco_bench.fused.pieces import general_length, largest_of, lp_length, power, scale_by, slope
 from dpsco_bench.fused.tiles import on_device
-from dpsco_bench.problems.forms import NO_SLOPE
+from dpsco_bench.problems.data import NO_SLOPE
 
 OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PARAMETER_FREE = range(8)
 FIXED, PRINTED, TIGHT = range(3)

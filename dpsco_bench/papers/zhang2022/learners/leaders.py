@@ -6,8 +6,7 @@ from math import sqrt
 
 from dpsco_bench.backend.namespace import array_namespace
 from dpsco_bench.errors import InputError
-from dpsco_bench.geometry.lp import minimise_linear_lp
-from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm, minimise_linear_lp
 from dpsco_bench.papers.zhang2022.learners.base import (
     Array,
     Learner,

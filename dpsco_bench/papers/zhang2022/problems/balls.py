@@ -10,7 +10,7 @@ from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.base import Constants, option
-from dpsco_bench.problems.direction_losses import DirectionLosses
+from dpsco_bench.problems.directions import DirectionLosses
 from dpsco_bench.problems.registry import problem
 
 

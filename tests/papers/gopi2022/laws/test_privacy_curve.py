@@ -9,7 +9,7 @@ from scipy.special import gammainc
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_delta, pair_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
-from dpsco_bench.privacy.temperature import Temperature
+from dpsco_bench.privacy.queries import Temperature
 
 N, DELTA = 1001, 1e-5
 T = 1.0 / math.sqrt(2 * math.log(0.5 / DELTA))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.geometry.schatten import singular_values
+from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.schatten import SchattenLaw
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser

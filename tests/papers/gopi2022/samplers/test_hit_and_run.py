@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpsco_bench.geometry.schatten import SchattenBall
+from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis

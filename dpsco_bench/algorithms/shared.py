@@ -1,29 +1,22 @@
-"""Noisy mirror descent (Talwar, Thakurta, Zhang 2014), shared by baselines (constants from memory, unverified)."""
+"""Methods that several papers share: noisy mirror descent, and phases of private SGD."""
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import ceil, log, log2, sqrt
 
-from dpsco_bench.algorithms.options import count_option
-from dpsco_bench.algorithms.registry import Setting
-from dpsco_bench.backend.namespace import cast_like, float64_zeros
+from dpsco_bench.algorithms.registry import Setting, count_option
+from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.mirror import ball_geometry
 from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import Disjoint
 
 
 def mirror_descent_plan(given: Setting, steps: int | None, most_steps: int | None, source: str) -> Plan:
     """``T = diam^2 n^2 eps^2/(W ln^2(n/delta))`` noisy full gradients, ``sigma^2 = 32 G^2 T ln^2(n/delta)/(n eps)^2``.
 
-    Parameters
-    ----------
-    given : Setting
-        On a ball.
-    steps, most_steps : int, optional
-        Replace T; cap it.
-    source : str
-        Named in errors.
+    For a setting on a ball; ``steps`` replaces T, ``most_steps`` caps it.
     """
     c, n, eps = given.constants, given.n, given.epsilon
     count_option("steps", steps, source)
@@ -58,3 +51,36 @@ def averaged_steps(objective, plan, mechanism, step):
         total = total + z
         objective.observe(z)
     return cast_like(total / plan.steps, z)
+
+
+def phased_plan(given: Setting, step: float) -> Plan:
+    """Phases i = 1, 2, .. of ``n/2^i`` records and steps ``step/4^i``, each with its release."""
+    L, n, l, eps = given.constants.lipschitz, given.n, given.l, given.epsilon
+    sizes = [n >> i for i in range(1, ceil(log2(n)) + 1) if n >> i > 0]
+    phases = [
+        GaussianQuery(
+            phase_name(i), 2 * L * step / 4**i, 1, Disjoint(size), paper_scale=4 * L * step / 4**i * sqrt(l) / eps
+        )
+        for i, size in enumerate(sizes, start=1)
+    ]
+    return make_plan(*phases, gradient_evaluations=sum(sizes), n=n, step=step, sizes=tuple(sizes))
+
+
+def run_phases(objective, plan, mechanism):
+    """SGD steps, regularised and projected on the domain, in phases that start at the release of the one before."""
+    w, position = objective.start, 0
+    for i, size in enumerate(plan.sizes, start=1):
+        u, step = w, plan.step / 4**i
+        total = cast(u, objective.xp.float64)
+        for t in range(position, position + size):
+            gradient = objective.range_gradient(u, t, 1) + objective.regulariser_gradient(u)
+            u = objective.project(u - step * gradient)
+            total = total + u
+        position += size
+        w = objective.project(mechanism.release(phase_name(i), cast_like(total / (size + 1), w)))
+        objective.observe(w)
+    return w
+
+
+def phase_name(i: int) -> str:
+    return f"phase {i}"

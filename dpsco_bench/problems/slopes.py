@@ -1,4 +1,4 @@
-"""A linear loss with heavy-tailed slopes on the unit l_p ball: Student noise with few finite moments."""
+"""Linear losses with random slopes: biased coins, and heavy-tailed Student noise."""
 
 from __future__ import annotations
 
@@ -8,12 +8,120 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
-from dpsco_bench.problems.families import SignalFamily
-from dpsco_bench.problems.forms import CONSTANT, RecordForm
+from dpsco_bench.problems.constants import CURVED
+from dpsco_bench.problems.data import CONSTANT, RecordForm
+from dpsco_bench.problems.families import SignalFamily, on_unit_set
 from dpsco_bench.problems.registry import problem
 
 Array = Any
+
+
+class CoinSample:
+    """``n`` coins of every row, ``R`` replicates at ``S`` signals (signal-major), in a fixed order given their number.
+
+    The number of heads is binomial, by inversion of one uniform a replicate, which all signals share. Given it, heads
+    are spread evenly: coins are exchangeable, so that methods that look at all of them, or at random ones, see the law
+    of independent coins. ``chances (S,)`` are the probabilities of heads.
+    """
+
+    def __init__(self, n: int, draws: Draws, chances: np.ndarray) -> None:
+        from scipy.stats import binom
+
+        self.n = n
+        u = to_numpy(draws.stream("heads").uniform(*draws.box(0, 1, 1)))[0, :, 0]
+        self.heads = np.asarray(binom.ppf(u, n, np.asarray(chances)[:, None]), dtype=np.float64).reshape(-1)
+
+    def mean(self, x: Array, first: int = 0, count: int | None = None) -> Array:
+        """Mean of ``count`` coins from ``first`` on (of all by default), shape ``(S R, 1)``, as x is."""
+        last = self.n if count is None else first + count
+        found = self._before(last) - self._before(first)
+        return array_namespace(x).asarray((2.0 * found / (last - first) - 1.0)[:, None], dtype=x.dtype)
+
+    def chosen(self, indices: Array) -> np.ndarray:
+        """Coins ``indices (S R, W)``, as +-1."""
+        i = to_numpy(indices)
+        return 2.0 * (self._before(i.T + 1) - self._before(i.T)).T - 1.0
+
+    def _before(self, index: Any) -> Any:
+        """Count the heads before an index."""
+        return np.floor(index * self.heads / self.n)
+
+
+@problem
+class CoinLinear(SignalFamily):
+    """``f(x, z) = -z <x, v>``, ``z = +-1``, ``P(+) = (1 + rho)/2``, v = e_1; ``rho = min(1, signal/sqrt n)``."""
+
+    name = "coin_linear"
+    summary = "linear losses of biased coins on the unit l2 ball; population risk"
+    source = "instance `coin_linear` for Su, Zhao, Wang 2023, Theorem 2"
+    traits = CURVED | {Trait.LINEAR_LOSS, Trait.PLANE_GRADIENTS}
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 1
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "in units of 1/sqrt n")
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1; beta = 1 is declared as for `pointmass_linear`, the Hessian is zero."""
+        return on_unit_set(feasible_set("l2_ball", 1.0), 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
+
+    @property
+    def unit(self) -> float:
+        return 1.0 / math.sqrt(self.count)
+
+    def sample(self, n: int, draws: Draws) -> CoinSample:
+        return CoinSample(n, draws, 0.5 + 0.5 * self.strengths)
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return 0.0 * x - data.mean(x, first, count) * self._axis(x)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
+        coins = array_namespace(x).asarray(data.chosen(indices), dtype=x.dtype)
+        return -coins[:, :, None] * self._axis(x)
+
+    @property
+    def record_form(self) -> RecordForm:
+        return RecordForm(CONSTANT, (-1.0, 0.0))
+
+    def form_records(self, data: Any, indices: Array) -> Data:
+        return Data(data.n, data.chosen(indices)[:, :, None] * np.eye(1, self.dimension))
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        indices = np.broadcast_to(np.arange(first, first + count), (len(data.heads), count))
+        return self.form_records(data, indices)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        return Data(data.n, data.chosen(indices))
+
+    def opposed_records(self, distance: float, order: float) -> Data | None:
+        return Data(2, np.array([1.0, -1.0])) if abs(distance - 2.0) <= 1e-9 else None
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        total = xp.sum(xp.asarray(batch.features, dtype=x.dtype) * weights, axis=-1, keepdims=True)
+        return 0.0 * x - total * self._axis(x)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return -self.by_row(self.strengths, x)[:, 0] * x[:, 0]
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        return -np.repeat(self.strengths, len(data.heads) // len(self.strengths))
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        return self.by_row(self.strengths, x)[:, 0] * (1.0 - x[:, 0])
+
+    def _axis(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        return xp.asarray(np.eye(1, self.dimension)[0], dtype=x.dtype)
+
+
 FREEDOM = 2.1
 """Degrees of freedom; the variance is 2.1/0.1 = 21."""
 
@@ -109,14 +217,12 @@ class HeavyLinearT(SignalFamily):
         return StudentSample(n, self.dimension, draws)
 
     def row_size(self, n: int) -> int:
-        """Count a few thousand records at once."""
         return self.dimension * min(n, 1 << 14)
 
     def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
         return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Slopes may be any vector, here along an axis, of length one in every order; records are their noise."""
         slope = 0.5 * distance * np.eye(self.dimension)[0]
         return Data(2, np.stack([slope, -slope]) - float(self.strengths[0]) * self.direction)
 
@@ -136,7 +242,6 @@ class HeavyLinearT(SignalFamily):
         return Data(count, self._slopes(rows, data.noise(first, count)))
 
     def gather(self, data: Any, indices: Array) -> Data:
-        """Slopes of records ``indices (rows, W)``, but for mu."""
         noise, i = data.noise(0, data.n), to_numpy(indices)
         return Data(data.n, noise[np.arange(i.shape[0])[:, None] % noise.shape[0], i])
 

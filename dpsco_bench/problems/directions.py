@@ -1,0 +1,253 @@
+"""Losses on a unit ball whose records lie about a mean in a direction of each replicate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.constants import CURVED, STRONG
+from dpsco_bench.problems.data import CONSTANT, Kinds, Listed, RecordForm, Signs, like
+from dpsco_bench.problems.families import Signalled
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+
+BLOCK_VALUES = 1 << 18
+"""Record entries, over all rows, that are drawn at once."""
+
+
+class DirectionSample:
+    """Records of ``S R`` rows (signal-major): all signals share the direction and the signs of a replicate.
+
+    ``strengths (S,)`` are the lengths of the mean at each signal; directions are unit vectors in the norm of
+    ``exponent``, in [1, inf]: normals are divided by it. `directions (R, d)` has u of each replicate, `means (S R, d)`
+    strength times u.
+    """
+
+    def __init__(
+        self, n: int, d: int, draws: Draws, strengths: np.ndarray, spread: float, exponent: float = 2.0
+    ) -> None:
+        self.n, self.d, self.draws, self.spread = n, d, draws, spread
+        self.signals = len(strengths)
+        normals = to_numpy(draws.stream("direction").normal(*draws.box(0, 1, d)))[0].astype(np.float64)
+        self.directions = normals / np.linalg.norm(normals, ord=exponent, axis=-1, keepdims=True)
+        self.means = (np.asarray(strengths)[:, None, None] * self.directions).reshape(-1, d)
+        self._first, self._block = 0, np.empty((0, *self.means.shape))
+        self._all: np.ndarray | None = None
+
+    def record(self, index: int) -> np.ndarray:
+        """Record ``index`` of every row, shape ``(S R, d)``; consecutive ones come from one draw."""
+        if self.spread == 0.0:
+            return self.means
+        if not self._first <= index < self._first + len(self._block):
+            count = min(self.n - index, max(1, BLOCK_VALUES // self.means.size))
+            self._first, self._block = index, self._from_signs(self._signs(index, count))
+        return self._block[index - self._first]
+
+    def records(self, first: int, count: int) -> np.ndarray:
+        """Draw records ``first .. first + count - 1`` of every row, shape ``(S R, count, d)``."""
+        return self._from_signs(self._signs(first, count)).swapaxes(0, 1)
+
+    def chosen(self, indices: Any) -> np.ndarray:
+        """Draw records ``indices (S R, W)`` of every row, shape ``(S R, W, d)``."""
+        rows = np.arange(len(self.means)) % len(self.directions)
+        signs = self._all_signs()[rows[:, None], to_numpy(indices)]
+        return self.means[:, None, :] + self._size * signs
+
+    def kinds(self) -> Kinds | Signs:
+        """See `Problem.form_kinds`: without a spread a row has one record."""
+        if self.spread == 0.0:
+            return Kinds(self.means, None, np.arange(len(self.means))[:, None])
+        return Signs(self.means, self._all_signs(), self._size)
+
+    def _all_signs(self) -> np.ndarray:
+        """Signs of all records, shape ``(R, n, d)``."""
+        if self._all is None:
+            self._all = np.ascontiguousarray(self._signs(0, self.n).swapaxes(0, 1).astype(np.int8))
+        return self._all
+
+    @property
+    def _size(self) -> float:
+        return self.spread / math.sqrt(self.d)
+
+    def _signs(self, first: int, count: int) -> np.ndarray:
+        """Rademacher signs of records from ``first`` on, shape ``(count, R, d)``."""
+        u = to_numpy(self.draws.stream("signs").uniform(*self.draws.box(first, count, self.d)))
+        return 2.0 * (u < 0.5) - 1.0
+
+    def _from_signs(self, signs: np.ndarray) -> np.ndarray:
+        """Shape ``(count, S R, d)``."""
+        return self.means + np.tile(self._size * signs, (1, self.signals, 1))
+
+
+_ALL = CURVED | {Trait.PLANE_GRADIENTS}
+
+
+class DirectionLosses(Signalled):
+    """``f(x, z) = <z, x> + (h/2) ||x||_2^2`` with ``z = m + a Rad/sqrt(d)``, ``m = s u``, over a unit ball.
+
+    u is a uniform direction of each replicate, shared by all strengths s. Constants are those of the class, the same
+    for all strengths. The population's optimum lies in the direction -u.
+    """
+
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    unkeyed_options: ClassVar[tuple[str, ...]] = ("spread",)
+    curvature: float = 0.0
+    exponent: float = 2.0
+    spread: float = option(0.0, "a: root mean square of the slopes about their mean", within="[0, 1)")
+    signal = option(0.5, "s: strength of the free signal")
+
+    @property
+    def traits(self) -> frozenset[Trait]:  # type: ignore[override]
+        return _ALL | {Trait.COMMON_HESSIAN} if self.curvature > 0 else _ALL - {Trait.SMOOTH} | {Trait.LINEAR_LOSS}
+
+    @property
+    def isotropic_curvature(self) -> float:
+        return self.curvature
+
+    @property
+    def strengths(self) -> np.ndarray:
+        return np.minimum(self.cap, self.signals)
+
+    @property
+    def cap(self) -> float:
+        """Largest s for which the declared Lipschitz constant of 1 holds."""
+        return 1.0 - self.spread - self.curvature
+
+    @property
+    def signal_capped(self) -> bool:
+        return bool((self.signals >= self.cap).all())
+
+    def sample(self, n: int, draws: Draws) -> DirectionSample:
+        """Directions; records are drawn when they are looked at."""
+        return DirectionSample(n, self.dimension, draws, self.strengths, self.spread, self.exponent)
+
+    def row_size(self, n: int) -> int:
+        return 16 * self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return self._with_curvature(self._slope(x, data, first, count), x)
+
+    def range_gradient_pair(self, x: Array, other: Array, data: Any, first: int, count: int) -> tuple[Array, Array]:
+        slope = self._slope(x, data, first, count)
+        return self._with_curvature(slope, x), self._with_curvature(slope, other)
+
+    def range_gradient_difference(self, x: Array, other: Array, data: Any, first: int, count: int) -> Array:
+        return self.curvature * (x - other)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        return self._with_curvature(like(data.records(first, count), x), x[:, None, :])
+
+    @property
+    def record_form(self) -> RecordForm:
+        if not self.curvature:
+            return RecordForm(CONSTANT)
+        return RecordForm(CONSTANT, hessian=np.full(self.dimension, self.curvature), centre=np.zeros(self.dimension))
+
+    def form_range(self, data: Any, first: int, count: int) -> Data:
+        if data.spread == 0.0:
+            return Data(count, data.means[:, None, :])
+        return Data(count, data.records(first, count))
+
+    def form_kinds(self, data: Any, drawn: bool) -> Listed | None:
+        return data.kinds() if drawn else None
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        return Data(data.n, data.chosen(indices))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        xp = array_namespace(x)
+        slopes = xp.matmul(weights[:, None, :], like(batch.features, x))[:, 0, :]
+        return slopes + self.curvature * xp.sum(weights, axis=-1, keepdims=True) * x
+
+    def population_gradient(self, x: Array, data: Any) -> Array:
+        return like(data.means, x) + self.curvature * x
+
+    def optimum(self, data: Any) -> np.ndarray:
+        """Compute the population's optimum in every row, ``-min(1, s/h) u``, shape ``(S R, d)``."""
+        s = np.repeat(self.strengths, len(data.directions))[:, None]
+        reach = np.minimum(1.0, s / self.curvature) if self.curvature > 0 else np.ones_like(s)
+        return -reach * np.tile(data.directions, (len(self.strengths), 1))
+
+    def risk(self, x: Array, data: Any) -> Array:
+        xp = array_namespace(x)
+        return xp.sum((like(data.means, x) + 0.5 * self.curvature * x) * x, axis=-1)
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        return to_numpy(self.risk(self.optimum(data), data))
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        xp, best = array_namespace(x), self.optimum(data)
+        off = x - like(best, x)
+        return xp.sum((like(data.means + self.curvature * best, x) + 0.5 * self.curvature * off) * off, axis=-1)
+
+    def _slope(self, x: Array, data: Any, first: int, count: int) -> Array:
+        slope = data.record(first) if count == 1 else data.records(first, count).mean(axis=1)
+        return like(slope, x)
+
+    def _with_curvature(self, slope: Array, x: Array) -> Array:
+        return slope + self.curvature * x if self.curvature else slope
+
+
+TARGET = 0.3
+"""Distance of the mean target from the origin."""
+
+
+@problem
+class Quad(DirectionLosses):
+    """``f(x, z) = (mu/2) ||x - z||^2`` over the unit l2 ball, ``z = 0.3 u + a Rad/sqrt(d)``; the optimum is 0.3 u.
+
+    G = mu (1.3 + a), H = mu = Delta (the gauge is the l2 norm), sigma_H = 0, sigma_G = mu a, S = 2 mu (0.3 + a); the
+    excess is ``(mu/2) ||x - 0.3 u||^2``. Up to a constant this is ``<-mu z, x> + (mu/2) ||x||^2``, and -z has the law
+    of z with -u for u.
+    """
+
+    name = "quad"
+    summary = "squared distance from noisy targets on the unit l2 ball; population risk"
+    source = "instance `quad` for Zhang, Tran, Cutkosky 2022"
+    default_dimension: ClassVar[int] = 8
+    signal_option: ClassVar[str] = ""
+    signal = TARGET
+    curvature: float = option(1.0, "modulus of strong convexity", within="(0, inf)", key="mu")
+    spread = option(0.0, "a: root mean square of the targets about their mean")
+
+    @property
+    def traits(self) -> frozenset[Trait]:  # type: ignore[override]
+        return super().traits | STRONG
+
+    @property
+    def strengths(self) -> np.ndarray:
+        return self.curvature * self.signals
+
+    def sample(self, n: int, draws: Any) -> Any:
+        sample = super().sample(n, draws)
+        sample.spread = self.curvature * self.spread
+        return sample
+
+    def with_signals(self, values: np.ndarray) -> None:
+        return
+
+    @property
+    def own_constants(self) -> Constants:
+        """See the class."""
+        mu, a = self.curvature, self.spread
+        return Constants(
+            mu * (1.0 + TARGET + a),
+            mu,
+            strong_convexity=mu,
+            gauge_convexity=mu,
+            initial_gap=0.5 * mu * TARGET**2,
+            initial_distance=TARGET,
+            diameter=2.0,
+            gradient_deviation=mu * a,
+            gradient_range=2.0 * mu * (TARGET + a),
+            loss_range=2.0 * mu * (TARGET + a),
+            hessian_rank=0.0,
+            domain="l2_ball",
+            losses="quadratic",
+        )

@@ -1,0 +1,251 @@
+"""Logistic regression on real data, and on records drawn like Covertype's own; a part of some sets is held out.
+
+Of those, every row is divided by its own norm where that is above 1, and numbers are scaled by ranges that are no part
+of the sample: a record's features depend on no other record, so that sensitivities are true for all neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.datasets import covertype, distribution
+from dpsco_bench.datasets.covertype import CONTINUOUS, Sample, covertype_synthetic, one_class_columns
+from dpsco_bench.datasets.distribution import Table, unit_rows
+from dpsco_bench.datasets.store import permutation
+from dpsco_bench.errors import DataAbsent, InputError
+from dpsco_bench.problems.base import Constants, Data, StreamFactory, option
+from dpsco_bench.problems.constants import STRONG
+from dpsco_bench.problems.glm import Logistic
+from dpsco_bench.problems.minimisers import minimise_glm
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+
+COLUMNS = 54
+LOSSES = {"standard": (0.0, -1.0), "literal": (1.0, 1.0)}
+
+
+class RealLogistic(Logistic):
+    """Logistic losses on rows of norm at most 1 with a fixed number of `columns`, with or without a ridge."""
+
+    columns: ClassVar[int] = COLUMNS
+    regularisation: float
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        """Find the files of the data set. Raises DataAbsent with the command that fetches it."""
+
+    @classmethod
+    def unavailable(cls, root: Path) -> str:
+        """Say in one line with the fetching command that the data set is absent; empty if it is there."""
+        try:
+            cls.find(root)
+        except DataAbsent as absent:
+            return f"data absent: `{absent.command}`"
+        return ""
+
+    def checked_dimension(self, d: int | None) -> int:
+        if d not in (None, self.columns):
+            raise InputError("d", d, f"{self.columns}, the number of columns")
+        return self.columns
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = 1, L = 1/4 for rows of norm at most 1; the a-priori gap is the loss at the origin."""
+        lam, gap = self.regularisation, math.log1p(math.exp(self.offset))
+        return Constants(1.0, 0.25, strong_convexity=lam, regularisation=lam, initial_gap=gap)
+
+
+class CovertypeLogistic(RealLogistic):
+    """Logistic losses on rows with Covertype's 54 columns, all rows divided by the largest norm."""
+
+    default_dimension = COLUMNS
+    loss_name: str = option(
+        "standard",
+        "standard: log(1 + exp(-y<w, x>)); literal: log(1 + exp(1 + y<w, x>)), as printed",
+        choices=tuple(LOSSES),
+        key="loss",
+    )
+    regularisation: float = option(0.01, "lambda of the ridge term", within="[0, inf)")
+
+    def prepare(self) -> None:
+        self.offset, self.sign = LOSSES[self.loss_name]
+        if self.regularisation > 0:
+            self.traits = Logistic.traits | STRONG
+
+    def rows(self, n: int) -> Sample:
+        raise InputError("problem", self.name, "a problem that loads rows")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Return the same sample for every data set number: real data are not redrawn."""
+        sample = self.rows(n)
+        return Data(n, sample.features, sample.labels)
+
+    def optimal_risk(self, data: Data) -> float:
+        """Minimum, or without a ridge the infimum: columns with one class only are driven to infinity."""
+        if self.constants.regularisation > 0:
+            return super().optimal_risk(data)
+        kept = ~one_class_columns(data.features, data.labels).rows
+        rest = Data(int(kept.sum()), data.features[kept], data.labels[kept])
+        return minimise_glm(self, rest).value * rest.n / data.n
+
+
+@problem
+class Covertype(CovertypeLogistic):
+    """The real data set."""
+
+    name = "covertype"
+    summary = "logistic loss on the real Covertype data (class 2 against the rest)"
+    source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository; Wang, Ye, Xu 2017, Appendix A"
+    needs_data_root = True
+    root: str = option("data", "folder of data sets")
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return covertype.find(root)
+
+    def check_records(self, n: int) -> None:
+        """Refuse more records than there are, whether the data are here or not."""
+        if n > covertype.ROWS:
+            raise InputError("n", n, f"an integer from 1 to {covertype.ROWS}, the number of records of {self.name}")
+
+    def rows(self, n: int) -> Sample:
+        """Read the first ``n`` rows of the fixed permutation. Raises DataAbsent with the command that gets them."""
+        return covertype.covertype(n, root=Path(self.root))
+
+
+@problem
+class CovertypeSynthetic(CovertypeLogistic):
+    """Same columns, structure and preprocessing as Covertype, synthetic values."""
+
+    name = "covertype_synthetic"
+    summary = "SYNTHETIC stand-in with Covertype's columns"
+    source = "synthetic; see the data set module"
+
+    def rows(self, n: int) -> Sample:
+        """``n`` synthetic rows, the same in every run."""
+        return covertype_synthetic(n, seed=0)
+
+
+LOWEST = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0])
+HIGHEST = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173])
+"""Ranges of Covertype's measurements in the whole data set, as its description has them."""
+
+
+class HeldOutLogistic(RealLogistic):
+    """Logistic loss with a ridge on the first ``n`` records of a fixed random order; the last ones are held out.
+
+    `in_use` counts the records that are not held out.
+    """
+
+    in_use: ClassVar[int]
+    needs_data_root = True
+    traits = Logistic.traits | STRONG
+    regularisation: float = option(0.01, "lambda of the ridge term", within="(0, inf)")
+    root: str = option("data", "folder of data sets")
+
+    def table(self) -> Table:
+        """Read all records, in a fixed random order, the held-out ones last."""
+        raise InputError("problem", self.name, "a problem with a data set")
+
+    def check_records(self, n: int) -> None:
+        """Refuse more records than there are, whether the data are here or not."""
+        if n > self.in_use:
+            what = f"the number of records of {self.name} that are not held out"
+            raise InputError("n", n, f"an integer from 1 to {self.in_use}, {what}")
+
+    def draw(self, n: int, streams: StreamFactory) -> Data:
+        """Return the same sample for every data set number: real data are not redrawn."""
+        found = self.table()
+        return Data(n, found.features[:n], found.labels[:n])
+
+    def minimiser(self, data: Data) -> np.ndarray:
+        return minimise_glm(self, data).point
+
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """Loss without the ridge and accuracy on held-out records of points ``(R, d)``; a margin of 0 is half right."""
+        found = self.table()
+        rows, labels = found.features[self.in_use :], found.labels[self.in_use :]
+        margins = x @ rows.T
+        right = 0.5 + 0.5 * np.sign(margins) * labels
+        return {"held_out_loss": self.loss(margins, labels).mean(axis=-1), "held_out_accuracy": right.mean(axis=-1)}
+
+
+@problem
+class CovertypeHeldOut(HeldOutLogistic):
+    """Covertype, 400,000 records in use and 20,000 held out."""
+
+    name = "covertype_held_out"
+    summary = "logistic loss with a ridge on the real Covertype data, 20,000 records held out"
+    source = "J. Blackard 1998, Covertype, UCI Machine Learning Repository"
+    columns, in_use = 54, 400_000
+    held: ClassVar[int] = 20_000
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return covertype.find(root)
+
+    def table(self) -> Table:
+        return _covertype(Path(self.root), self.in_use + self.held)
+
+
+@problem
+class AdultLogistic(HeldOutLogistic):
+    """Adult: the records of its test file are held out."""
+
+    name = "adult"
+    summary = "logistic loss with a ridge on the real Adult data (123 binary columns), its test file held out"
+    source = "B. Becker, R. Kohavi 1996, Adult, UCI Machine Learning Repository"
+    columns, in_use = distribution.ADULT_COLUMNS, distribution.TRAINING
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return distribution.ADULT.find(root)
+
+    def table(self) -> Table:
+        return _ordered(distribution.ADULT.load(Path(self.root)), self.name, distribution.TRAINING, distribution.TEST)
+
+
+@problem
+class KddCup(HeldOutLogistic):
+    """KDD Cup 99: attacks against normal connections, each distinct record once, 25,586 held out."""
+
+    name = "kddcup99"
+    summary = (
+        "logistic loss with a ridge on the real KDD Cup 99 data (distinct records of the 10 % file), 25,586 held out"
+    )
+    source = "KDD Cup 1999 Data, UCI Machine Learning Repository"
+    columns, in_use = distribution.KDD_COLUMNS, 120_000
+
+    @classmethod
+    def find(cls, root: Path) -> Any:
+        return distribution.KDDCUP99.find(root)
+
+    def table(self) -> Table:
+        return _ordered(distribution.KDDCUP99.load(Path(self.root)), self.name, distribution.KDD_ROWS, 0)
+
+
+_kept: dict[str, tuple[Table, Table]] = {}
+
+
+def _ordered(found: Table, name: str, shuffled: int, last: int) -> Table:
+    """Put records in a fixed random order; the last ones of the data set stay last."""
+    if name not in _kept or _kept[name][0] is not found:
+        order = np.append(permutation(0, f"{name}/rows", shuffled), shuffled + np.arange(last))
+        _kept[name] = found, Table(found.features[order], found.labels[order])
+    return _kept[name][1]
+
+
+@lru_cache(maxsize=1)
+def _covertype(root: Path, rows: int) -> Table:
+    """So many records in a fixed random order; measurements within [0, 1] by the ranges of the whole data set."""
+    raw = covertype.load(root)
+    order = permutation(0, "covertype/rows", covertype.ROWS)[:rows]
+    features = raw.features[order].astype(np.float64)
+    features[:, :CONTINUOUS] = (features[:, :CONTINUOUS] - LOWEST) / (HIGHEST - LOWEST)
+    return Table(unit_rows(features), np.where(raw.labels[order] == 1, 1.0, -1.0))
