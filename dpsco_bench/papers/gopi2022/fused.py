@@ -252,7 +252,7 @@ def tangent(mean, sd, law, work):
 
 @called
 def under_a_tangent(point, mean, sd, law, level, room, work, u, keys, step, replicate):
-    """Draw as `samplers.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
+    """Draw as `samplers.proximal.regularised_gaussian` does, to point; is it capped, -1 for want of keys."""
     p, radius, _, c, q = law
     slope, middle, normal, d = work[0], work[1], work[2], mean.size
     for attempt in range(MOST_ATTEMPTS):

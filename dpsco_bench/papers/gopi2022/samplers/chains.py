@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from dpsco_bench.backend.device import kernel, launch
 from dpsco_bench.errors import NumericalFailure
 from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_exponential, truncated_normal
-from dpsco_bench.rng.cuda import key_words
 from dpsco_bench.samplers.keyed import KeyedDraws
 
 Array = np.ndarray
@@ -138,7 +136,10 @@ def sample_gibbs_there(
     sweeps: int,
     observe: Callable[[np.ndarray], None] = lambda x: None,
 ) -> np.ndarray:
-    """Draw as `gibbs.sample_gibbs` does from the origin with scale moves, on the host, for a CuPy ``xp``."""
+    """Draw as `sample_gibbs` does from the origin with scale moves, on the host, for a CuPy ``xp``."""
+    from dpsco_bench.backend.device import kernel, launch  # which a run on a core does not load
+    from dpsco_bench.rng.cuda import key_words
+
     rows, d = v.shape
     x, tilts, powers = xp.zeros((rows, d)), xp.asarray(v), xp.empty((rows, 2, d))
     keys = (*key_words(draws.stream("gibbs").key), *key_words(draws.stream("scale").key))

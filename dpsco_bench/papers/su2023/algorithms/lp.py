@@ -47,16 +47,6 @@ def truncated(gradients: Array, q: float, level: float) -> Array:
     return xp.where(lp_norm(gradients, q) <= level, gradients, xp.zeros_like(gradients))
 
 
-def lp_ball_radius(c: Constants, source: str) -> float:
-    """Radius of the l_p ball about the origin that the norm of the constants belongs to.
-
-    Raises InputError for another domain.
-    """
-    if getattr(c.ball, "p", None) != c.norm:
-        raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
-    return 0.5 * c.diameter
-
-
 NRMD_SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
 T_RULES = {"proof": 0.5, "theorem": 1.0}
 """Exponent of k beside n eps in T^(5/2)."""
@@ -127,7 +117,8 @@ def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
     Raises InputError for another set, another p, or gradients without a bound on their second moment.
     """
     smooth = smooth_norm(c, d, source, limit=True)
-    lp_ball_radius(c, source)
+    if getattr(c.ball, "p", None) != c.norm:
+        raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
     if c.gradient_deviation <= 0:
         raise InputError("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4", source)
     return smooth, c.diameter
