@@ -152,7 +152,8 @@ class Registry(Generic[T]):
         for package in [f"{known[paper]}.{self.folder}"] if paper else self._packages():
             modules = modules_in(package)
             own = [module for module in modules if module.rpartition(".")[2] == last]
-            own = own or [module for module in modules if f'"{last}"' in source(module)]
+            for text in (f'"{name}"', f'"{last}"'):
+                own = own or [module for module in modules if text in source(module)]
             yield from own or (modules if paper else ())
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpsco_bench.papers.zhang2022.learners.base import Learner, learner
+from dpsco_bench.papers.zhang2022.learners import Learner, learner
 
 
 @learner("normalised")

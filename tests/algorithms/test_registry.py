@@ -34,7 +34,7 @@ def mine():
 
 
 def test_ids_name_modules():
-    assert get_algorithm("wang2017.dp_svrg").module == "dpsco_bench.papers.wang2017.algorithms.dp_svrg"
+    assert get_algorithm("wang2017.dp_svrg").module == "dpsco_bench.papers.wang2017.algorithms.svrg"
     assert get_algorithm("wang2017/dp_svrg") is get_algorithm("wang2017.dp_svrg")
 
 

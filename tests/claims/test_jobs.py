@@ -178,16 +178,16 @@ def test_calibrations_do_not_depend_on_how_often_or_where_a_job_runs(changes):
 
 
 def test_a_job_depends_on_what_its_options_name_and_on_nothing_beside_it(monkeypatch):
-    """The module of the learner that is chosen, not those of the others."""
+    """The module of the sampler that is chosen, not those of the others."""
     from dpsco_bench.claims import jobs as module
 
     seen = []
     monkeypatch.setattr(module, "code_digest", lambda modules, *_, **keyed: seen.append(set(modules)) or "0" * 16)
-    for options, chosen in (({}, "subgradient"), ({"learner": "zhang2022.optimistic_omd"}, "optimistic")):
+    for options, chosen in (({}, "exact"), ({"sampler": "gibbs"}, "chains")):
         seen.clear()
-        jobs(algorithm="zhang2022.dp_otb", problem="linear_ball", options=options)
-        named = {name.rpartition(".")[2] for modules in seen for name in modules if ".learners." in name}
-        assert named == {chosen}
+        jobs(algorithm="gopi2022.reg_exp_mech", problem="axis_linear", options=options)
+        named = {name.rpartition(".")[2] for modules in seen for name in modules if ".gopi2022.algorithms." in name}
+        assert named == {"mechanism", chosen}
 
 
 OBJP = {"algorithm": "su2023.objp", "problem": "boundary_mean"}
@@ -230,10 +230,10 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
-    parts = {"dpsco_bench.papers.wang2017.algorithms.dp_svrg", "dpsco_bench.problems.glm"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.svrg", "dpsco_bench.problems.logistic"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
-    fused = "dpsco_bench.papers.wang2017.fused.variance_reduction"
+    fused = "dpsco_bench.papers.wang2017.fused"
     assert running == parts | {*RUN_MODULES, fused}
     assert made.key != base().key
 

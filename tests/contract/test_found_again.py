@@ -12,7 +12,7 @@ from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
-from dpsco_bench.papers.su2023.algorithms.projected_features import Projected
+from dpsco_bench.papers.su2023.algorithms.table1 import Projected
 from dpsco_bench.problems.base import Constants, Data, Problem, Trait
 from dpsco_bench.problems.registry import problem
 

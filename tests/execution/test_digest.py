@@ -193,7 +193,7 @@ def test_every_key_holds_what_a_step_uses_of_the_mathematics(step, named):
 
 
 def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
-    modules = closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.dp_gd_pl"], keyed=True)
+    modules = closure([*RUN_MODULES, "dpsco_bench.papers.wang2017.algorithms.gradient_descent"], keyed=True)
     for absent in ("accountants", "claims", "dp_svrg", "covertype", "schatten", "__init__"):
         assert not [name for name in modules if absent in name]
 
@@ -269,6 +269,6 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
 
 
 def test_what_a_device_alone_needs_counts_for_runs_there_alone():
-    modules = ["dpsco_bench.papers.wang2017.fused.variance_reduction", *RUN_MODULES]
+    modules = ["dpsco_bench.papers.wang2017.fused", *RUN_MODULES]
     assert set(closure(modules, keyed=True)) - set(closure(modules, DEVICE_ONLY, keyed=True)) == DEVICE_ONLY
     assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)

@@ -25,7 +25,7 @@ LIMIT = 120.0
 """CPU seconds after which a test that a defect keeps from ending is stopped: it has caught it."""
 LONGEST = 3600.0
 """Seconds after which even a test that waits is stopped."""
-COMPILED = ("dpsco_bench/rng/", "/fused/")
+COMPILED = ("dpsco_bench/rng/", "/fused/", "/fused.py")
 """Places of compiled functions. Numba's cache need not notice that what a function calls has changed, so that a defect
 there has a cache of its own."""
 AHEAD = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from dpsco_bench.claims.bounds.registry import Symbol, paper_bounds
-from dpsco_bench.papers.bassily2021.laws.frank_wolfe import largest_excess, largest_excess_without_noise
+from dpsco_bench.papers.bassily2021.laws import largest_excess, largest_excess_without_noise
 
 SYMBOLS = {
     "L0": Symbol("Lipschitz constant in the problem's norm", "constants.lipschitz"),

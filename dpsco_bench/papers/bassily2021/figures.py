@@ -12,7 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from dpsco_bench.claims.bounds.registry import compiled
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.papers.bassily2021.bounds import FRANK_WOLFE, MIRROR_DESCENT
-from dpsco_bench.papers.bassily2021.laws.frank_wolfe import largest_excess
+from dpsco_bench.papers.bassily2021.laws import largest_excess
 from dpsco_bench.report.axes import EndLabel, label_ends, log_y, tick_text, value_axis
 from dpsco_bench.report.drawing import COLOURS, FAINT, INK, Panel
 from dpsco_bench.report.elements import (
@@ -48,10 +48,7 @@ def kappa_panels(inputs: Inputs) -> Sequence[Panel]:
 
 def _kappa_panel(p: float) -> Panel:
     rules = {rule: colour for rule, colour in zip(RULES, PALETTE, strict=False) if p > 1 or rule != "q"}
-    printed = {
-        "2 ln d": lambda d: 2 * math.log(d),
-        "e²(ln d − 1)": lambda d: math.e**2 * (math.log(d) - 1),
-    }
+    printed = {"2 ln d": lambda d: 2 * math.log(d), "e²(ln d − 1)": lambda d: math.e**2 * (math.log(d) - 1)}
     cap = math.inf if p == 1 else 1 / (p - 1)
 
     def draw(axes: Axes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsco_bench.bench.fused_pairs import CellOf, other_methods
+from dpsco_bench.bench.fused_pairs import other_methods
 from dpsco_bench.bench.measure import BenchCase, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -13,14 +13,8 @@ from dpsco_bench.execution.cell import Cell
 def chain_cases() -> Iterator[BenchCase]:
     """Linear losses along an axis of the l_p ball; a chain makes a sweep for every 32 steps."""
 
-    def chain(id: str, **options: float) -> CellOf:
-        return lambda d, steps: Cell(
-            id, "axis_linear", 1024, 1.0, 1e-5, d, options={"sweeps": max(2, steps // 32), **options}
-        )
+    def chain(d: int, steps: int) -> Cell:
+        options = {"sweeps": max(2, steps // 32), "delta_in": 0.05}
+        return Cell("gopi2022.proximal_sampler", "axis_linear", 1024, 1.0, 1e-5, d, options=options)
 
-    return other_methods(
-        "P1_gopi2022",
-        {
-            "alternating sampler": chain("gopi2022.proximal_sampler", delta_in=0.05),
-        },
-    )
+    return other_methods("P1_gopi2022", {"alternating sampler": chain})

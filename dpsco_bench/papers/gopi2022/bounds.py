@@ -56,8 +56,7 @@ SYMBOLS = {
         lambda c: AxisLaw(c.constants.norm, c.d, _temperature(c), _curvature(c)).mean_gap(),
     ),
     "radius": Symbol(
-        "E ||x||, x of the target law for F = ||x||",
-        lambda c: RadialLaw(c.d, _temperature(c), _curvature(c)).mean(),
+        "E ||x||, x of the target law for F = ||x||", lambda c: RadialLaw(c.d, _temperature(c), _curvature(c)).mean()
     ),
 }
 THEOREMS = {

@@ -32,12 +32,7 @@ COUNTS = {
 
 @cache
 def projected_queries(
-    n: int,
-    d: int = 4,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
-    variant: str = "replace_one",
-    p: float = math.inf,
+    n: int, d: int = 4, epsilon: float = 1.0, delta: float = 1e-6, variant: str = "replace_one", p: float = math.inf
 ) -> float:
     """Value queries that a draw with a proof is expected to cost: 4 e T of the theorem's schedule, on an l_p ball."""
     problem = get_problem("cube_onehot", d) if math.isinf(p) else get_problem("lp_onehot", d, p=p)
@@ -152,7 +147,7 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
         if not cells or cells[0].context.constants.norm != float(entry.own["norm"]):
             continue
         cell = min(cells, key=lambda c: (abs(c.context.n - COMMON_N), abs(c.context.d - 4), abs(c.context.epsilon - 1)))
-        place = [c.value for c in cells].index(cell.value)
+        place, c = [c.value for c in cells].index(cell.value), cell.context
         counted, error = ((column or [None] * len(cells))[place] for column in (row.mean, row.stderr))
         sweep = row.part in entry.own["exponents"]
         rows.append(
@@ -166,15 +161,10 @@ def _measured(entry: TableRow, scores: list[Score]) -> list[QueryRow]:
                 None if sweep else get_bound(score.part.bound).value(cell.context),
                 counted,
                 error,
-                projected_queries(*_cell_of(cell)),
+                projected_queries(c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm),
             )
         )
     return rows
-
-
-def _cell_of(cell: CellEvidence) -> tuple[int, int, float, float, str, float]:
-    c = cell.context
-    return c.n, c.d, c.epsilon, c.delta, cell.calibrated.variant, c.constants.norm
 
 
 def _unmeasured(entry: TableRow, measured: set[str]) -> list[QueryRow]:

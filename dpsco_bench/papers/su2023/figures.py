@@ -28,11 +28,7 @@ from dpsco_bench.report.wording import axis_labels, parameter_label, symbols
 axis_labels(__name__, "su2023", {"width": "Gaussian width of the set"})
 
 CALIBRATIONS = ("paper", "accounted", "none")
-HEAVY_TAILS = (
-    ("su2023.thm10", ("n", "accounted")),
-    ("su2023.thm11", ("n",)),
-    ("su2023.thm12", ("mean_n-p2",)),
-)
+HEAVY_TAILS = (("su2023.thm10", ("n", "accounted")), ("su2023.thm11", ("n",)), ("su2023.thm12", ("mean_n-p2",)))
 
 
 @paper_figure(

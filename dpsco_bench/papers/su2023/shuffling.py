@@ -24,10 +24,6 @@ from dpsco_bench.privacy.accountants.solve import (
 from dpsco_bench.privacy.accountants.zcdp import zcdp_epsilon, zcdp_rho
 
 
-def accountant_name() -> str:
-    return "shuffling of local zCDP, formula from memory"
-
-
 def largest_local_epsilon(n: int, delta: float) -> float:
     """Largest epsilon_0 for which the theorem is stated, ``ln(n/(16 ln(2/delta)))``; negative for small n."""
     require_count("n", n)

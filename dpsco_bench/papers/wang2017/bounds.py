@@ -36,10 +36,7 @@ SYMBOLS = {
         "E sup_{w in C} <b, w>^2 of a standard normal b, C the feasible set",
         lambda c: ball_geometry(_ball(c)).squared_width(c.d),
     ),
-    "G_C": Symbol(
-        "E sup_{w in C} <b, w>, the Gaussian width of the feasible set",
-        lambda c: _ball(c).width(c.d),
-    ),
+    "G_C": Symbol("E sup_{w in C} <b, w>, the Gaussian width of the feasible set", lambda c: _ball(c).width(c.d)),
     "diam": Symbol("diameter of the feasible set in its own norm", "constants.diameter"),
 }
 THEOREMS = {

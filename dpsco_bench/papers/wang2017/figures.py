@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from dpsco_bench.analysis.evidence import CellEvidence
-from dpsco_bench.papers.wang2017.algorithms.dp_accmd import least_noise_constant
-from dpsco_bench.papers.wang2017.laws.accelerated import Floats, noise_share, reach_of
-from dpsco_bench.papers.wang2017.problems.resolved_quadratic_l2 import CURVATURES
+from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
+from dpsco_bench.papers.wang2017.laws import Floats, noise_share, reach_of
+from dpsco_bench.papers.wang2017.problems.quadratics import CURVATURES
 from dpsco_bench.report.axes import tick_text
 from dpsco_bench.report.drawing import FAINT, INK, Panel
 from dpsco_bench.report.elements import Sizes, sweep

@@ -1,17 +1,26 @@
-"""The minimiser of a perturbed objective as a function of its random linear term, for objective perturbation."""
+"""The minimiser of a perturbed objective as a function of its linear term; small problems for all terms at once."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.backend.namespace import cast, to_numpy
-from dpsco_bench.papers.wang2017.newton_rows import minimise_rows, suits
+from dpsco_bench.problems.base import Data
 from dpsco_bench.problems.glm import GeneralisedLinear
-from dpsco_bench.problems.minimisers import MeanTerms, Minimum, isotropic_minimiser, minimise_glm_in_ball
+from dpsco_bench.problems.minimisers import (
+    POLISHING_STEPS,
+    RADIUS_TOLERANCE,
+    SECULAR_STEPS,
+    MeanTerms,
+    Minimum,
+    isotropic_minimiser,
+    minimise_glm_in_ball,
+)
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
@@ -78,3 +87,155 @@ class PerturbedMinimiser:
         return minimise_glm_in_ball(
             mean.problem, mean.data, self._radius, linear=linear, weight=self.weight, start=start, mean=mean
         )
+
+
+NUMBERS = 1 << 16
+"""Margins of rows that are worked on at once: they stay in the second-level cache."""
+MOST_PRODUCTS = 1 << 18
+"""Most products of two features of a record, of all records: they are kept for Hessians."""
+STEPS, TOLERANCE, STALLED, LEAST_STEP = 50, 1e-15, 1e-10, 1e-8
+"""As of one row: Newton steps, half the squared decrement at which they end, what rounding may leave, step sizes."""
+
+
+def suits(mean: MeanTerms, weight: float) -> bool:
+    """Check that a problem is small, and that a ridge makes every Hessian regular."""
+    n, d = mean.data.features.shape
+    return mean.regularisation + weight > 0.0 and n * d * d <= MOST_PRODUCTS
+
+
+def minimise_rows(
+    mean: MeanTerms, radius: float, linear: Array, weight: float, start: Array
+) -> tuple[Array, Array, Array]:
+    """Minimisers of ``F + (weight/2) ||.||^2 + <b, .>`` over ``||x||_2 <= radius`` for rows b of ``linear (R, d)``.
+
+    What `newton.minimise_glm_in_ball` does for one term, each row with a multiplier and step sizes of its own.
+
+    Parameters
+    ----------
+    start : array (d,), the first iterate of every row
+
+    Returns
+    -------
+    points : array (R, d)
+    gradient_norms : array (R,), of the Lagrangian
+    settled : array (R,) of bool; other rows mean nothing
+    """
+    points, norms, settled = np.empty_like(linear), np.empty(len(linear)), np.empty(len(linear), dtype=bool)
+    features, n = mean.data.features, mean.data.n
+    products = np.ascontiguousarray((features[:, :, None] * features[:, None, :]).reshape(n, -1)) / n
+    size = max(1, NUMBERS // n)
+    for first in range(0, len(linear), size):
+        rows = slice(first, first + size)
+        terms = linear[rows]
+        part = _Rows(mean.problem, mean.data, products, terms, np.full(len(terms), mean.regularisation + weight))
+        points[rows], norms[rows], settled[rows] = _in_ball(part, radius, np.tile(start, (len(terms), 1)))
+    return points, norms, settled
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """``F(x) + <b, x>`` with a ridge for each row; ``products (n, d d)`` of features, over n."""
+
+    problem: GeneralisedLinear
+    data: Data
+    products: Array
+    linear: Array
+    ridge: Array
+
+    def of(self, rows: Array) -> _Rows:
+        return replace(self, linear=self.linear[rows], ridge=self.ridge[rows])
+
+    def value(self, x: Array) -> Array:
+        losses = self.problem.loss(x @ self.data.features.T, self.data.labels)
+        return losses.mean(axis=1) + 0.5 * self.ridge * np.sum(x * x, axis=1) + np.sum(self.linear * x, axis=1)
+
+    def gradient(self, x: Array, margins: Array) -> Array:
+        mean = self.problem.slope(margins, self.data.labels) @ self.data.features / self.data.n
+        return mean + self.ridge[:, None] * x + self.linear
+
+    def slopes(self, x: Array) -> tuple[Array, Array]:
+        """Gradients ``(m, d)`` and Hessians ``(m, d, d)``."""
+        margins, d = x @ self.data.features.T, x.shape[1]
+        hessian = (self.problem.curvature(margins, self.data.labels) @ self.products).reshape(-1, d, d)
+        return self.gradient(x, margins), hessian + self.ridge[:, None, None] * np.eye(d)
+
+
+def _solved(hessian: Array, vector: Array) -> Array:
+    return np.linalg.solve(hessian, vector[:, :, None])[:, :, 0]
+
+
+def _in_ball(rows: _Rows, radius: float, x: Array) -> tuple[Array, Array, Array]:
+    """Points, norms of gradients, and which rows have settled."""
+    multiplier, norms = np.zeros(len(x)), np.full(len(x), np.inf)
+    settled, todo = np.zeros(len(x), dtype=bool), np.arange(len(x))
+    for _ in range(SECULAR_STEPS):
+        part = replace(rows.of(todo), ridge=rows.ridge[todo] + multiplier[todo])
+        found, norm, good = _newton(part, x[todo])
+        x[todo], norms[todo] = found, norm
+        length = np.linalg.norm(found, axis=1)
+        there = np.abs(length - radius) <= RADIUS_TOLERANCE * radius
+        there = there | ((multiplier[todo] == 0.0) & (length <= radius))
+        settled[todo] = there & good
+        again = good & ~there
+        todo, found, length = todo[again], found[again], length[again]
+        if not todo.size:
+            break
+        part = part.of(again)
+        slope = np.sum(found * _solved(part.slopes(found)[1], found), axis=1)
+        multiplier[todo] = np.maximum(0.0, multiplier[todo] + length**2 / slope * (length - radius) / radius)
+    return x, norms, settled
+
+
+def _newton(rows: _Rows, x: Array) -> tuple[Array, Array, Array]:
+    """Damped Newton steps, then full ones as long as they shorten gradients: as `_in_ball` returns them."""
+    x, value = np.array(x), rows.value(x)
+    good, todo = np.zeros(len(x), dtype=bool), np.arange(len(x))
+    for _ in range(STEPS):
+        part = rows.of(todo)
+        gradient, hessian = part.slopes(x[todo])
+        direction = _solved(hessian, gradient)
+        decrement = 0.5 * np.sum(gradient * direction, axis=1)
+        unit = np.maximum(1.0, np.abs(value[todo]))
+        small = decrement <= TOLERANCE * unit
+        moved, values, stuck = _line_search(part, x[todo], direction, value[todo], np.where(small, -1.0, decrement))
+        good[todo] = small | (stuck & (decrement <= STALLED * unit))
+        x[todo], value[todo] = np.where(small[:, None], x[todo], moved), np.where(small, value[todo], values)
+        todo = todo[~small & ~stuck]
+        if not todo.size:
+            break
+    return _polished(rows, x, good)
+
+
+def _line_search(rows: _Rows, x: Array, direction: Array, value: Array, decrement: Array) -> tuple[Array, Array, Array]:
+    """Backtrack to Armijo steps: points, values, and rows in which rounding hides any decrease; none if < 0."""
+    step, todo = np.ones(len(x)), np.flatnonzero(decrement >= 0.0)
+    moved, values, stuck = np.array(x), np.array(value), np.zeros(len(x), dtype=bool)
+    while todo.size:
+        candidates = x[todo] - step[todo, None] * direction[todo]
+        found = rows.of(todo).value(candidates)
+        low = found <= value[todo] - 0.2 * step[todo] * decrement[todo]
+        moved[todo[low]], values[todo[low]] = candidates[low], found[low]
+        todo = todo[~low]
+        step[todo] *= 0.5
+        ended = step[todo] <= LEAST_STEP
+        stuck[todo[ended]] = True
+        todo = todo[~ended]
+    return moved, values, stuck
+
+
+def _polished(rows: _Rows, x: Array, good: Array) -> tuple[Array, Array, Array]:
+    """Make a few full Newton steps of each row, as long as they shorten its gradient."""
+    gradient, hessian = rows.slopes(x)
+    norms, todo = np.linalg.norm(gradient, axis=1), np.arange(len(x))
+    for _ in range(POLISHING_STEPS):
+        part = rows.of(todo)
+        candidates = x[todo] - _solved(hessian[todo], gradient[todo])
+        others, hessians = part.slopes(candidates)
+        lengths = np.linalg.norm(others, axis=1)
+        shorter = lengths < norms[todo]
+        todo = todo[shorter]
+        x[todo], gradient[todo], hessian[todo] = candidates[shorter], others[shorter], hessians[shorter]
+        norms[todo] = lengths[shorter]
+        if not todo.size:
+            break
+    return x, norms, good

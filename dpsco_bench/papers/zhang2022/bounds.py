@@ -101,7 +101,11 @@ THEOREMS = {
     "regret_law": "1/sum_{t=1}^{n} t^k",
     "one": "1",
 }
-PLACES = {"quarter": "floor(n/4)", "half": "floor(n/2)", "last": "n - 1"}
+PLACES: dict[str, tuple[str, Callable[[int], int]]] = {
+    "quarter": ("floor(n/4)", lambda n: n // 4),
+    "half": ("floor(n/2)", lambda n: n // 2),
+    "last": ("n - 1", lambda n: n - 1),
+}
 """Rounds at which moments are kept."""
 MOMENTS = {
     # (4), (7), and the moments beside Theorems 4 and 8
@@ -112,7 +116,7 @@ MOMENTS = {
 }
 AT_ROUNDS = {
     f"{name}_{place}": f"{text}, t = {t}{source}"
-    for place, t in PLACES.items()
+    for place, (t, _) in PLACES.items()
     for name, (text, source) in MOMENTS.items()
 }
 paper_bounds("zhang2022", THEOREMS | AT_ROUNDS, SYMBOLS)
@@ -148,15 +152,10 @@ def _path_noise(round_of: Callable[[int], int]) -> Callable[[BoundContext], floa
     return lambda c: path_moment(c, round_of(c.n))
 
 
-_ROUNDS: dict[str, Callable[[int], int]] = {
-    "quarter": lambda n: n // 4,
-    "half": lambda n: n // 2,
-    "last": lambda n: n - 1,
-}
-for _place, _round_of in _ROUNDS.items():
+for _place, (_t, _round_of) in PLACES.items():
     bound(
         f"zhang2022.expected_noise_{_place}",
-        f"E ||gamma_t||_*^2 by the scales of the nodes, t = {PLACES[_place]}",
+        f"E ||gamma_t||_*^2 by the scales of the nodes, t = {_t}",
         source=_path_noise(_round_of),
         may_vanish=True,
     )

@@ -10,8 +10,7 @@ import numpy as np
 from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.errors import InputError
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE
-from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits
 from dpsco_bench.privacy.tree import prefix_nodes
 
 STEP, TAIL = 0.35, 34.0

@@ -108,7 +108,6 @@ class Rounds(RoundObserver):
         self._keep_moments(objective, state["t"], (weight, None, *(to_numpy(self._last[name]) for name in names)))
 
     def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
-        """Give the sums, as extras of the run."""
         if self._best is None:
             return {}
         self._add_up(objective)
@@ -122,10 +121,6 @@ class Rounds(RoundObserver):
         betas = np.array([entry[0] for entry in self._rounds])[:, None, None]
         w, x, released, loss = (np.stack([entry[i] for entry in self._rounds]) for i in (1, 2, 4, 5))
         self._rounds = []
-        self._add_block(objective, betas, w, x, released, loss)
-
-    def _add_block(self, objective: Objective, betas: Array, w: Array, x: Array, released: Array, loss: Array) -> None:
-        """Add up rounds whose states are stacked, ``(k, R, d)``."""
         away = w - self._best
         plain = _inner(released, away)
         error = betas * _population_gradient(objective, x) - released

@@ -8,7 +8,7 @@ from math import log, log2, sqrt
 
 from dpsco_bench.claims.catalogue import TableText
 from dpsco_bench.kinds.privacy import privacy_verdict
-from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon, gdp_mu
 from dpsco_bench.privacy.tree import levels
 from dpsco_bench.report.inputs import Inputs

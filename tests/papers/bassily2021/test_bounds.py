@@ -6,11 +6,7 @@ import pytest
 
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.errors import InputError
-from dpsco_bench.papers.bassily2021.laws.frank_wolfe import (
-    largest_excess,
-    largest_excess_without_noise,
-    winning_probabilities,
-)
+from dpsco_bench.papers.bassily2021.laws import largest_excess, largest_excess_without_noise, winning_probabilities
 from dpsco_bench.problems.base import Constants
 
 N, D, EPS = 10_000, 32, 0.5

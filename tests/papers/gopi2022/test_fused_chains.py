@@ -11,7 +11,7 @@ from tests.marks import rest_at_night
 if not compiled.available():
     pytest.skip("Numba is missing or switched off: the listings run", allow_module_level=True)
 
-from dpsco_bench.papers.gopi2022.fused import proximal_sampler
+from dpsco_bench.papers.gopi2022 import fused
 
 PROXIMAL = "gopi2022.proximal_sampler"
 CORNER = {"delta_in": 0.05, "start": "corner"}
@@ -55,5 +55,5 @@ def test_streams_that_are_asked_for_late_are_looked_up(monkeypatch):
     """Few at first, so that tiles are begun anew."""
     run = RUNS["alternating on the l_1.5 ball"]
     expected = block(run, True)
-    monkeypatch.setattr(proximal_sampler, "FEW", 1)
+    monkeypatch.setattr(fused, "FEW", 1)
     np.testing.assert_array_equal(block(run, True).output, expected.output)

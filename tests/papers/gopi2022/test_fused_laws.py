@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.papers.gopi2022.fused import laws
+from dpsco_bench.papers.gopi2022 import fused as laws
 from dpsco_bench.papers.gopi2022.samplers import truncated
 from dpsco_bench.rng.streams import Stream
 

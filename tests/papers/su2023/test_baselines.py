@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.papers.su2023.algorithms.pda_dpmd import PublicMetric
-from dpsco_bench.papers.su2023.algorithms.projected_features import Projected, shortest_in_l1
-from dpsco_bench.papers.su2023.algorithms.ttz14 import weighted_vertices
+from dpsco_bench.papers.su2023.algorithms.table1 import Projected, PublicMetric, shortest_in_l1, weighted_vertices
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem

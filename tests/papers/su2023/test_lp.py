@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.papers.su2023.algorithms.lp_setting import truncated
+from dpsco_bench.papers.su2023.algorithms.lp import truncated
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Draws

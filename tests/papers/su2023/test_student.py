@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.fused import compiled
-from dpsco_bench.papers.su2023.fused.student import quick, student_noise
+from dpsco_bench.papers.su2023.fused import quick, student_noise
 from dpsco_bench.problems import slopes
 
 if not compiled.available():

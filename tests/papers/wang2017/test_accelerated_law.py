@@ -5,8 +5,8 @@ import pytest
 
 from dpsco_bench import run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.papers.wang2017.algorithms.dp_accmd import least_noise_constant
-from dpsco_bench.papers.wang2017.laws.accelerated import bias_and_variance, noise_share, reach_of
+from dpsco_bench.papers.wang2017.algorithms.mirror_descent import least_noise_constant
+from dpsco_bench.papers.wang2017.laws import bias_and_variance, noise_share, reach_of
 
 WHERE = dict(variant="acsa", epsilon=1.0, delta=1e-5)
 

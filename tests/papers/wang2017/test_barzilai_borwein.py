@@ -4,7 +4,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.wang2017.algorithms.barzilai_borwein import barzilai_borwein_step
+from dpsco_bench.papers.wang2017.algorithms.svrg import barzilai_borwein_step
 
 LAM, L, M = 0.1, 0.25, 20
 LOW, HIGH = 1 / (M * (L + LAM)), 5 / (M * LAM)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.wang2017.newton_rows import minimise_rows, suits
+from dpsco_bench.papers.wang2017.perturbed import minimise_rows, suits
 from dpsco_bench.problems.minimisers import MeanTerms, minimise_glm_in_ball
 from dpsco_bench.problems.registry import get_problem
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.algorithms.info import split
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.papers.wang2017.algorithms.objective_perturbation_cms11 import perturbation_parameters
+from dpsco_bench.papers.wang2017.algorithms.perturbation import perturbation_parameters
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.privacy.transcript import Recorder, Replay

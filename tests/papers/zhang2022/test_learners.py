@@ -5,11 +5,7 @@ import pytest
 
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
-from dpsco_bench.papers.zhang2022.learners.base import (
-    LearnerSetting,
-    get_learner,
-    project_ball,
-)
+from dpsco_bench.papers.zhang2022.learners import LearnerSetting, get_learner, project_ball
 
 D_, ROUNDS, REPLICATES = 3, 120, 4
 BOUNDED = ("ftrl_adagrad", "ogd_adagrad", "optimistic_ftrl", "optimistic_omd")

@@ -10,8 +10,7 @@ from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.compose import load_claim
 from dpsco_bench.claims.jobs import part_jobs
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, TreeSum
-from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, TreeSum
 from dpsco_bench.papers.zhang2022.moments import path_moment, second_moment
 from dpsco_bench.problems.base import Constants
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.zhang2022.algorithms.sensitivity import NodeUnits, weights
+from dpsco_bench.papers.zhang2022.algorithms.reduction import NodeUnits, weights
 from dpsco_bench.privacy.transcript import Recorder, Replay
 from dpsco_bench.privacy.tree import block
 

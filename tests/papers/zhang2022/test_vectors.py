@@ -8,8 +8,8 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.papers.zhang2022.algorithms import reduction
 from dpsco_bench.papers.zhang2022.algorithms.parameter_free import DistanceRegulariser, confidence
-from dpsco_bench.papers.zhang2022.algorithms.sensitivity import weights
-from dpsco_bench.papers.zhang2022.learners.base import get_learner
+from dpsco_bench.papers.zhang2022.algorithms.reduction import weights
+from dpsco_bench.papers.zhang2022.learners import get_learner
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import PrivacySpec
 from dpsco_bench.problems.base import Constants

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.bench import jax_peer
-from dpsco_bench.bench.fused_pairs import TimedRun
+from dpsco_bench.bench.fused_pairs import TimedRun, fused_cases
 from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan
@@ -32,13 +32,11 @@ class FrankWolfeTask:
 
     @property
     def cell(self) -> Cell:
-        """Our own run of it."""
         on = {"domain": "l1_ball"}
         return Cell("bassily2021.poly_sfw", "logistic_glm", self.n, 1.0, 1e-5, self.d, problem_options=on)
 
     @cached_property
     def plan(self) -> Plan:
-        """Return its schedule."""
         return self.cell.plan("none", 0)[1]
 
     @property
@@ -89,6 +87,17 @@ def jax_run(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Callable[[
             sources = jnp.asarray(noise)
         run = jax.jit(jax.vmap(one)).lower(sources).compile()
     return lambda: run(sources).block_until_ready()
+
+
+@goal("P1_poly_sfw", "one-pass private Frank-Wolfe, compiled, against its listing")
+def poly_sfw_cases() -> Iterator[BenchCase]:
+    """Logistic regression on the l1 ball, n/2 steps."""
+
+    def cell(d: int, steps: int) -> Cell:
+        on = {"domain": "l1_ball"}
+        return Cell("bassily2021.poly_sfw", "logistic_glm", 2 * steps, 1.0, 1e-5, d, problem_options=on)
+
+    return fused_cases("P1_poly_sfw", "poly_sfw", cell, scale=0.01, lazy=True)
 
 
 @goal("G4", "one-pass private Frank-Wolfe against JAX")

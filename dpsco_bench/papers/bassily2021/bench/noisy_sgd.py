@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.bench import c_peer, jax_peer, torch_peer
-from dpsco_bench.bench.fused_pairs import TimedRun
+from dpsco_bench.bench.fused_pairs import TimedRun, fused_cases
 from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
 from dpsco_bench.execution.cell import Cell
 
@@ -51,7 +51,6 @@ class SampledSgdTask:
 
     @property
     def cell(self) -> Cell:
-        """Our own run of it."""
         options = {"steps": self.steps, "step": self.step}
         return Cell(
             "bassily2021.noisy_sgd", "logistic_glm", self.n, 4.0 * self.steps / self.n**2, 1e-5, self.d, options=options
@@ -59,7 +58,6 @@ class SampledSgdTask:
 
     @cached_property
     def radius(self) -> float:
-        """Give the radius of the ball."""
         return float(self.cell.problem_entry.feasible_set.radius)
 
     @cached_property
@@ -187,6 +185,16 @@ PEERS: dict[str, tuple[Callable[[SampledSgdTask], Callable[[], Array]], str]] = 
     "JAX vmap + scan, float32": (jax_run, "float32"),
     "PyTorch, float64": (torch_run, "float64"),
 }
+
+
+@goal("P1_noisy_sgd", "noisy SGD of Proposition 13, compiled, against its listing")
+def noisy_sgd_cases() -> Iterator[BenchCase]:
+    """Logistic regression on the l2 ball, n^2 steps."""
+
+    def cell(d: int, steps: int) -> Cell:
+        return Cell("bassily2021.noisy_sgd", "logistic_glm", n=math.isqrt(steps), epsilon=1.0, delta=1e-5, d=d)
+
+    return fused_cases("P1_noisy_sgd", "noisy SGD", cell)
 
 
 @goal("P1_peers", "noisy SGD on single records against C, JAX, PyTorch and NumPy one run at a time")

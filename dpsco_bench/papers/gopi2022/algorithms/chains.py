@@ -1,10 +1,44 @@
-"""Diagnostics that the chains of this paper's samplers keep beside their last states."""
+"""Samplers by Markov chains, each an algorithm of its own; the alternating sampler has a proof on the cube."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
+import numpy as np
+from scipy.special import expit
+
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.papers.gopi2022.algorithms.mechanism import mechanism
+from dpsco_bench.papers.gopi2022.algorithms.setting import (
+    EVALUATED,
+    NEEDS,
+    PAPER,
+    BallSetting,
+    checked_setting,
+    draw,
+    plan_of,
+    regularised,
+    sampler_status,
+)
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs, sample_gibbs_there, sample_hit_and_run, takes
+from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
+from dpsco_bench.papers.gopi2022.samplers.proximal import (
+    LARGEST_CLIP,
+    ProximalRate,
+    ProximalSampler,
+    ProximalSchedule,
+    regularised_gaussian,
+    step_size,
+)
+from dpsco_bench.papers.gopi2022.samplers.truncated import gaussian_on_ball
+from dpsco_bench.privacy.accountants.gaussian import total_delta
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.queries import Temperature
+from dpsco_bench.problems.constants import Trait
+from dpsco_bench.samplers.draws import KeyedDraws
 from dpsco_bench.samplers.evidence import ChainTrace
 
 
@@ -23,3 +57,169 @@ class ChainWatch:
     def note_evidence(self) -> None:
         """Keep R-hat, effective sample size and the mean excess risk of each chain beside the result."""
         self.target.info.extras |= self.trace.evidence()
+
+
+def gibbs(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
+    """Run one chain per replicate, coordinate by coordinate with a move along the ray, for any p in [1, inf].
+
+    For linear losses on an l_p ball.
+    """
+    watch, r = ChainWatch(target, sweeps), target.regulariser
+    assert r is not None
+    slope, c = k * target.mean_slope(), k * mu * r.coefficient
+    law, xp = (draws, slope, c, r.q, target.ball.p, target.ball.radius, sweeps, watch), target.objective.xp
+    x = sample_gibbs_there(xp, *law) if takes(xp, r.q, target.ball.p) else sample_gibbs(*law)
+    watch.note_evidence()
+    return x
+
+
+mechanism("gopi2022.gibbs", gibbs, f"{PAPER}, Corollaries 2 to 4")
+
+
+def hit_and_run(target: Target, k: float, mu: float, draws: KeyedDraws, *, sweeps: int) -> np.ndarray:
+    """Run one chain per replicate from the centre along random lines, on any l_p or Schatten ball.
+
+    Each density costs n value queries, none for linear losses. For losses that can be evaluated.
+    """
+    watch = ChainWatch(target, sweeps)
+    outer, start = 0.5 * target.ball.euclidean_diameter(target.d), np.zeros((target.rows, target.d))
+    x = sample_hit_and_run(draws, target.log_density(k, mu), start, outer, sweeps, watch)
+    watch.note_evidence()
+    return x
+
+
+mechanism("gopi2022.hit_and_run", hit_and_run, f"{PAPER}, Corollaries 2 to 5", EVALUATED)
+
+
+SOURCE = f"{PAPER}, Propositions 8 and 9"
+STARTS = ("law", "corner")
+MOST_ATTEMPTS = 1000
+"""Most attempts at a Gaussian on a ball; a draw that needs more is capped."""
+
+
+@algorithm(
+    "gopi2022.proximal_sampler", source=SOURCE, needs=(*NEEDS, Trait.RECORD_LOSSES), variants=EVALUATED, least_norm=1.0
+)
+def proximal_sampler_plan(
+    given: Setting,
+    *,
+    schedule: str = "erm",
+    theta_convention: str = "centred",
+    sweeps: int | None = None,
+    delta_in: float | None = None,
+    start: str = "law",
+) -> Plan:
+    """T steps of the alternating sampler, which asks for values of single losses only: within tau of the target law.
+
+    eta = 1/(16 k^2 G2^2 ln(2/delta_in)), T = ceil(ln(KL0/(2 tau_mix^2))/(2 ln(1 + eta k mu))), KL0 = k G D,
+    delta_in = (tau_clip/T)^2/e, tau_mix = tau_clip = tau/2; 4e T value queries are expected. G2 is the Lipschitz
+    constant in l_2, G d^(1/p - 1/2) for p < 2 and G otherwise.
+
+    Parameters
+    ----------
+    given, variant, schedule, theta_convention
+        As for ``gopi2022.reg_exp_mech``; an l_p ball. With the theorem's T, t is taken at delta/2, and tau is delta/2
+        for ``printed`` (which proves no epsilon, erratum E3) and delta/(2 (1 + e^eps)) for ``replace_one``.
+    sweeps, delta_in : optional
+        In place of T and its delta_in, the chance that one difference exceeds 1/2 (at most 0.05). With less of T
+        or more of delta_in, nothing is proven.
+    start : str
+        ``law``: a draw of exp(-k mu r). ``corner``: a far corner of the domain, from which it is noted how many steps
+        and queries the mean takes to settle; nothing is proven.
+
+    Notes
+    -----
+    The distance is that of `samplers.proximal.ProximalRate`, whose derivation is there, for data of the declared
+    domain and real arithmetic. It needs ``KL_0 <= k (max F - min F) <= k G D`` (a start from exp(-psi)), G2 as
+    Lipschitz constant in l_2 and r 1-strongly convex in l_2 (no l_p norm with p <= 2 is below that of l_2), a convex
+    F, and draws of ``exp(-psi)`` times a Gaussian that are exact: on the cube they are inverted; on other balls they
+    are rejected with a limit of attempts, and the chance to reach it has no bound here. So only the cube is ever
+    proven, other balls are ``target_law_only``.
+    A round is accepted with probability ``1/2 - sqrt(e delta_in)/4`` at least, so that the oracle gives up after 512
+    rounds, without an output, with a chance below 0.6^512.
+    """
+    s, c = checked_setting(given, SOURCE), given.constants
+    sampler_status("proximal_sampler", s)  # refuses what it does not sample
+    temperature = regularised(s, schedule, theta_convention)
+    tau = 0.5 * s.delta * (1.0 if s.variant == "printed" else float(expit(-s.epsilon)))
+    choice_option("start", start, STARTS, SOURCE)
+    chains = _chains(s, temperature)
+    steps = chains.schedule(tau).steps if sweeps is None else checked_count("sweeps", sweeps)
+    inner = chains.clip(tau, steps) if delta_in is None else delta_in
+    if not 0.0 < inner <= LARGEST_CLIP:
+        raise InputError("delta_in", inner, f"in (0, {LARGEST_CLIP}], where the clip's error is bounded", SOURCE)
+    distance = chains.distance(ProximalSchedule(steps, inner))
+    exact_oracle = math.isinf(c.norm)  # elsewhere the Gaussian is rejected, and may be capped
+    proven = exact_oracle and start == "law" and distance <= tau * (1.0 + 1e-12)
+    query = s.query(temperature, "proven_tv" if proven else "target_law_only", tau)
+    options = {"sweeps": steps, "delta_in": inner, "corner": start == "corner"}
+    warnings: tuple[str, ...] = ()
+    if proven and s.variant == "printed":
+        t = c.loss_difference / s.loss_range * s.parameter(0.5 * s.delta)
+        reached = total_delta(t, s.epsilon, tau)
+        warnings = (f"with tau = delta/2 the claimed epsilon has delta = {reached:.3g} (errata E1 and E3)",)
+    expected = 4.0 * math.e * steps
+    return plan_of(s, query, "proximal_sampler", warnings, expected_queries=expected, **options)
+
+
+def _chains(s: BallSetting, temperature: Temperature) -> ProximalRate:
+    """Run the chains at the law that leaves half of delta to tau."""
+    t, G = s.parameter(0.5 * s.delta), s.constants.lipschitz
+    k, mu = temperature.at(s.loss_range / (G * t))
+    return ProximalRate(k, mu, euclidean_lipschitz(G, s.constants.norm, s.d), k * G * s.constants.diameter)
+
+
+def euclidean_lipschitz(lipschitz: float, p: float, d: int) -> float:
+    """G2 of losses that are G-Lipschitz in l_p."""
+    return lipschitz * d ** max(0.0, 1.0 / p - 0.5)
+
+
+def proximal_sampler(
+    target: Target,
+    k: float,
+    mu: float,
+    draws: KeyedDraws,
+    *,
+    sweeps: int,
+    delta_in: float,
+    corner: bool = False,
+    chains: Any = ProximalSampler,
+) -> np.ndarray:
+    """Run the alternating sampler from a draw of ``exp(-psi)``, or from a corner to see how it relaxes.
+
+    ``chains`` makes what runs, of `ProximalSampler`'s arguments.
+    """
+    watch, ball, r = ChainWatch(target, sweeps), target.ball, target.regulariser
+    assert r is not None
+    euclidean, c = r.q == 2.0, k * mu * r.coefficient  # then psi is part of a Gaussian
+
+    def gaussian(name: str, step: int, mean: np.ndarray, sd: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if euclidean:
+            return gaussian_on_ball(draws, name, step, mean, sd, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+        return regularised_gaussian(draws, name, step, mean, sd, c, r.q, ball.p, ball.radius, MOST_ATTEMPTS, rows)
+
+    centre, capped = np.zeros((target.rows, target.d)), np.zeros(target.rows, dtype=bool)
+    if corner:
+        start = centre - ball.radius * target.d ** (-1.0 / ball.p)
+    elif euclidean:
+        start, capped = gaussian("start", 0, centre, 1.0 / math.sqrt(k * mu), np.arange(target.rows))
+    else:
+        start = ball.radius * sample_lp(draws, centre, c * ball.radius**2, r.q, ball.p)
+    eta = step_size(k, euclidean_lipschitz(target.objective.constants.lipschitz, ball.p, target.d), delta_in)
+    curvature = k * mu if euclidean else 0.0
+    sampler = chains(draws, gaussian, target.differences, target.objective.n, k, curvature, eta)
+    if corner:
+        watch(start)
+    x = sampler.run(start, sweeps, watch)
+    target.queries += sampler.queries
+    target.info.demoted = capped | sampler.capped
+    per_call = sampler.queries / sampler.calls
+    target.info.extras["queries_per_call"] = per_call
+    if corner:
+        steps = watch.trace.relaxation(target.mean_excess(k, mu))
+        target.info.extras |= {"relaxation_steps": steps, "relaxation_queries": steps * per_call.mean()}
+    watch.note_evidence()
+    return x
+
+
+proximal_sampler_plan.run(draw)

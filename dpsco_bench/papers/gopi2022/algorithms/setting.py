@@ -1,4 +1,4 @@
-"""Setting of this paper's mechanisms: its refusals, the single draw, and what its sampler proves."""
+"""Setting of this paper's mechanisms: its refusals, the single draw, what its sampler proves and who charges it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,50 @@ from dpsco_bench.algorithms.registry import Setting, choice_option
 from dpsco_bench.errors import InputError, Refusal, checked_count
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.sets import SchattenBall, matrix_rows
-from dpsco_bench.papers.gopi2022.algorithms.pairs import PairDrawQuery
 from dpsco_bench.papers.gopi2022.algorithms.target import Target
+from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours, planar_epsilon
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.plain import Options, Schedule
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
-from dpsco_bench.privacy.plan import Plan, make_plan
+from dpsco_bench.privacy.plan import Charge, Plan, make_plan
 from dpsco_bench.privacy.queries import DrawQuery, Temperature
 from dpsco_bench.problems.base import Trait
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairDrawQuery(DrawQuery):
+    """`DrawQuery` of ``exp(-k (F + mu r))`` on an l_p ball of radius R, for records of dual norm S/2.
+
+    Attributes
+    ----------
+    p : float, in (1, 2], of the ball
+    size : int, dimension of the law: d, or 1 where coordinates are independent
+    curvatures : tuple of float
+        Of ``F + mu r`` as multiples of ``||x||_p^2``: what mu multiplies, and what the losses have themselves.
+    slope, radius : float, S/2, R
+    on_axis : bool, whether all records of the domain are ``+-S/2`` along the first axis
+    """
+
+    p: float
+    size: int
+    curvatures: tuple[float, float]
+    slope: float
+    radius: float
+    on_axis: bool
+
+    def attained(self, scale: float, delta: float) -> Charge:
+        """Exact for records on an axis: the worst pair of all. Else lower: some pairs in a plane, or one at p = 2."""
+        k, mu = self.temperature.at(scale)
+        c = k * (mu * self.curvatures[0] + self.curvatures[1]) * self.radius**2
+        reach, n = k * self.slope * self.radius, self.temperature.n
+        if not self.on_axis and self.p < 2.0:
+            epsilon = planar_epsilon(self.p, self.size, c, reach, n, delta)
+            return Charge(epsilon, "lower", "pair of data sets in a plane, quadrature")
+        laws = AxisNeighbours(self.p, self.size, c, reach, n)
+        if self.on_axis:
+            return Charge(laws.epsilon(delta), "exact", "worst pair of data sets of two points on an axis, quadrature")
+        return Charge(laws.centre_epsilon(delta), "lower", "pair of data sets on an axis, quadrature")
+
 
 PAPER = "Gopi, Lee, Liu, Shen, Tian 2022"
 NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED)
@@ -32,8 +68,9 @@ ACCOUNTANTS = ("theorem", "pairs")
 """Accountants of a draw: Theorem 2, for all data sets at once, or neighbouring data sets themselves."""
 EXACT = ("cube_exact", "axis_exact", "lp_exact")
 """Samplers that are exact on every data set of some problems, in the order in which ``auto`` tries them."""
-SAMPLERS = (*EXACT, "radial_exact", "gibbs", "hit_and_run", "proximal_sampler")
-"""Names of the modules of this paper that hold a function of the same name, `target.Sampler`."""
+SAMPLERS = {name: "exact" for name in (*EXACT, "radial_exact")}
+SAMPLERS |= {name: "chains" for name in ("gibbs", "hit_and_run", "proximal_sampler")}
+"""Modules of this folder that hold a sampler, by its name: functions as `Target` calls them."""
 SWEEPS = {"gibbs": 1000, "hit_and_run": 1000}
 """Default lengths of chains."""
 SAMPLER_OPTIONS = ("sweeps", "delta_in", "corner")
@@ -205,11 +242,12 @@ def draw_plan(
 def sampler_parts(options: Options) -> tuple[str, ...]:
     """Modules of the samplers that an option ``sampler`` may mean."""
     name = options.get("sampler", "auto")
-    return tuple(_module(found) for found in (EXACT if name == "auto" else (name,)) if found in SAMPLERS)
+    name = EXACT[0] if name == "auto" else name
+    return (_module(name),) if name in SAMPLERS else ()
 
 
 def _module(sampler: str) -> str:
-    return f"{__package__}.{sampler}"
+    return f"{__package__}.{SAMPLERS[sampler]}"
 
 
 def plan_of(s: BallSetting, query: DrawQuery, sampler: str, warnings: tuple[str, ...] = (), **options: Any) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.ball import Ball, LpBall
 from dpsco_bench.geometry.norms import dual_exponent, lp_norm, square_gradient
-from dpsco_bench.papers.gopi2022.problems.regularised_law import RegularisedLaw
-from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
+from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser, RegularisedLaw
 from dpsco_bench.problems.objective import Objective
 
 Array = Any
@@ -39,8 +39,6 @@ class Target:
         self.ball = objective.domain
         self.rows, self.d = objective.replicates, objective.problem.dimension
         self.queries, self.info = np.zeros(self.rows), Info()
-
-    # --- what the private query asks for ---------------------------------------------------------------------
 
     def draw(self, k: float, mu: float, draws: Any) -> Array:
         """Draw one point per row; note the sampler's cost, and the risk by quadrature."""
@@ -102,8 +100,6 @@ class Target:
         """``n grad F_D(x)/G``, for the search over neighbours; not counted."""
         return self.objective.n * to_numpy(self.objective.exact_gradient(x)) / self.objective.constants.lipschitz
 
-    # --- what samplers look at -------------------------------------------------------------------------------
-
     def mean_slope(self) -> np.ndarray:
         """``-grad F_D(0)``, ``(R, d)``: the mean record of linear losses, mu0 times that of quadratic ones.
 
@@ -126,11 +122,11 @@ class Target:
         Each costs n value queries; for linear losses none.
         """
         if self.losses in ("linear", "axis_linear"):
-            return -np.sum(self._mean_rows()[rows] * x, axis=1)
+            return -np.sum(self._means[rows] * x, axis=1)
         if counted:
             self.queries[rows] += self.objective.n
         if self.losses == "quadratic":  # the risk may be the population's
-            slope = np.sum(self._mean_rows()[rows] * x, axis=1)
+            slope = np.sum(self._means[rows] * x, axis=1)
             return 0.5 * self.own.strong_convexity * np.sum(x * x, axis=1) - slope
         given, back = self._spread(x, rows)
         risk = self.objective.problem.risk(self._given(given), self.objective.data)
@@ -175,10 +171,9 @@ class Target:
         """Excess risk ``(R,)`` of states, for a measurement only."""
         return self.objective.excess_risk(self._given(x))
 
-    def _mean_rows(self) -> np.ndarray:
-        if not hasattr(self, "_means"):
-            self._means = self.mean_slope()
-        return self._means
+    @cached_property
+    def _means(self) -> np.ndarray:
+        return self.mean_slope()
 
     def _given(self, points: np.ndarray) -> Array:
         return self.objective.xp.asarray(points, dtype=self.objective.dtype)

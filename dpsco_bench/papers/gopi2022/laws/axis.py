@@ -1,16 +1,18 @@
-"""The law of exp(kap x_1 - c ||x||_p^2) on the unit l_p ball, by quadrature."""
+"""The law of exp(kap x_1 - c ||x||_p^2) on the unit l_p ball by quadrature, and privacy of one draw from it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from dpsco_bench.errors import InputError, checked_count
-from dpsco_bench.papers.gopi2022.bisection import ends
-from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, bracket, double_exponential
+from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_exponential, ends, gauss_legendre
 
+Array = np.ndarray
 _OUTER, _INNER = 161, 101
 _BISECTIONS = 30
 
@@ -159,3 +161,118 @@ class AxisLaw:
         """Check that the integrand still rises at tau."""
         power = tau**self.p
         return 2.0 * self.c * (axis + power) ** (2.0 / self.p - 1.0) * power < self.d - 2
+
+
+PER_PANEL = 16
+_SMALLEST, _KINK = 60, 20
+"""Panels are halved so often towards the ends of the axis, where the density starts as a power, and towards 0."""
+
+
+def axis_panels(p: float, d: int, c: float) -> tuple[Array, Array, Array]:
+    """Panels in the gap ``1 - x_1`` for densities ``exp(kap x_1 - c ||x||_p^2)`` on the unit l_p ball, any ``kap``.
+
+    Returns
+    -------
+    edges : array ``(P + 1,)``, increasing from 0 to 2
+    gaps : array ``(P, PER_PANEL)``, at the Gauss-Legendre nodes of each panel
+    log_marginal : array ``(P, PER_PANEL)``, log density of x_1 at ``kap = 0``, up to a constant
+    """
+    width = min(0.5, 1.0 / math.sqrt(2.0 * c)) if c > 0 else 0.5
+    powers = 0.5 ** np.arange(_SMALLEST + 1.0)
+    uniform = np.linspace(0.0, 1.0, 1 + math.ceil(1.0 / width))
+    half = np.unique(np.concatenate([uniform, powers, 1.0 - powers[1 : _KINK + 1]]))
+    nodes, _ = gauss_legendre(PER_PANEL)
+    depth = half[:-1, None] + np.diff(half)[:, None] * nodes
+    log_marginal = AxisLaw(p, d, 0.0, c).log_marginal(depth.ravel()).reshape(depth.shape)
+    edges = np.concatenate([half, 2.0 - half[-2::-1]])
+    gaps = np.concatenate([depth, 2.0 - depth[::-1, ::-1]])
+    return edges, gaps, np.concatenate([log_marginal, log_marginal[::-1, ::-1]])
+
+
+ACCURACY = 1e-7
+_FIRST = 25
+_MOST = 12
+
+
+class GapTable:
+    """``E[1 - x_1]`` under ``exp(kap x_1 - c ||x||_p^2)`` for ``|kap| <= reach``, by Hermite interpolation.
+
+    Its derivative in kap is minus the variance, which the same integral gives. Intervals of ``asinh(kap)`` are halved
+    until the value in the middle is within `ACCURACY`.
+    """
+
+    def __init__(self, p: float, d: int, c: float, reach: float) -> None:
+        from scipy.interpolate import CubicHermiteSpline
+
+        self._known: dict[float, tuple[float, float]] = {}
+        edges, gaps, log_marginal = axis_panels(p, d, c)
+        _, weights = gauss_legendre(PER_PANEL)
+        self._gaps = gaps.ravel()
+        with np.errstate(divide="ignore"):  # the smallest panels next to -1 are empty to rounding
+            self._log_mass = (log_marginal + np.log(np.diff(edges)[:, None] * weights)).ravel()
+        ends = list(np.linspace(0.0, np.arcsinh(reach), _FIRST))
+        nodes = [ends[0]]
+        for low, high in zip(ends[:-1], ends[1:], strict=True):
+            nodes += self._refined(float(low), float(high), _MOST)
+        values = np.array([self._at(float(u)) for u in nodes])
+        self._spline = CubicHermiteSpline(np.array(nodes), values[:, 0], values[:, 1])
+
+    def __call__(self, kap: Any) -> np.ndarray:
+        """At tilts ``kap``, an array or number."""
+        kap = np.asarray(kap, dtype=np.float64)
+        right = self._spline(np.arcsinh(np.abs(kap)))
+        return np.where(kap >= 0.0, right, 2.0 - right)
+
+    def _at(self, u: float) -> tuple[float, float]:
+        """Value and derivative at ``asinh(kap) = u``."""
+        if u not in self._known:
+            logs = self._log_mass - np.sinh(u) * self._gaps
+            mass = np.exp(logs - logs.max())
+            mean = self._gaps @ mass / mass.sum()
+            variance = (self._gaps - mean) ** 2 @ mass / mass.sum()
+            self._known[u] = float(mean), -float(variance * np.cosh(u))
+        return self._known[u]
+
+    def _refined(self, low: float, high: float, depth: int) -> list[float]:
+        """Nodes after ``low`` up to ``high``."""
+        middle = 0.5 * (low + high)
+        (left, rise), (right, fall) = self._at(low), self._at(high)
+        guess = 0.5 * (left + right) + 0.125 * (high - low) * (rise - fall)
+        if depth == 0 or abs(self._at(middle)[0] - guess) <= ACCURACY:
+            return [middle, high]
+        return self._refined(low, middle, depth - 1) + self._refined(middle, high, depth - 1)
+
+
+@lru_cache(maxsize=16)
+def gap_table(p: float, d: int, c: float, reach: float) -> GapTable:
+    """Make the table of these parameters, once."""
+    return GapTable(p, d, c, reach)
+
+
+LARGEST = 200.0
+
+
+def pair_delta(first: AxisLaw, second: AxisLaw, epsilon: float) -> float:
+    """``max_A P(A) - e^epsilon Q(A)``, where the laws differ in their tilt alone: same p, d and c.
+
+    The log ratio of the densities is linear in x_1, so that the best event is a tail.
+    """
+    shift = first.kap - second.kap
+    threshold = (epsilon + first.log_normaliser() - second.log_normaliser()) / shift
+    if shift > 0:
+        return first.tail(threshold) - math.exp(epsilon) * second.tail(threshold)
+    return _mirrored(first).tail(-threshold) - math.exp(epsilon) * _mirrored(second).tail(-threshold)
+
+
+def pair_epsilon(first: AxisLaw, second: AxisLaw, delta: float) -> float:
+    """Least epsilon for which both `pair_delta` are at most delta; accurate to 1e-10."""
+    from scipy.optimize import brentq
+
+    def excess(epsilon: float) -> float:
+        return max(pair_delta(first, second, epsilon), pair_delta(second, first, epsilon)) - delta
+
+    return 0.0 if excess(0.0) <= 0.0 else float(brentq(excess, 0.0, LARGEST, xtol=1e-10))
+
+
+def _mirrored(law: AxisLaw) -> AxisLaw:
+    return AxisLaw(law.p, law.d, -law.kap, law.c)

@@ -11,9 +11,8 @@ import numpy as np
 
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.gopi2022.laws.nodes import bracket
-from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
-from dpsco_bench.papers.gopi2022.samplers.truncated import truncated_normal
+from dpsco_bench.papers.gopi2022.laws.quadrature import bracket
+from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp, truncated_normal
 from dpsco_bench.samplers.draws import KeyedDraws
 
 Array = np.ndarray
@@ -140,7 +139,6 @@ class AxisEnvelope:
 
     @property
     def _log_mass(self) -> float:
-        """Logarithm of the integral of the density."""
         return self.law.log_normaliser() - self.kap
 
     def _masses(self, left: Array, right: Array, low: Array, high: Array, bound: Array) -> Array:

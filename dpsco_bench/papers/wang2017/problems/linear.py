@@ -36,6 +36,20 @@ class LinearOracle(Problem):
     def feasible(self) -> Ball:
         raise InputError("problem", self.name, "a linear oracle that defines its ball")
 
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared, G nominal where c, along the first axis, is longer; the exact initial gap."""
+        size, ball = float(self.slope[0]), self.feasible
+        return Constants(
+            1.0,
+            1.0,
+            initial_gap=size,
+            initial_distance=1.0,
+            diameter=ball.diameter,
+            domain=ball.name,
+            status="global" if size <= 1.0 else "nominal",
+        )
+
     def mean_gradient(self, x: Array, data: Data) -> Array:
         return 0.0 * x - array_namespace(x).asarray(self.slope, dtype=x.dtype)
 
@@ -68,25 +82,9 @@ class L1Linear(MirrorDescentFamily, LinearOracle):
 
     @property
     def slope(self) -> np.ndarray:
-        T, B = (
-            self.mirror_descent_steps(self.feasible, 1.0),
-            ball_geometry(self.feasible).bregman_radius(self.dimension),
-        )
+        T = self.mirror_descent_steps(self.feasible, 1.0)
+        B = ball_geometry(self.feasible).bregman_radius(self.dimension)
         return 4 * self.feasible.diameter**2 * B / T**2 * np.eye(1, self.dimension)[0]
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = L = 1 declared, G nominal where c is longer; the exact initial gap."""
-        size = float(self.slope[0])
-        return Constants(
-            1.0,
-            1.0,
-            initial_gap=size,
-            initial_distance=1.0,
-            diameter=self.feasible.diameter,
-            domain=self.feasible.name,
-            status="global" if size <= 1.0 else "nominal",
-        )
 
 
 @problem
@@ -138,12 +136,10 @@ class SignedLinear(GeneralisedLinear):
         return -0.5 * float(np.mean(data.labels)) ** 2 / self.ridge
 
     def opposed_records(self, distance: float, order: float) -> Data | None:
-        """Either sign."""
         found = opposite(np.eye(self.dimension)[0], distance, order)
         return None if found is None else self.domain_records(2, 0)
 
     def domain_records(self, count: int, seed: int) -> Data:
-        """Return both signs in turn."""
         return Data(count, np.tile(np.eye(1, self.dimension), (count, 1)), np.where(np.arange(count) % 2, -1.0, 1.0))
 
 
@@ -165,17 +161,3 @@ class MdLinear(CellFamily, LinearOracle):
         geometry, d = ball_geometry(self.feasible), self.dimension
         size = 2 * sqrt(geometry.bregman_radius(d) * geometry.squared_width(d)) * log(self.count / self.delta)
         return size / (self.count * self.epsilon) * np.eye(1, d)[0]
-
-    @property
-    def own_constants(self) -> Constants:
-        """G = L = 1 declared, nominal where c is longer; the exact initial gap."""
-        size, ball = float(self.slope[0]), self.feasible
-        return Constants(
-            1.0,
-            1.0,
-            initial_gap=size,
-            initial_distance=1.0,
-            diameter=ball.diameter,
-            domain=ball.name,
-            status="global" if size <= 1.0 else "nominal",
-        )

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from dpsco_bench.geometry.ball import BALLS, Ball
-from dpsco_bench.geometry.mirror import ball_geometry
+from dpsco_bench.geometry.mirror import L1Geometry, ball_geometry
+from dpsco_bench.geometry.norms import lp_norm
 from dpsco_bench.plain import Schedule
-from dpsco_bench.problems.base import Constants, Trait, option
+from dpsco_bench.problems.base import Constants, Data, Trait, option
 from dpsco_bench.problems.families import CellFamily, InBall
 from dpsco_bench.problems.quadratic import DiagonalOracle
 from dpsco_bench.problems.registry import problem
@@ -36,6 +37,14 @@ class MirrorDescentFamily(CellFamily):
         return max(1, round(math.sqrt(K * ball.diameter**2 * math.sqrt(B) * self.signal_to_noise(W))))
 
 
+class FlatOptimum(DiagonalOracle):
+    """The minimiser is ``ones/sqrt(d)``; the start is the origin."""
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, self.dimension**-0.5)
+
+
 @problem
 class FaceQuadratic(DiagonalOracle):
     """``F(x) = (1/2) ||x - x*||^2`` over the unit l1 ball, ``x* = 1/8`` on the first 8 coordinates."""
@@ -52,7 +61,6 @@ class FaceQuadratic(DiagonalOracle):
 
     @property
     def optimum(self) -> np.ndarray:
-        """1/8 on the first 8 coordinates."""
         return np.where(np.arange(self.dimension) < FACE, 1.0 / FACE, 0.0)
 
     @property
@@ -62,7 +70,7 @@ class FaceQuadratic(DiagonalOracle):
 
 
 @problem
-class GeometricQuadratic(InBall, DiagonalOracle):
+class GeometricQuadratic(InBall, FlatOptimum):
     """``h_j = 2^-(j mod 16)``, minimiser ``ones/sqrt(d)``; its strong convexity of 2^-15 is not declared."""
 
     name = "geometric_quadratic"
@@ -73,12 +81,7 @@ class GeometricQuadratic(InBall, DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Sixteen powers of two, in turn."""
         return geometric_spectrum(self.dimension)
-
-    @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, self.dimension**-0.5)
 
     @property
     def own_constants(self) -> Constants:
@@ -108,7 +111,6 @@ class L1Geometric(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Sixteen powers of two, in turn."""
         return geometric_spectrum(self.dimension)
 
     @property
@@ -124,7 +126,7 @@ class L1Geometric(DiagonalOracle):
 
 
 @problem
-class IsotropicQuadratic(DiagonalOracle):
+class IsotropicQuadratic(FlatOptimum):
     """``h = 1``, start at distance 1 from the minimiser ``ones/sqrt(d)``."""
 
     name = "isotropic_quadratic"
@@ -135,10 +137,6 @@ class IsotropicQuadratic(DiagonalOracle):
     @property
     def spectrum(self) -> np.ndarray:
         return np.ones(self.dimension)
-
-    @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, self.dimension**-0.5)
 
     @property
     def own_constants(self) -> Constants:
@@ -158,7 +156,6 @@ class OpSpectrum(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Curvatures from 1 down to ``2^(1-d)``."""
         return 0.5 ** np.arange(self.dimension)
 
     @property
@@ -183,7 +180,7 @@ class OpSpectrum(DiagonalOracle):
 
 
 @problem
-class SgdClosedForm(DiagonalOracle):
+class SgdClosedForm(FlatOptimum):
     """``F(x) = (mu/2) ||x - x*||^2`` with the minimiser at distance 1 from the start."""
 
     name = "sgd_closed_form"
@@ -194,13 +191,7 @@ class SgdClosedForm(DiagonalOracle):
 
     @property
     def spectrum(self) -> np.ndarray:
-        """Compute the spectrum: the same curvature mu in every direction."""
         return np.full(self.dimension, self.curvature)
-
-    @property
-    def optimum(self) -> np.ndarray:
-        """``ones/sqrt(d)``; the start is the origin."""
-        return np.full(self.dimension, self.dimension**-0.5)
 
     @property
     def own_constants(self) -> Constants:
@@ -254,7 +245,7 @@ INNER_STEPS = 4
 
 
 @problem
-class SoftQuadraticPP(CellFamily, DiagonalOracle):
+class SoftQuadraticPP(CellFamily, FlatOptimum):
     """``h = 1/(eta 2^T m)`` in every direction, with eta = 1/13, m = 4 and the T of Theorem 4.4 at the cell.
 
     The minimiser is ``ones/sqrt(d)``. The initial gap ``h/2`` shrinks with n, so that a slope of -1 is nearly
@@ -277,10 +268,111 @@ class SoftQuadraticPP(CellFamily, DiagonalOracle):
         return np.full(self.dimension, min(1.0, 13.0 / (2**self.epochs * INNER_STEPS)))
 
     @property
-    def optimum(self) -> np.ndarray:
-        return np.full(self.dimension, self.dimension**-0.5)
-
-    @property
     def own_constants(self) -> Constants:
         """G = L = 1 declared (nominal), the exact initial gap and distance."""
         return self.declared()
+
+
+L1_BALL = Ball("l1_ball", 1.0)
+CURVATURE = 120.0
+"""h T: stiff enough for the steps to forget the start, soft enough for the noise to stay."""
+
+
+@problem
+class ResolvedQuadraticL1(MirrorDescentFamily, DiagonalOracle):
+    """``h = min(1, 120/T)`` in every direction, with the printed T of Theorem 5.4 (K = 1) at the cell.
+
+    The minimiser has sixteen coordinates of ``signal/16``: close to the centre, so that it is of the size of the noise.
+    """
+
+    name = "resolved_quadratic_l1"
+    summary = "family of quadratic oracles on the unit l1 ball in which the noise of DP-AccMD decides the risk"
+    source = "instance `resolved_quadratic_l1` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
+    default_dimension = 64
+    least_dimension = SUPPORT
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    signal: float = option(0.02, "l1 norm of the minimiser", within="(0, 1]")
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        return np.full(self.dimension, min(1.0, CURVATURE / self.mirror_descent_steps(L1_BALL, 1.0)))
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.where(np.arange(self.dimension) < SUPPORT, self.signal / SUPPORT, 0.0)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1 declared; G = 1 holds on the ball where ``h (1 + ||x*||)`` is at most 1."""
+        return self.declared(L1_BALL)
+
+    def beside(self, x: np.ndarray, data: Data) -> dict[str, np.ndarray]:
+        """``B_w(x*, 0) = (s/2) ||x*||_q^2``, which Theorem 5.4 has where the schedule bounds it over the whole ball."""
+        geometry, d = L1Geometry(L1_BALL.radius), self.dimension
+        p = geometry.dual_exponent(d)
+        length = float(lp_norm(self.optimum[None], p / (p - 1.0))[0, 0])
+        return {"minimiser_divergence": np.full(len(x), 0.5 * geometry.curvature(d) * length**2)}
+
+
+SIGNAL = 0.5
+CURVATURES = (15.0, 30.0)
+"""Ends of h T: much softer directions keep a bias, in much stiffer ones the steps damp their noise."""
+
+
+@problem
+class ResolvedQuadraticL2(MirrorDescentFamily, DiagonalOracle):
+    """``h_j = min(1, c_j/T)`` with c_j from 15 to 30 and the printed T of Theorem 5.4 (K = 1) at the cell.
+
+    The steps of z oscillate about the minimiser with a period that depends on h; over the d directions this averages
+    out. The minimiser is ``ones/(2 sqrt(d))``.
+    """
+
+    name = "resolved_quadratic_l2"
+    summary = "family of quadratic oracles on the unit l2 ball in which the noise of DP-AccMD decides the risk"
+    source = "instance `resolved_quadratic_l2` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
+    default_dimension = 64
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        T = self.mirror_descent_steps(UNIT_BALL, 1.0)
+        return np.minimum(1.0, np.linspace(*CURVATURES, self.dimension) / T)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return np.full(self.dimension, SIGNAL * self.dimension**-0.5)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1 declared; G = 1 holds on the ball from T = 45 on, else it is nominal."""
+        return self.declared(UNIT_BALL)
+
+
+@problem
+class RoundQuadratic(DiagonalOracle):
+    """``F(x) = (1/2) ||x - x*||^2`` on the l2 ball of radius R, with ``x* = signal R e_1``."""
+
+    name = "round_quadratic"
+    summary = "quadratic oracle of curvature 1 in all directions on an l2 ball"
+    source = "instance `round_quadratic` for Wang, Ye, Xu 2017, Theorem 5.4 (ours)"
+    default_dimension = 64
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ})
+    radius: float = option(0.5, "of the ball", within="(0, inf)")
+    signal: float = option(0.5, "norm of the minimiser, over the radius", within="(0, 1]")
+
+    @cached_property
+    def ball(self) -> Ball:
+        return Ball("l2_ball", self.radius)
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        return np.ones(self.dimension)
+
+    @property
+    def optimum(self) -> np.ndarray:
+        return self.signal * self.radius * np.eye(1, self.dimension)[0]
+
+    @property
+    def own_constants(self) -> Constants:
+        """G = L = 1 declared; G is true where ``R (1 + signal)`` is at most 1."""
+        return self.declared(self.ball)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from dpsco_bench.papers.gopi2022.laws.counts import signed_count_law
+from dpsco_bench.papers.gopi2022.laws.quadrature import signed_count_law
 
 
 @pytest.mark.parametrize(("n", "chance"), [(1, 0.3), (7, 0.9), (1000, 0.5), (256_000, 0.51)])

@@ -7,9 +7,8 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.optimize import brentq
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, pair_epsilon
 from dpsco_bench.papers.gopi2022.laws.neighbours import AxisNeighbours
-from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
 
 
 def test_the_pair_next_to_it_by_a_plain_double_integral():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.gopi2022.laws.nodes import DEPTH, bracket, double_exponential, gauss_legendre
+from dpsco_bench.papers.gopi2022.laws.quadrature import DEPTH, bracket, double_exponential, gauss_legendre
 
 
 def test_rules_integrate_what_they_are_for():

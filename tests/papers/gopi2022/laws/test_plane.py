@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.gopi2022.laws.plane import PlanarPair, PlaneDensity
-from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_epsilon
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, pair_epsilon
+from dpsco_bench.papers.gopi2022.laws.neighbours import PlanarPair, PlaneDensity
 
 
 @pytest.mark.parametrize(("p", "d", "c"), [(1.5, 4, 4.0), (1.05, 3, 9.0), (1.5, 2, 300.0), (1.8, 40, 60.0)])

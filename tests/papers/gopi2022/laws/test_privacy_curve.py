@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gammainc
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.gopi2022.laws.privacy_curve import pair_delta, pair_epsilon
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, pair_delta, pair_epsilon
 from dpsco_bench.privacy.accountants.gaussian import gdp_epsilon
 from dpsco_bench.privacy.queries import Temperature
 

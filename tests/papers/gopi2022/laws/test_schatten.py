@@ -7,7 +7,7 @@ import pytest
 
 from dpsco_bench.geometry.sets import singular_values
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.gopi2022.laws.schatten import SchattenLaw
+from dpsco_bench.papers.gopi2022.laws.radial import SchattenLaw
 from dpsco_bench.papers.gopi2022.regulariser import NormRegulariser
 from dpsco_bench.problems.registry import get_problem
 

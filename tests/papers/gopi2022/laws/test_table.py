@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
-from dpsco_bench.papers.gopi2022.laws.table import gap_table
+from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw, gap_table
 
 
 @pytest.mark.parametrize(

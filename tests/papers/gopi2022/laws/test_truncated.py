@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import truncnorm
 
-from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
+from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 
 
 def test_check_vectors_of_the_chapter():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, kstest
 
-from dpsco_bench.papers.gopi2022.samplers.cone import cone_lp
+from dpsco_bench.papers.gopi2022.samplers.truncated import cone_lp
 
 ROWS = 200_000
 

@@ -5,7 +5,7 @@ import pytest
 
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis
-from dpsco_bench.papers.gopi2022.samplers.gibbs import sample_gibbs
+from dpsco_bench.papers.gopi2022.samplers.chains import sample_gibbs
 
 ROWS = 6000
 

@@ -6,7 +6,7 @@ from dpsco_bench.geometry.sets import SchattenBall
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
 from dpsco_bench.papers.gopi2022.samplers.axis import sample_axis
-from dpsco_bench.papers.gopi2022.samplers.hit_and_run import sample_hit_and_run
+from dpsco_bench.papers.gopi2022.samplers.chains import sample_hit_and_run
 
 ROWS = 6000
 

@@ -10,9 +10,7 @@ from scipy.stats import beta, expon, gamma, kstest
 
 from dpsco_bench.papers.gopi2022.laws.axis import AxisLaw
 from dpsco_bench.papers.gopi2022.samplers import lp
-from dpsco_bench.papers.gopi2022.samplers.factors import Factors
-from dpsco_bench.papers.gopi2022.samplers.half_line import half_line
-from dpsco_bench.papers.gopi2022.samplers.lp import LpEnvelope, sample_lp
+from dpsco_bench.papers.gopi2022.samplers.lp import Factors, LpEnvelope, half_line, sample_lp
 from tests.marks import rest_at_night
 
 ROWS = 200_000

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
+from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.proximal import (
     ProximalRate,
     ProximalSampler,

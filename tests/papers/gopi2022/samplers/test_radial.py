@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import kstest
 
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
-from dpsco_bench.papers.gopi2022.samplers.radial import TangentEnvelope, sample_radius
+from dpsco_bench.papers.gopi2022.samplers.truncated import TangentEnvelope, sample_radius
 
 LAWS = [
     (3, 1.0, 3.0, 1.0),

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import ks_2samp, kstest
 
 from dpsco_bench.papers.gopi2022.samplers.lp import sample_lp
-from dpsco_bench.papers.gopi2022.samplers.proximal import ProximalSampler, step_size
-from dpsco_bench.papers.gopi2022.samplers.regularised_gaussian import regularised_gaussian
+from dpsco_bench.papers.gopi2022.samplers.proximal import ProximalSampler, regularised_gaussian, step_size
 
 ROWS = 200_000
 

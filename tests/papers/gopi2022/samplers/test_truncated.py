@@ -4,8 +4,8 @@ from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtri_exp
 from scipy.stats import kstest, truncnorm
 
+from dpsco_bench.papers.gopi2022.laws.quadrature import tilted_gap
 from dpsco_bench.papers.gopi2022.laws.radial import RadialLaw
-from dpsco_bench.papers.gopi2022.laws.truncated import tilted_gap
 from dpsco_bench.papers.gopi2022.samplers.truncated import (
     FAR,
     gaussian_on_ball,

@@ -1,0 +1,285 @@
+"""Mirror descent in l_p, 1 < p < 2 (Su, Zhao, Wang 2023): regularised, and truncated for heavy tails."""
+
+from __future__ import annotations
+
+from math import log, log2, nan, sqrt
+from typing import Any
+
+from dpsco_bench.algorithms.registry import Setting, algorithm, choice_option, count_option, positive_option
+from dpsco_bench.backend.namespace import array_namespace, cast_like, float64_zeros
+from dpsco_bench.errors import InputError
+from dpsco_bench.geometry.mirror import SmoothMirror
+from dpsco_bench.geometry.norms import SmoothNorm, lp_norm
+from dpsco_bench.papers.su2023.shuffling import epsilon_of, largest_local_epsilon, local_budget
+from dpsco_bench.plain import Schedule
+from dpsco_bench.privacy.plan import Plan, at_most, make_plan
+from dpsco_bench.privacy.queries import GeneralisedGaussianQuery
+from dpsco_bench.privacy.records import Disjoint, RandomAllocation
+from dpsco_bench.problems.base import Constants, Trait
+
+Array = Any
+NORM_RULE = "two_ln_d"
+"""The exponent of the smooth norm: r = max(2, min(q, 2 ln d + 1))."""
+
+
+def smooth_norm(c: Constants, d: int, source: str, limit: bool = False) -> SmoothNorm:
+    """Make the smooth norm beside the dual of l_p, 1 < p < 2, or p = 2 where that limit is allowed.
+
+    Raises InputError for another p, or d < 2, where the rule has no exponent.
+    """
+    if not (1.0 < c.norm < 2.0 or (limit and c.norm == 2.0)):
+        raise InputError("norm", c.norm, f"p in (1, 2{']' if limit else ')'}", source)
+    if d < 2:
+        raise InputError("d", d, "an integer >= 2", source)
+    return SmoothNorm(c.norm, d, NORM_RULE)
+
+
+def printed_kappa(p: float, d: int) -> float:
+    """``k = min{1/(p-1), 2 ln d}``, as printed; kappa_q itself is larger (erratum E5)."""
+    return min(1.0 / (p - 1.0), 2.0 * log(d))
+
+
+def truncated(gradients: Array, q: float, level: float) -> Array:
+    """Gradients ``(R, m, d)`` with those of ``l_q`` norm above the level set to zero (not clipped)."""
+    xp = array_namespace(gradients)
+    return xp.where(lp_norm(gradients, q) <= level, gradients, xp.zeros_like(gradients))
+
+
+NRMD_SOURCE = "Su, Zhao, Wang 2023, Algorithm 3, Theorems 6 and 7"
+T_RULES = {"proof": 0.5, "theorem": 1.0}
+"""Exponent of k beside n eps in T^(5/2)."""
+
+
+@algorithm(
+    "su2023.nrmd",
+    source=NRMD_SOURCE,
+    needs=(Trait.CONVEX, Trait.SMOOTH, Trait.LIPSCHITZ, Trait.UNCONSTRAINED, Trait.UNREGULARISED),
+    least_norm=1.0,
+)
+def nrmd_plan(given: Setting, *, T_rule: str = "proof", steps: int | None = None) -> Plan:
+    """T = (n eps sqrt(k)/sqrt(d l))^(2/5) regularised mirror steps with full gradients, alpha = (4 beta/T) log2(n/T).
+
+    k = min{1/(p-1), 2 ln d}. ``paper``: s^2 = 64 L^2 k T l/(n eps)^2. ``accounted``: with the exact kappa_q.
+
+    Parameters
+    ----------
+    given : Setting
+        Constants in l_p with 1 < p < 2, on the whole space.
+    T_rule : str
+        ``proof``: sqrt(k) in T, as the proof of Theorem 7 has it. ``theorem``: k, as its statement prints (erratum E6).
+    steps : optional
+        Replaces T.
+    """
+    c, n, d = given.constants, given.n, given.d
+    choice_option("T_rule", T_rule, T_RULES, NRMD_SOURCE)
+    count_option("steps", steps, NRMD_SOURCE)
+    smooth, k = smooth_norm(c, d, NRMD_SOURCE), printed_kappa(c.norm, d)
+    L, beta, l, eps = c.lipschitz, c.smoothness, given.l, given.epsilon
+    T = steps or max(1, round((n * eps * k ** T_RULES[T_rule] / sqrt(d * l)) ** 0.4))
+    alpha = 4 * beta / T * log2(n / T)
+    if not 0 < alpha <= beta:
+        raise InputError(
+            "n",
+            n,
+            f"large enough (and T small enough) for 0 < alpha <= beta; alpha = {alpha / beta:.3g} beta",
+            NRMD_SOURCE,
+        )
+    scale = 8 * L * sqrt(k * T * l) / (n * eps)
+    query = GeneralisedGaussianQuery("gradient", 2 * L / n, T, paper_scale=scale, smooth=smooth)
+    geometry: Schedule = dict(p=c.norm, norm_rule=NORM_RULE, r=smooth.r, kappa=smooth.kappa)
+    return make_plan(query, gradient_evaluations=n * T, n=n, steps=T, alpha=alpha, beta=beta, **geometry)
+
+
+@nrmd_plan.run
+def nrmd(objective, plan, mechanism):
+    """Algorithm 3 on iterates ``(R, d)``; returns their average with weights (1 + alpha/(2 beta))^t."""
+    w, alpha, beta, T = objective.start, plan.alpha, plan.beta, plan.steps
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
+    z, total, weights = mirror.gradient(w), float64_zeros(w), 0.0
+    for t in range(1, T + 1):
+        gradient = mechanism.release("gradient", objective.mean_gradient(w), t - 1)
+        z = (beta * z - gradient) / (beta + alpha)
+        w = mirror.inverse(z)
+        weight = (1 + alpha / (2 * beta)) ** (t - T)  # normalised at T, so that nothing overflows
+        total, weights = total + weight * w, weights + weight
+        objective.observe(w)
+    return cast_like(total / weights, w)
+
+
+NEEDS = (Trait.CONVEX, Trait.SMOOTH, Trait.LP_BALL, Trait.UNREGULARISED)
+
+
+def heavy_tailed(c: Constants, d: int, source: str) -> tuple[SmoothNorm, float]:
+    """Return the smooth norm, and M, the diameter of the l_p ball; p = 2, where all is Euclidean, is a limit.
+
+    Raises InputError for another set, another p, or gradients without a bound on their second moment.
+    """
+    smooth = smooth_norm(c, d, source, limit=True)
+    if getattr(c.ball, "p", None) != c.norm:
+        raise InputError("domain", c.domain, f"lp_ball:{c.norm:g}, the ball of the norm of L and beta", source)
+    if c.gradient_deviation <= 0:
+        raise InputError("gradient_deviation", c.gradient_deviation, "> 0: the sigma of Assumption 4", source)
+    return smooth, c.diameter
+
+
+def truncated_schedule(
+    given: Setting, M: float, level: float, steps: int, source: str, left_over: bool = False
+) -> Schedule:
+    """T, m = n // T, gamma = sqrt T and the threshold beta M + lambda, for a truncation level lambda.
+
+    With ``left_over`` one batch fewer where T m = n, unless it is the only one. Raises InputError for T > n, gamma < 2
+    beta or lambda < max(beta, 1) M.
+    """
+    c, n = given.constants, given.n
+    if not 1 <= steps <= n:
+        raise InputError("T", steps, f"from 1 to n = {n}, so that batches are not empty", source)
+    batch = n // steps
+    steps = max(1, min(steps, (n - 1) // batch)) if left_over else steps
+    gamma = sqrt(steps)
+    if gamma < 2 * c.smoothness:
+        raise InputError("gamma", gamma, f"at least 2 beta = {2 * c.smoothness:.4g}: n is too small", source)
+    least = max(c.smoothness, 1.0) * M
+    if level < least:
+        raise InputError("truncation", level, f"at least max(beta, 1) M = {least:.4g}: n is too small", source)
+    return dict(
+        n=n,
+        steps=steps,
+        batch=batch,
+        gamma=gamma,
+        truncation=level,
+        threshold=c.smoothness * M + level,
+        p=c.norm,
+        norm_rule=NORM_RULE,
+    )
+
+
+def truncated_mirror_descent(objective, plan, mechanism):
+    """Make one pass of mirror steps over the l_p ball on ``(R, d)``; returns the mean of w_1..w_T."""
+    w = objective.start
+    mirror = SmoothMirror(SmoothNorm(plan.p, w.shape[-1], plan.norm_rule))
+    q, total = plan.p / (plan.p - 1), float64_zeros(w)
+    for t in range(plan.steps):
+        gradients = truncated(objective.record_gradients(w, t * plan.batch, plan.batch), q, plan.threshold)
+        y = mechanism.release("gradient", objective.xp.mean(gradients, axis=1), t)
+        w = mirror.step(mirror.gradient(w) - y / plan.gamma, plan.p, objective.domain.radius)
+        total = total + w
+        objective.observe(w)
+    return cast_like(total / plan.steps, w)
+
+
+BATCHED_SOURCE = "Su, Zhao, Wang 2023, Algorithm 7, Theorems 11 and 16"
+
+POWERS = {"corrected": (1.0, -0.5), "printed": (-1.0, 1.0)}
+"""Powers of M in T and, before the power 2/3, in lambda."""
+
+
+@algorithm("su2023.truncated_batched_md", source=BATCHED_SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
+def truncated_batched_md_plan(
+    given: Setting, *, constant: float = 1.0, schedule: str = "corrected", steps: int | None = None
+) -> Plan:
+    """T = M n eps/(lambda sqrt(d l)) batches of one pass, gamma = sqrt T.
+
+    lambda = (sqrt(n eps) sigma^2/(k sqrt(M) (d l)^(1/4)))^(2/3). Gradients of l_q norm above beta M + lambda become
+    zero, so that a record moves the mean of its batch by at most 2 (beta M + lambda)/m. ``paper``: s1^2 = c k (beta M +
+    lambda)^2 l/(m eps)^2, for eps <= 1.
+
+    Parameters
+    ----------
+    given : Setting
+        Constants in l_p, 1 < p < 2, on the l_p ball; sigma is `gradient_deviation`.
+    constant : float
+        c, which the paper hides; 1 is not private, 8 follows from the paper's own Lemma 3 (erratum E10).
+    schedule : str
+        ``corrected``, from the balance of (28), or ``printed``: M in the denominator of T, M^(2/3) in lambda
+        (erratum E11).
+    steps : optional
+        Replaces T.
+    """
+    c, n, d = given.constants, given.n, given.d
+    count_option("steps", steps, BATCHED_SOURCE)
+    positive_option("constant", constant, BATCHED_SOURCE)
+    choice_option("schedule", schedule, POWERS, BATCHED_SOURCE)
+    smooth, M = heavy_tailed(c, d, BATCHED_SOURCE)
+    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
+    in_steps, in_level = POWERS[schedule]
+    level = (sqrt(n * eps) * c.gradient_deviation**2 * M**in_level / (k * (d * l) ** 0.25)) ** (2 / 3)
+    T = steps or round(M**in_steps * n * eps / (level * sqrt(d * l)))
+    made = truncated_schedule(given, M, level, T, BATCHED_SOURCE)
+    threshold, m = made["threshold"], made["batch"]
+    scale = sqrt(constant * k * l) * threshold / (m * eps)
+    query = GeneralisedGaussianQuery("gradient", 2 * threshold / m, T, Disjoint(m), paper_scale=scale, smooth=smooth)
+    limit = at_most("epsilon", eps, 1.0, BATCHED_SOURCE)
+    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, r=smooth.r, kappa=smooth.kappa, **made)
+
+
+truncated_batched_md_plan.run(truncated_mirror_descent)
+
+
+SHUFFLED_SOURCE = "Su, Zhao, Wang 2023, Algorithm 4, Theorems 9 and 10"
+
+LARGEST_EPSILON = 100.0
+"""Beyond it nothing is said about shuffling."""
+
+
+@algorithm("su2023.shuffled_truncated_md", source=SHUFFLED_SOURCE, needs=NEEDS, order_invariant=False, least_norm=1.0)
+def shuffled_truncated_md_plan(
+    given: Setting, *, constant: float = 1.0, range_constant: float = 1.0, steps: int | None = None
+) -> Plan:
+    """T = (M n eps)^2/(lambda^2 d l) batches of a shuffled pass, gamma = sqrt T.
+
+    lambda = sigma sqrt(n eps)/(k^2 d l)^(1/4). Every truncated gradient gets noise of its own; only their mean is used.
+    ``paper``: s1^2 = c ln(n/delta) k (beta M + lambda)^2 l/(n eps^2), for eps <= C sqrt(ln(n/delta)/n). ``accounted``:
+    the mean is post-processing of m releases, each of which a record moves by 2 (beta M + lambda)/m, and the batch of a
+    record is one of T at random, or none: that asks for a record that is left over, so that where T m = n one batch
+    fewer is run. What amplification by shuffling would give is shown in the schedule (`shuffling_epsilon` at the
+    printed noise, `shuffling_scale` for the claim; NaN outside its range): its formula is from memory, and no status
+    rests on it.
+
+    Parameters
+    ----------
+    given : Setting
+        Constants in l_p, 1 < p < 2, on the l_p ball; sigma is `gradient_deviation`.
+    constant : float
+        c, which the paper hides.
+    range_constant : float
+        C of the printed noise's range, eps <= C sqrt(ln(n/delta)/n), which the paper hides too.
+    steps : optional
+        Replaces T.
+    """
+    c, n, d = given.constants, given.n, given.d
+    count_option("steps", steps, SHUFFLED_SOURCE)
+    positive_option("constant", constant, SHUFFLED_SOURCE)
+    positive_option("range_constant", range_constant, SHUFFLED_SOURCE)
+    smooth, M = heavy_tailed(c, d, SHUFFLED_SOURCE)
+    k, l, eps = printed_kappa(c.norm, d), given.l, given.epsilon
+    level = c.gradient_deviation * sqrt(n * eps) / (k**2 * d * l) ** 0.25
+    T = steps or round((M * n * eps) ** 2 / (level**2 * d * l))
+    made = truncated_schedule(given, M, level, T, SHUFFLED_SOURCE, left_over=True)
+    T, threshold, m, logarithm = made["steps"], made["threshold"], made["batch"], log(n) + l
+    scale = sqrt(constant * logarithm * k * l / n) * threshold / eps
+    limit = at_most("epsilon", eps, range_constant * sqrt(logarithm / n), SHUFFLED_SOURCE, " = C sqrt(ln(n/delta)/n)")
+    query = GeneralisedGaussianQuery(
+        "gradient", 2 * threshold / m, T, RandomAllocation(n, m), paper_scale=scale, smooth=smooth, draws=m
+    )
+    shuffled = _shuffling(given, smooth.kappa * (2 * threshold) ** 2 / 2, scale)
+    made = {"r": smooth.r, "kappa": smooth.kappa, **made, **shuffled}
+    return make_plan(query, gradient_evaluations=m * T, paper_limit=limit, **made)
+
+
+@shuffled_truncated_md_plan.run
+def shuffled_truncated_md(objective, plan, mechanism):
+    """Algorithm 4 on iterates ``(R, d)``; a sample that every replicate draws anew is in random order already."""
+    if not objective.problem.draws_per_replicate:
+        objective.reorder(mechanism.permutation("records", plan.n))
+    return truncated_mirror_descent(objective, plan, mechanism)
+
+
+def _shuffling(given: Setting, cost: float, scale: float) -> dict[str, float]:
+    """Epsilon of the printed noise by amplification, and the noise that it would need; ``cost`` is rho at scale 1.
+
+    NaN for what lies outside the range of the formula.
+    """
+    n, eps, delta = given.n, given.epsilon, given.delta
+    known = largest_local_epsilon(n, 0.5 * delta) > 0 and eps <= LARGEST_EPSILON
+    needed = sqrt(cost / local_budget(eps, delta, n)[2]) if known else nan
+    return {"shuffling_epsilon": epsilon_of(cost / scale**2, delta, n), "shuffling_scale": needed}

@@ -1,0 +1,209 @@
+"""Linear losses on a unit set: one slope for all records, or slopes that are rarely large."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpsco_bench.backend.namespace import array_namespace, to_numpy
+from dpsco_bench.geometry.ball import feasible_set
+from dpsco_bench.problems.base import Constants, Data, Draws, Trait, option
+from dpsco_bench.problems.families import OnUnitSet, SignalFamily, on_unit_set, sparse_vertex
+from dpsco_bench.problems.registry import problem
+
+Array = Any
+
+
+@problem
+class PointmassLinear(OnUnitSet, SignalFamily):
+    """``F(x) = -rho <x, u>`` over a unit set, u its sparse vertex, rho the signal; L = 1 is declared.
+
+    Without a sampling error the excess risk is all due to privacy.
+    """
+
+    name = "pointmass_linear"
+    summary = "linear oracle over a unit set (l1, l2, k-support, group, subspace) with a free signal"
+    source = "instance `pointmass_linear` for Su, Zhao, Wang 2023, Theorem 2"
+    traits = frozenset(
+        {
+            Trait.CONVEX,
+            Trait.SMOOTH,
+            Trait.LIPSCHITZ,
+            Trait.TWICE_DIFFERENTIABLE,
+            Trait.LINEAR_LOSS,
+            Trait.PLANE_GRADIENTS,
+        }
+    )
+    shares_records: ClassVar[bool] = True
+    default_dimension: ClassVar[int] = 64
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "rho, at most 1 in effect")
+
+    @cached_property
+    def vertex(self) -> np.ndarray:
+        return sparse_vertex(self.domain, self.size, self.dimension)
+
+    @property
+    def own_constants(self) -> Constants:
+        """L = 1 is declared, and beta = 1, although the Hessian is zero.
+
+        The ridge of Kifer, Smith, Thakurta 2012, the second method of row [31] of Table 1, is 2 beta/eps: with beta = 0
+        the perturbed objective would be linear. Algorithm 1 does not see beta, the Hessian's rank being 0.
+        """
+        return on_unit_set(self.set, 1.0, 1.0, hessian_rank=0.0, initial_distance=1.0)
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    def mean_gradient(self, x: Array, data: Any) -> Array:
+        return 0.0 * x - self.by_row(self.strengths, x) * array_namespace(x).asarray(self.vertex, dtype=x.dtype)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
+
+    def optimal_risk(self, data: Any) -> float:
+        """``-rho``, at u; of the first signal."""
+        return -float(self.strengths[0])
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        xp = array_namespace(x)
+        product = xp.sum(xp.asarray(self.vertex, dtype=x.dtype) * x, axis=-1)
+        return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
+
+
+@problem
+class SubspaceLinear(PointmassLinear):
+    """`PointmassLinear` on ``{||x||_2 <= 1, x_j = 0 for j > k}``."""
+
+    name = "subspace_linear"
+    summary = "linear oracle over the unit ball of a coordinate subspace, with a free signal"
+    source = "instance `subspace_linear` for Su, Zhao, Wang 2023, Theorem 2"
+    default_dimension = 1024
+    domain = "subspace_ball"
+    size: int = option(2, "k")
+
+
+ABOVE = 1.01
+"""Height of the rare value over the clipping level."""
+
+
+@dataclass(frozen=True)
+class RareCounts:
+    """Numbers of rare values in each coordinate, ``(R, d)``, among n records: evenly spread, as for `CoinSample`."""
+
+    n: int
+    counts: np.ndarray
+
+    def rare(self, indices: np.ndarray) -> np.ndarray:
+        """Mark the records ``indices (R, W)`` with the rare value by 1, others by 0, shape ``(R, W, d)``."""
+        i, c = indices[:, :, None], self.counts[:, None, :]
+        return np.floor((i + 1) * c / self.n) - np.floor(i * c / self.n)
+
+
+@problem
+class TwoPointTail(SignalFamily):
+    """``f(x, z) = <x, z>``; every coordinate of z is ``o + V`` with probability ``V^-2``, else o, independently.
+
+    ``V = 1.01 tau`` with tau the clipping level of our stand-in for heavy tails at the cell, and
+    ``o = -1/V - rho/sqrt d``: the mean is ``-rho/sqrt d``, the standard deviation at most 1. Its gradient does not
+    vanish at the optimum, as the method that the paper cites asks.
+    """
+
+    name = "two_point_tail"
+    summary = "linear losses with rare large slopes on the unit l2 ball; population risk"
+    source = "instance `two_point_tail` for Su, Zhao, Wang 2023, Theorem 12 (stand-in)"
+    traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.LINEAR_LOSS})
+    draws_per_replicate: ClassVar[bool] = True
+    population: ClassVar[bool] = True
+    cap: ClassVar[float] = math.inf
+    default_dimension: ClassVar[int] = 8
+    reference: ClassVar[tuple[int, float, float]] = (4096, 1.0, 1e-6)
+    signal = option(1.0, "rho = signal sqrt(d)/(3 tau), uncapped")
+
+    @property
+    def height(self) -> float:
+        """V."""
+        return ABOVE * math.sqrt(self.count * self.epsilon) / self.dimension**0.25
+
+    @property
+    def unit(self) -> float:
+        return ABOVE * math.sqrt(self.dimension) / (3.0 * self.height)
+
+    @property
+    def own_constants(self) -> Constants:
+        """Sigma = 1 a coordinate; beta = 1 is declared, L is that of the mean slope only."""
+        size = float(self.strengths.max())
+        return on_unit_set(
+            feasible_set("l2_ball", 1.0),
+            size,
+            1.0,
+            gradient_deviation=1.0,
+            hessian_rank=0.0,
+            initial_gap=size,
+            initial_distance=1.0,
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ("the gradient does not vanish at the optimum, as the cited method assumes",)
+
+    def sample(self, n: int, draws: Draws) -> RareCounts:
+        """Binomial counts by inversion of one uniform number a coordinate; all signals share them."""
+        from scipy.stats import binom
+
+        u = to_numpy(draws.stream("counts").uniform(*draws.box(0, 1, self.dimension)))[0]
+        return RareCounts(n, np.asarray(binom.ppf(u, n, min(1.0, self.height**-2.0)), dtype=np.float64))
+
+    def row_size(self, n: int) -> int:
+        return self.dimension
+
+    def range_gradient(self, x: Array, data: Any, first: int, count: int) -> Array:
+        if (first, count) != (0, data.n):
+            return array_namespace(x).mean(self.record_gradients(x, data, first, count), axis=1)
+        low, high = self._levels(x)
+        return low + self._shares(x, data) * (high - low)
+
+    def clipped_mean_gradient(self, x: Array, data: Any, level: float) -> Array:
+        low, high = (array_namespace(x).clip(values, -level, level) for values in self._levels(x))
+        return low + self._shares(x, data) * (high - low)
+
+    def record_gradients(self, x: Array, data: Any, first: int, count: int) -> Array:
+        indices = np.broadcast_to(np.arange(first, first + count), (x.shape[0], count))
+        return self._slopes(x, self.gather(data, indices).features)
+
+    def gather(self, data: Any, indices: Array) -> Data:
+        """Mark where records ``indices (rows, W)`` have the rare value."""
+        i, R = to_numpy(indices), data.counts.shape[0]
+        found = [data.rare(i[first : first + R]) for first in range(0, i.shape[0], R)]
+        return Data(data.n, np.concatenate(found))
+
+    def batch_gradient(self, x: Array, batch: Data, weights: Array) -> Array:
+        return array_namespace(x).sum(self._slopes(x, batch.features) * weights[:, :, None], axis=1)
+
+    def risk(self, x: Array, data: Any) -> Array:
+        return self.excess_risk(x, data) - self.by_row(self.strengths, x)[:, 0]
+
+    def optimal_risk(self, data: Any) -> np.ndarray:
+        return -np.repeat(self.strengths, data.counts.shape[0])
+
+    def excess_risk(self, x: Array, data: Any) -> Array:
+        product = array_namespace(x).sum(x, axis=-1) / math.sqrt(self.dimension)
+        return self.by_row(self.strengths, x)[:, 0] * (1.0 - product)
+
+    def _levels(self, x: Array) -> tuple[Array, Array]:
+        """Compute the usual and the rare value at every row's signal, shape ``(rows, 1)``."""
+        low = self.by_row(-1.0 / self.height - self.strengths / math.sqrt(self.dimension), x)
+        return low, low + self.height
+
+    def _shares(self, x: Array, data: Any) -> Array:
+        """Frequencies of the rare value, shape ``(rows, d)``."""
+        xp = array_namespace(x)
+        return xp.tile(xp.asarray(data.counts / data.n, dtype=x.dtype), (len(self.strengths), 1))
+
+    def _slopes(self, x: Array, rare: np.ndarray) -> Array:
+        low, high = self._levels(x)
+        return low[:, None, :] + array_namespace(x).asarray(rare, dtype=x.dtype) * (high - low)[:, None, :]

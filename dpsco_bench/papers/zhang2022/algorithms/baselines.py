@@ -1,0 +1,156 @@
+"""Baselines of Zhang, Tran, Cutkosky 2022: mini-batch SGD under three ways of drawing, and phased SGD."""
+
+from __future__ import annotations
+
+from math import ceil, floor, sqrt
+from typing import Any
+
+from dpsco_bench.algorithms.registry import Setting, algorithm
+from dpsco_bench.algorithms.shared import phased_plan, run_phases
+from dpsco_bench.backend.namespace import cast_like, float64_zeros
+from dpsco_bench.errors import InputError, checked_count
+from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
+from dpsco_bench.privacy.records import WithoutReplacement, WithReplacement
+from dpsco_bench.problems.base import Trait
+
+NEEDS = (Trait.CONVEX, Trait.LIPSCHITZ, Trait.UNREGULARISED, Trait.L2_BALL)
+
+
+def checked_steps(steps: int | None, planned: int, rule: str, source: str) -> int:
+    """Return the number of steps: as given, else as planned. Raises InputError below one."""
+    if steps is not None:
+        return checked_count("steps", steps)
+    if planned < 1:
+        raise InputError("steps", planned, f"at least 1; the schedule takes the integer part of {rule}", source)
+    return planned
+
+
+def projected_sgd(objective: Any, plan: Any, mechanism: Any, step: float) -> Any:
+    """Projected steps of one size on noisy batch gradients, on iterates ``(R, d)``; returns the mean of x^1..x^J."""
+    x = objective.start
+    total = float64_zeros(x)
+    for t in range(plan.steps):
+        total = total + x
+        gradient = objective.batch_gradient(x, mechanism.sample("gradient", t))
+        x = objective.project(x - step * mechanism.release("gradient", gradient, t))
+        objective.observe(x)
+    return cast_like(total / plan.steps, x)
+
+
+BFTT19_SOURCE = "Bassily, Feldman, Talwar, Thakurta 2019, Algorithm 1 (constants from memory, unverified)"
+
+
+@algorithm(
+    "zhang2022.bftt19_noisy_sgd",
+    source=BFTT19_SOURCE,
+    needs=NEEDS,
+    variants={"standard": ("paper", "accounted", "none")},
+    order_invariant=False,
+)
+def bftt19_noisy_sgd_plan(given: Setting, *, steps: int | None = None) -> Plan:
+    """J = min(n/8, (eps n)^2/(32 d l)) steps M/(L sqrt J) on batches with replacement, variance 8 J L^2 l/(n eps)^2.
+
+    Batches have ``ceil(n sqrt(eps/(4 J)))`` records. ``accounted``: the least noise by a bound for drawing with
+    replacement.
+
+    Parameters
+    ----------
+    given : Setting
+        On a Euclidean ball; M is its radius. eps at most 4 J, so that a batch is no larger than the data.
+    steps : optional
+        Replaces J.
+    """
+    c, n, d = given.constants, given.n, given.d
+    L, l, eps = c.lipschitz, given.l, given.epsilon
+    J = checked_steps(
+        steps, floor(min(n / 8, (eps * n) ** 2 / (32 * d * l))), "n/8 and (eps n)^2/(32 d l)", BFTT19_SOURCE
+    )
+    batch = ceil(n * sqrt(eps / (4 * J)))
+    if batch > n:
+        raise InputError("batch", batch, f"at most n = {n}: eps is above 4 J = {4 * J}", BFTT19_SOURCE)
+    scale = sqrt(8 * J * l) * L / (n * eps)
+    query = GaussianQuery("gradient", 2 * L / batch, J, WithReplacement(n, batch), paper_scale=scale)
+    step = 0.5 * c.diameter / (L * sqrt(J))
+    return make_plan(query, gradient_evaluations=J * batch, n=n, steps=J, batch=batch, step=step)
+
+
+@bftt19_noisy_sgd_plan.run
+def bftt19_noisy_sgd(objective, plan, mechanism):
+    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
+    return projected_sgd(objective, plan, mechanism, plan.step)
+
+
+DP_SGD_SOURCE = "Abadi et al. 2016, with subsets without replacement; schedule of this project, tuned once"
+
+
+@algorithm(
+    "zhang2022.dp_sgd",
+    source=DP_SGD_SOURCE,
+    needs=NEEDS,
+    variants={"standard": ("accounted", "none")},
+    order_invariant=False,
+)
+def dp_sgd_plan(given: Setting, *, steps: int | None = None, batch: int | None = None) -> Plan:
+    """J = n/8 steps ``D/sqrt(J(L^2 + d s^2))`` on subsets of n/32 records, s the accounted noise.
+
+    Parameters
+    ----------
+    given : Setting
+        On a Euclidean ball.
+    steps, batch : optional
+        Replace J and the size of the subsets.
+    """
+    c, n = given.constants, given.n
+    J = checked_steps(steps, n // 8, "n/8", DP_SGD_SOURCE)
+    m = max(1, n // 32) if batch is None else checked_count("batch", batch)
+    query = GaussianQuery("gradient", 2 * c.lipschitz / m, J, WithoutReplacement(n, m))
+    return make_plan(
+        query, gradient_evaluations=J * m, n=n, steps=J, batch=m, lipschitz=c.lipschitz, diameter=c.diameter
+    )
+
+
+@dp_sgd_plan.run
+def dp_sgd(objective, plan, mechanism):
+    """Projected steps on iterates ``(R, d)``; returns the mean of the iterates before each step."""
+    variance = plan.lipschitz**2 + objective.start.shape[-1] * mechanism.scales["gradient"] ** 2
+    return projected_sgd(objective, plan, mechanism, plan.diameter / sqrt(plan.steps * variance))
+
+
+FKT20_SOURCE = "Feldman, Koren, Talwar 2020, Algorithm 2 (constants from memory, unverified)"
+
+
+@algorithm(
+    "zhang2022.fkt20_phased_sgd",
+    source=FKT20_SOURCE,
+    needs=(Trait.CONVEX, Trait.LIPSCHITZ, (Trait.SMOOTH, Trait.LINEAR_LOSS), Trait.UNREGULARISED, Trait.L2_BALL),
+    order_invariant=False,
+)
+def fkt20_phased_sgd_plan(given: Setting, *, step: float | None = None) -> Plan:
+    """Phased noisy SGD on a ball: eta is D times that of the unit scale, steps and releases are projected.
+
+    ``eta = D min{4/sqrt n, eps/(2 sqrt(d l))}/L``, ``paper``: ``s_i = 4 L eta_i sqrt(l)/eps``. Steps of at most 2/H do
+    not drive neighbouring runs apart and projections do not either, so a phase's average has replace-one sensitivity
+    ``2 L eta_i``; the phases' records are disjoint.
+
+    Parameters
+    ----------
+    given : Setting
+        L and H, on a Euclidean ball; n at least 2.
+    step : optional
+        Replaces eta; at most 2/H.
+    """
+    c, n, d = given.constants, given.n, given.d
+    if n < 2:
+        raise InputError("n", n, "an integer >= 2", FKT20_SOURCE)
+    eta = c.diameter * min(4 / sqrt(n), given.epsilon / (2 * sqrt(d * given.l))) / c.lipschitz
+    eta = eta if step is None else step
+    if not eta > 0 or eta * c.smoothness > 2 * (1 + 1e-12):
+        allowed = f"in (0, 2/H] with 2/H = {2 / c.smoothness:.6g}" if c.smoothness > 0 else "a finite number > 0"
+        raise InputError("step", eta, allowed, FKT20_SOURCE)
+    return phased_plan(given, eta)
+
+
+@fkt20_phased_sgd_plan.run
+def fkt20_phased_sgd(objective, plan, mechanism):
+    """Phases on iterates ``(R, d)``; returns the last phase's release, projected."""
+    return run_phases(objective, plan, mechanism)
