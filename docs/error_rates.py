@@ -15,13 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.analysis.asymptotic import Regime
 from dpsco_bench.analysis.looks import FIXED, Look
-from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
+from dpsco_bench.analysis.rates import Regime, SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.stages import near
-from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
-from dpsco_bench.execution.stages import PILOT
+from dpsco_bench.execution.jobs import PILOT, STAGED_FROM, stage_ends
 from dpsco_bench.kinds.rate import Rate
 
 TOLERANCE, SWEEPS, STAGED = 0.15, (1000, 6000), 100

@@ -84,12 +84,12 @@ class Algorithm:
     defaults : mapping
         Calibration -> variant, where it is not the first one that lists the calibration.
     measure : str
-        What the theorem bounds, by its name in `execution.measures`.
+        What the theorem bounds, by its name in `execution.run`.
     least_norm : float
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
     rounds : str
-        Name of the observer of its rounds (`execution.rounds`); empty if it shows none.
+        Name of the observer of its rounds (`execution.run`); empty if it shows none.
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
     proximal : bool

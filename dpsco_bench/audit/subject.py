@@ -11,10 +11,9 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import constants_status
-from dpsco_bench.execution.calling import call_run
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.run import call_run
 from dpsco_bench.privacy.charge import Charge
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import ObjectiveQuery, Plan

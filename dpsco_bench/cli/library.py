@@ -14,16 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.cli.options import quoted
+from dpsco_bench.cli.console import quoted
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.cell import Cell, check_data_sets
-from dpsco_bench.execution.measures import risk_kind
+from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import OTHER_NAMES, check_run, check_sampled, make_cell
-from dpsco_bench.execution.run import replicate_blocks, run_block
-from dpsco_bench.execution.summary import standard_error
+from dpsco_bench.execution.results import standard_error
+from dpsco_bench.execution.run import replicate_blocks, risk_kind, run_block
 from dpsco_bench.plain import Tabled, unboxed
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem
@@ -33,7 +31,7 @@ __all__ = ["Result", "account", "audit", "claim", "get_algorithm", "get_problem"
 if TYPE_CHECKING:
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.auditor import AuditResult
-    from dpsco_bench.cli.accounting import Account
+    from dpsco_bench.cli.verbs.account import Account
     from dpsco_bench.leaderboard.standings import Skipped, Standing
 
 
@@ -225,7 +223,7 @@ def account(
     Arguments are those of `run`. The result has ``paper`` and ``accounted``, each with ``noise``, ``epsilon_real``,
     ``privacy_status``, ``gradient_evaluations`` and more. Raises DpscoError where both are refused.
     """
-    from dpsco_bench.cli.accounting import account as charged
+    from dpsco_bench.cli.verbs.account import account as charged
 
     cell = _cell(algorithm, problem, plugins, n=n, d=d, epsilon=epsilon, delta=delta, **options)
     (seed,) = unboxed({"seed": seed}).values()
@@ -288,7 +286,7 @@ def claim(
     id : str, of a claim that ships, or the file of one's own
     profile : str, ``smoke``, ``ci`` or ``full``
     """
-    from dpsco_bench.claims.compose import check_profile, claim_plan
+    from dpsco_bench.claims.jobs import check_profile, claim_plan
     from dpsco_bench.cli.claiming import asked_claims, run_claim
     from dpsco_bench.execution.layout import Layout
 
@@ -311,7 +309,7 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.claims.jobs import check_profile
     from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
     check_profile(profile)

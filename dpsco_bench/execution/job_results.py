@@ -9,13 +9,12 @@ from typing import TypeVar
 import pyarrow as pa
 
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import Calibrated, Calibrations
+from dpsco_bench.execution.cell import Calibrated, Calibrations
 from dpsco_bench.execution.job import Shard
-from dpsco_bench.execution.jobs import Block, Entry, Job
+from dpsco_bench.execution.jobs import Block, Decided, Entry, Job
 from dpsco_bench.execution.results import join_parts, parquet_table, table_bytes, with_names
-from dpsco_bench.execution.stages import Decided
 from dpsco_bench.execution.store import Cost, Store, total
-from dpsco_bench.execution.times import Timings
+from dpsco_bench.execution.timing import Timings
 from dpsco_bench.jsonio import digest, restore
 from dpsco_bench.plain import Record
 

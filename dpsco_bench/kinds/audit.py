@@ -14,7 +14,7 @@ from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Field, Kind, Word, kind
 from dpsco_bench.claims.model import MeasuredPart
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.evaluations import AUDIT, AUDIT_OUTPUT
+from dpsco_bench.execution.job import AUDIT, AUDIT_OUTPUT
 
 FEWEST_RUNS = 100
 SAYS_SOMETHING = 0.5

@@ -33,7 +33,7 @@ def test_a_bound_depends_on_what_its_symbols_mean():
 
 def test_modules_of_several_parts_are_each_named_once():
     names = ["rate", "band", "rate"]
-    assert kind_modules(names) == ["dpsco_bench.kinds.band", "dpsco_bench.kinds.rate"]
+    assert kind_modules(names) == ["dpsco_bench.kinds.cells", "dpsco_bench.kinds.rate"]
 
 
 def test_no_other_module_names_kinds_in_comparisons():

@@ -8,8 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 
 from dpsco_bench.audit.auditor import INSTANCES, AuditResult, audit_cell, make_audit_cell
-from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import answer, bounded, labelled, number, say
+from dpsco_bench.cli.console import (
+    add_checked_algorithm,
+    answer,
+    bounded,
+    checked_algorithm,
+    labelled,
+    number,
+    parse_value,
+    say,
+)
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.privacy.ledger import OF
 

@@ -1,13 +1,16 @@
-"""C loops as peers: compiled by the machine's own compiler, called in this process."""
+"""Peers on one thread of the CPU: C loops of the machine's own compiler, JAX, and PyTorch."""
 
 from __future__ import annotations
 
 import ctypes
+import importlib
+import os
 import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,3 +45,36 @@ def compiler_version() -> str:
 def pointer(array: np.ndarray | None) -> ctypes.c_void_p:
     """Where an array begins; a null pointer for None."""
     return ctypes.c_void_p(None if array is None else array.ctypes.data)
+
+
+def import_jax() -> Any:
+    """Import JAX on one thread of the CPU, which is what it is compared with.
+
+    Raises NotMeasurable where it is not installed.
+    """
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+    try:
+        return importlib.import_module("jax")
+    except ImportError:
+        raise NotMeasurable("JAX is not installed (make peers)") from None
+
+
+def double_precision(jax: Any, dtype: str) -> Any:
+    """Context in which 64-bit types exist if ``dtype`` is one."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(dtype == "float64")
+    return importlib.import_module("jax.experimental").enable_x64(dtype == "float64")
+
+
+def import_torch() -> Any:
+    """Import PyTorch on one thread, which is what it is compared with.
+
+    Raises NotMeasurable where it is not installed.
+    """
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError:
+        raise NotMeasurable("PyTorch is not installed (make peers)") from None
+    torch.set_num_threads(1)
+    return torch
