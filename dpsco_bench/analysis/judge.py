@@ -1,4 +1,7 @@
-"""From the results of a claim's jobs to its verdicts: one row per (part, calibration)."""
+"""From the results of a claim's jobs to its verdicts: one row per (part, calibration).
+
+What Markov chains drew is judged only where they have settled and their code is checked.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,6 @@ FROM_MEMORY = "from memory"
 
 
 def has_chains(cells: Sequence[CellEvidence]) -> bool:
-    """Check whether any cell was drawn by chains."""
     return any("chain_risk" in cell.extras for cell in cells)
 
 
@@ -82,7 +84,6 @@ def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
 
 
 def uncertified(row: Verdict) -> bool:
-    """Check whether a verdict rests on uncertified chains."""
     return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
 
 
@@ -295,7 +296,6 @@ class Case:
         return replace(self, looks=looks, only=tuple(looks), among=among)
 
     def look_at(self, source: tuple[str, str]) -> Look:
-        """Return the look at one of its sources."""
         return self.looks.get(source, FIXED)
 
     @property
@@ -353,7 +353,6 @@ class Case:
         return self.court.evidence(part, self.calibration)
 
     def used_cells(self, number: int) -> list[CellEvidence]:
-        """Cells of one of the sources."""
         return self._cells(self.sources[number])
 
     @property
@@ -370,12 +369,10 @@ class Case:
 
     @property
     def swept(self) -> list[float]:
-        """Value of the swept parameter in each cell."""
         return [cell.value for cell in self.cells]
 
     @property
     def swept_parameter(self) -> str:
-        """The swept parameter of the first cell."""
         return str(self.cells[0].entry.parameter)
 
     @property
@@ -385,7 +382,6 @@ class Case:
 
     @property
     def parameter(self) -> str:
-        """Its name."""
         return self.part.axis or self.swept_parameter
 
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
@@ -408,11 +404,9 @@ class Case:
 
     @property
     def dof(self) -> FloatArray:
-        """Degrees of freedom behind the standard errors of the cells."""
         return dof_of(self.cells)
 
     def fit(self) -> RateFit:
-        """Slope of the cells' means."""
         cells = self.cells
         return fit_rate(
             self.values,
@@ -435,12 +429,10 @@ class Case:
 
 
 def dof_of(cells: Sequence[CellEvidence]) -> FloatArray:
-    """Degrees of freedom behind the standard errors of cells."""
     return np.array([summarise(cell.risks, cell.numerical_error).dof for cell in cells])
 
 
 def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
-    """Means of cells and their standard errors."""
     summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
 

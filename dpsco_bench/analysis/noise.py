@@ -62,7 +62,6 @@ class Noise(Record):
 
     @classmethod
     def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
-        """Noise of one cell."""
         values: dict[str, Any] = epsilons(calibrated)
         values["epsilon_real_kind"] *= not math.isnan(calibrated.epsilon_real)
         claimed = float(cell.epsilon)

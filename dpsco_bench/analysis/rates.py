@@ -1,4 +1,4 @@
-"""The word of a rate: every step from the axis to the reservations, in one function."""
+"""The word of a rate, step by step: the asymptotic cells of a sweep, its slope, and the reservations."""
 
 from __future__ import annotations
 
@@ -360,7 +360,6 @@ class SweepRisks:
         return fit_rate(values, own.risks, names, numerical_errors=errors, sharing=sharing, alpha=alpha)
 
     def replicates(self, chosen: np.ndarray, noise_off: bool = False) -> Replicates:
-        """Replicates behind the means of the chosen cells."""
         numbers = np.flatnonzero(chosen).tolist()
         risks = self.noise_off if noise_off else self.risks
         errors = self.noise_off_errors if noise_off else self.numerical_errors

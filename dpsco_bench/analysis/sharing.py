@@ -1,4 +1,8 @@
-"""Find cells that share random numbers, so that the bootstrap resamples them together."""
+"""Find cells that share random numbers, so that the bootstrap resamples them together.
+
+What cells share cancels in the residuals of a fit, so that the cells' own errors say too much. The residuals' joint
+covariance is that of the replicates, or of the data sets, whose share in them is known one by one.
+"""
 
 from __future__ import annotations
 

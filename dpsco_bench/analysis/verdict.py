@@ -1,4 +1,4 @@
-"""The verdict on one (claim part, calibration): a word, the numbers behind it, and where it comes from."""
+"""The verdict on one (claim part, calibration): a word, the numbers behind it, and where it comes from; and the file of a claim's."""
 
 from __future__ import annotations
 
@@ -241,7 +241,6 @@ class Sealed(Record):
     """A record that is kept in a file of its own, with a digest of the file."""
 
     def write(self, path: Path) -> None:
-        """Write it."""
         write_atomic(path, sealed(dumps_pretty(self)))
 
     @classmethod
@@ -268,5 +267,4 @@ class JudgedClaim(Sealed):
 
 
 def read_judged(path: Path) -> JudgedClaim | None:
-    """Read a verdict file."""
     return JudgedClaim.read(path)

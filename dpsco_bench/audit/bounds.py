@@ -3,6 +3,8 @@
 For every event E, (epsilon, delta)-differential privacy gives ``P(E) <= exp(epsilon) Q(E) + delta`` in both directions.
 An event is picked for each direction on a training part of the scores; on the rest, Clopper-Pearson bounds on its two
 probabilities bound epsilon from below, jointly valid by Bonferroni (two directions, two bounds each).
+
+How surely an audit would refute a claim is predicted from the privacy losses of a few runs, before it is made.
 """
 
 from __future__ import annotations
@@ -239,7 +241,6 @@ def _bootstrap(
 def _posterior(
     sides: tuple[Array, Array], threshold: float, size: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Draw by the posterior of the counts."""
     missed = [np.searchsorted(own, threshold, side="left") for own in sides]
     first, second = (rng.beta(len(own) - k + 0.5, k + 0.5, size) for own, k in zip(sides, missed, strict=True))
     return first, second

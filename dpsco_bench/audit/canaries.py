@@ -2,6 +2,12 @@
 
 A canary is a problem of which one record alone has a gradient, so that nothing hides it. What a method asks for, it
 asks of a canary too: each declares its own constants and traits, and the first fitting one is taken.
+
+Pairs of neighbouring data sets on a canary: its replacement by its mirror image, its removal (by a record that
+contributes nothing, since n is public), and its replacement among copies of itself, all in the place of the data set
+where it changes the releases most; where it changes none by what is declared, the two records of the domain that come
+nearest. Elsewhere: the two records whose exchange changes the releases of noisy runs most, in the norm of each query
+and in units of its noise, all along them.
 """
 
 from __future__ import annotations
@@ -234,7 +240,6 @@ def _canary_pairs(
 
 
 def _with_row(data: Data, row: np.ndarray) -> Data:
-    """Replace the features of record 0."""
     features = np.array(data.features)
     features[0] = row
     return Data(data.n, features, data.labels)

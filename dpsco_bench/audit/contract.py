@@ -2,6 +2,15 @@
 
 And it minimises what it is given, class and constants of the losses are what their problem declares, and an epsilon
 that is called exact is attained.
+
+The search for neighbours takes unit records where a problem is of a shipped kind, so a Lipschitz constant that drawn
+records exceed would show nowhere else. The class decides what objective perturbation costs; a Hessian of rank one does
+not make a loss generalised linear, since its range may turn with the point. An epsilon is exact where two admissible
+records change every release by what is declared: not by less, and not by more.
+
+A method that forgets a part of the objective passes every check of privacy, and its risk falls at first all the same.
+So a long run without noise has to go half of the way to the minimum. Where more is left, a run on a quarter of the
+records decides: if the longer run ends clearly further from the minimum, it minimises another function.
 """
 
 from __future__ import annotations
@@ -259,7 +268,6 @@ class Checks:
         return _agreement(subject.run(data=permuted).output, self.recorded.output, ORDER_TOLERANCE)
 
     def check_sensitivity(self) -> Finding:
-        """Search neighbours for a larger change than declared."""
         if reason := self.subject.no_neighbours:
             return None, reason
         found, there = self.found, self.found_on_canary

@@ -10,6 +10,9 @@ An accountant charges a record for one of all releases on disjoint blocks, for b
 for the nodes of a tree that it meets. So it is not enough that no release changes by more than is declared: under the
 transcript and the batches of a recorded run, a record that a release does not look at must not change it at all. And
 what is made of releases alone is the same again on other data, and with other hidden batches and orders.
+
+A user's class of query may answer with less noise than its kind, which is what an accountant charges: so answers are
+held against those of the kind, contributions to a batch against the sensitivity, and noise against the charged scale.
 """
 
 from __future__ import annotations

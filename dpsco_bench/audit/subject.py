@@ -65,7 +65,6 @@ class Subject:
 
     @property
     def many(self) -> int:
-        """Number of replicates of the runs whose noise is measured."""
         slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in self.plan.queries)
         work = self.plan.gradient_evaluations + sum(q.releases for q in self.plan.queries) * self.problem.dimension
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))

@@ -4,6 +4,10 @@ A score is a function of the transcript, the public choices and the final output
 on epsilon from it is a bound for the mechanism that was run. Choices and orders that cost no privacy are public, and a
 replay uses the recorded ones. Drawn batches, and the order of records whose shuffling is charged, are hidden: a replay
 puts the differing record into every batch or into none, and the density is the mixture.
+
+Where the density of a release has no closed form (a mean of generalised Gaussians, the determinant of a minimiser's
+change of variables, the far side of a set that is no l2 ball) the nearest one that has stands in for it. A bound on
+epsilon from such a score is valid all the same, with less power.
 """
 
 from __future__ import annotations

@@ -116,12 +116,10 @@ def _wait(xp: Any) -> None:
 
 
 def emulated(cupy: Any) -> bool:
-    """Check whether CuPy is a stand-in."""
     return bool(getattr(cupy, "EMULATED", False))
 
 
 def about(cupy: Any) -> Machine:
-    """Hardware and versions."""
     free, total = cupy.cuda.Device().mem_info
     runtime = cupy.cuda.runtime
     return replace(

@@ -1,4 +1,4 @@
-"""Draws against NumPy: the noise layer (G1), generalised Gaussian vectors (G7), and report noisy max."""
+"""Draws (G1, G7, report noisy max), mean gradients (G6, P8) and projections (P10) against NumPy."""
 
 from __future__ import annotations
 

@@ -45,7 +45,6 @@ def run_card(quick: bool = False) -> Iterator[CardRow]:
 
 
 def title(id: str) -> str:
-    """Describe a goal."""
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 

@@ -1,4 +1,4 @@
-"""From a claim's part to resolved jobs: pure data, and the key that names what affects their numbers."""
+"""From a claim, which Hydra composes, to its jobs: resolved cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 
@@ -151,7 +151,6 @@ def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterat
 
 
 def _at_signal(part: Part, cell: Draft, signal: float) -> Draft:
-    """Set a cell's signal."""
     option = problem_class(part.problem).signal_option
     if not option or option in cell.problem_options:
         allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
@@ -332,7 +331,6 @@ class Costs:
 
 @cache
 def costs() -> Costs:
-    """Read ``conf/cost.yaml``."""
     return Costs(**read_shipped(conf_dir() / "cost.yaml"))
 
 

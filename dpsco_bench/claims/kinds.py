@@ -332,7 +332,6 @@ def get_kind(name: str) -> Kind:
 
 
 def all_kinds() -> list[Kind]:
-    """Every kind, sorted by name."""
     return [get_kind(name) for name in KINDS.names()]
 
 

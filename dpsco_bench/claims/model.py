@@ -1,4 +1,12 @@
-"""Claims as data: a claim, and what parts of all kinds have in common; each kind adds its own fields."""
+"""Claims as data: a claim, and what parts of all kinds have in common; each kind adds its own fields.
+
+A file gives values by profile, and says once what profiles share: ``{smoke: A, ci: B, full: B}``, the same as
+``{smoke: A, ci+full: B}``, or ``A`` for every profile of the part. A part belongs to the profiles that the values of
+its sweep (or its grid) name, and to ci and full where these name none. In place of a list of numbers,
+``1024 .. 8192 x2`` is the geometric one 1024, 2048, 4096, 8192, and ``0.5 .. 64.0 in 15`` has 15 values, to six
+decimals. Signals may also be ``0.5 .. cap x2``: as many as lead to the largest admissible signal, which the problem
+knows for each cell.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,6 @@ def algorithm_keys(first: str, others: Iterable[str]) -> tuple[str, dict[str, An
 
 
 def add_checked_algorithm(parser: argparse.ArgumentParser, keys: str) -> None:
-    """Add the arguments of `checked_algorithm`, and a seed."""
     add_algorithm(parser, keys)
     parser.add_argument("--calibration", help="paper or accounted (default); as the key calibration=")
     parser.add_argument("--seed", default="2017", help="root of all randomness (default 2017)")

@@ -282,7 +282,6 @@ class Failures:
     folder: Path
 
     def forget(self) -> None:
-        """Remove those of an earlier sweep."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self, key: str, error: DpscoError) -> None:

@@ -180,7 +180,6 @@ class Flow:
         return [self.files.verdicts(id) for id in self.outline.claims]
 
     def made(self, ids: Iterable[str]) -> list[Path]:
-        """Verdicts or standings, and figures, of claims or leaderboards."""
         ids, boards = list(ids), self.outline.boards
         verdicts = [self.files.standings(id) if id in boards else self.files.verdicts(id) for id in ids]
         return [*verdicts, *map(self.files.figure, ids)]
@@ -192,7 +191,6 @@ class Flow:
 
     @property
     def recorded(self) -> list[Path]:
-        """The recorded verdicts of this profile, if there are any."""
         return [path for folder in shared("workflows") for path in folder.glob(f"recorded/{self.profile}.json")]
 
     def measured(self, wildcards: Any) -> list[Path]:
@@ -202,11 +200,9 @@ class Flow:
         return [*(self.files.part(id, part) for part in self[id].parts), *timed]
 
     def paper(self, wildcards: Any) -> str:
-        """Category of a figure in Snakemake's report."""
         return str(wildcards.claim).partition(".")[0]
 
     def labels(self, wildcards: Any) -> dict[str, str]:
-        """Columns of a figure in Snakemake's report."""
         return {"claim": wildcards.claim, "title": self[wildcards.claim].title}
 
     def _predicted(self) -> dict[str, dict[str, float]]:

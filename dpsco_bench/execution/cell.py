@@ -1,4 +1,4 @@
-"""A cell: one algorithm on one problem at one (n, d, epsilon, delta), as plain data.
+"""A cell: one algorithm on one problem at one (n, d, epsilon, delta), as plain data, and what calibrating it gives.
 
 Plan functions are called here alone: an error in one, or a difference between two calls, is one line.
 """
@@ -93,17 +93,14 @@ class Cell(Draft):
 
     @cached_property
     def privacy(self) -> PrivacySpec:
-        """The claim."""
         return PrivacySpec(self.epsilon, self.delta)
 
     @cached_property
     def algorithm_entry(self) -> Algorithm:
-        """The algorithm from the registry."""
         return get_algorithm(self.algorithm)
 
     @cached_property
     def problem_entry(self) -> Problem:
-        """The problem from the registry, as this cell has it."""
         problem = get_problem(self.problem, self.d, **dict(self.problem_options))
         return problem.at(self.n, float(self.epsilon), float(self.delta))
 
@@ -349,7 +346,6 @@ class CalibratedCell(Record):
 
     @property
     def gradient_evaluations(self) -> float:
-        """As planned."""
         return self.charged.gradient_evaluations
 
     @property

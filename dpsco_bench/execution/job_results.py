@@ -46,12 +46,10 @@ class Measured:
     store: Store
 
     def calibrations(self, job: Job) -> Calibrations | None:
-        """Read the calibrations of its cells; None if they are missing."""
         found = self._read("calibrations", job.calibration_key, Calibrated)
         return None if found is None else found.cells
 
     def timing(self, job: Job) -> Timings | None:
-        """Read the result of `timing.time_cells`; None if it is missing."""
         return self._read("timings", job.key, Timings)
 
     def decided(self, job: Job) -> Decided | None:
@@ -70,7 +68,6 @@ class Measured:
         return [("stages", job.decisions), *(("runs", block.key) for block in (found.up_to(job) if found else ()))]
 
     def has(self, step: str, job: Job) -> bool:
-        """Tell whether all that a step makes of a job is there."""
         if step == "run" and job.decisions and not ((found := self.decided(job)) and found.done):
             return False
         return all(self.store.has(*address) for address in self.items(step, job))
@@ -89,7 +86,6 @@ class Measured:
         return total(self.costs(step, job))
 
     def costs(self, step: str, job: Job) -> list[Cost]:
-        """Costs of the cells of a step of a job, of each block."""
         return [cost for address in self.items(step, job) for cost in self.store.costs(*address)]
 
     def load(self, job: Job, look: int = 0, found: Decided | None = None) -> tuple[pa.Table | None, Calibrations]:
@@ -114,7 +110,6 @@ class Measured:
         return replace(job, skipped="", present=job.skipped) if there else job
 
     def join(self, job: Job, block: Block, of: int) -> None:
-        """Make a block of its shares, all of which are there."""
         keys = [piece_key(job, block, Shard(number, of)) for number in range(of)]
         found = [self.store.read("pieces", key) for key in keys]
         costs = [cost for key in keys for cost in self.store.costs("pieces", key)]

@@ -1,4 +1,4 @@
-"""A job as data: all cells and replicates of one part under one calibration.
+"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run.
 
 A module of its own, since whatever runs or calibrates jobs depends on it, and their keys digest it.
 """
@@ -42,7 +42,6 @@ class Block(Record):
 
     @property
     def end(self) -> int:
-        """The replicate after its last one."""
         return self.first + self.count
 
 
@@ -112,12 +111,10 @@ class Job(Record):
 
     @property
     def name(self) -> str:
-        """Name within the claim: ``<part>.<calibration>``."""
         return f"{self.part}.{self.calibration}"
 
     @property
     def title(self) -> str:
-        """Title for readers: claim, part and calibration."""
         return f"{self.claim} {self.part} [{self.calibration}]"
 
     @property
@@ -205,7 +202,6 @@ Decide = Callable[[Sequence[Job], Decided | None], Decided]
 
 
 def looks_at(job: Job) -> int:
-    """Count the looks at a job."""
     return len(stage_ends(job.replicates))
 
 

@@ -1,4 +1,8 @@
-"""Plug-ins: Python files, or folders of packages (papers), whose decorators register what is in them."""
+"""Plug-ins: Python files, or folders of packages (papers), whose decorators register what is in them.
+
+What they register is checked when they are loaded, so that a slip is one line and not a traceback in a run. A plug-in
+is its user's own code and is trusted: nothing here looks for code that cheats.
+"""
 
 from __future__ import annotations
 

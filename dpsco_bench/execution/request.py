@@ -1,4 +1,7 @@
-"""From plain keys (``theta=0.01``, ``kappa=8``, ``smoothness=1``) to a cell: every key has one place or none."""
+"""From plain keys (``theta=0.01``, ``kappa=8``, ``smoothness=1``) to a cell: every key has one place or none.
+
+`RunConfig` does the same for the configuration of ``conf/run.yaml``.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,6 @@ def known_keys(algorithm: Algorithm, problem: type[Problem]) -> list[str]:
 
 
 def unknown_key(key: str, value: object, known: Iterable[str], algorithm: str, problem: str) -> InputError:
-    """Make the error for an unknown key, with the nearest known ones."""
     listing = f"dpsco show {algorithm}` and `dpsco show {problem}"
     name = key.rpartition(".")[2]
     allowed = f"written {OTHER_NAMES[name]}" if name in OTHER_NAMES else nearest(name, known, listing, "key")
@@ -332,6 +334,5 @@ class RunConfig:
 
 
 def _check_keys(group: str, config: Options, known: Sequence[str]) -> None:
-    """Check that a group has its name, and no unknown key."""
     for key in set(config) - set(known) or {known[0]} - set(config):
         raise InputError(f"{group}.{key}", config.get(key, "missing"), "one of the keys " + ", ".join(known))

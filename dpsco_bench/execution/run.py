@@ -283,11 +283,9 @@ class SharedNoise(Mechanism):
         self._signals = self.copies = signals
 
     def choose(self, name: str, high: int) -> Array:
-        """As `Mechanism.choose`, shape ``(S R,)``."""
         return self.xp.tile(super().choose(name, high), (self._signals,))
 
     def permutation(self, name: str, size: int) -> Array:
-        """As `Mechanism.permutation`, shape ``(S R, size)``."""
         return self.xp.tile(super().permutation(name, size), (self._signals, 1))
 
     def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
@@ -486,7 +484,6 @@ class ExcessRisk(Measure):
         return excess_risk(objective, x)
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Compute the expected excess risk of the output."""
         return problem.expected_gap(algorithm, schedule, scales)
 
 
@@ -515,7 +512,6 @@ class MeanSquaredGradient(Measure):
         return to_numpy(total).astype(np.float64)
 
     def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
-        """Its expectation over the noise of gradient descent."""
         return problem.expected_mean_squared_gradient(schedule["step"], schedule["steps"], scales["gradient"])
 
 

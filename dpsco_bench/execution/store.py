@@ -118,7 +118,6 @@ class Store:
     root: Path
 
     def path(self, kind: str, key: str) -> Path:
-        """Path of an item."""
         return self.root / kind / f"{key}{SUFFIXES[kind]}"
 
     def manifest(self, kind: str, key: str) -> Path:
@@ -150,7 +149,6 @@ class Store:
         return content
 
     def has(self, kind: str, key: str) -> bool:
-        """Check that an item is there, undamaged."""
         return self.read(kind, key) is not None
 
     def costs(self, kind: str, key: str) -> list[Cost]:
@@ -167,7 +165,6 @@ class Store:
         _NAMED.difference_update((manifest, self.path(kind, key)))
 
     def remove(self, kind: str, key: str) -> None:
-        """Remove an item if it is there."""
         self.manifest(kind, key).unlink(missing_ok=True)
         self.path(kind, key).unlink(missing_ok=True)
 
@@ -227,13 +224,11 @@ class CompileClock:
         self.noted[0], self.noted[1] = 0.0, math.nan
 
     def begin(self) -> None:
-        """Compiling begins."""
         self._depth += 1
         if self._depth == 1:
             self.noted[1] = self._clock()
 
     def end(self) -> None:
-        """End the report."""
         self._depth -= 1
         if self._depth == 0:
             since, self.noted[1] = self.noted[1], math.nan

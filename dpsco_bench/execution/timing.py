@@ -1,4 +1,4 @@
-"""How long an algorithm takes: curves (gradient evaluations, seconds) of one replicate, for figures with a time axis.
+"""Time algorithms: curves (gradient evaluations, seconds) of one replicate, for figures with a time axis.
 
 Data, calibration and loss are outside the clock: it covers gradients, noise and steps only.
 """
@@ -111,7 +111,6 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
 
 
 def machine(backend: str) -> Machine:
-    """Describe this machine."""
     found = Machine(
         processor=_processor(),
         cores=os.cpu_count() or 1,

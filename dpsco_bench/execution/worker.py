@@ -1,4 +1,7 @@
-"""Make whatever the store lacks of some jobs. Needs no Hydra and no Snakemake; only calibrating needs an accountant."""
+"""Make whatever the store lacks of some jobs. Needs no Hydra and no Snakemake; only calibrating needs an accountant.
+
+`make_all` works in this process, `Makers` in a pool of processes with a time limit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind `ordering`: of two methods the one claimed to be better has the lower median risk."""
+"""Kind `ordering`: of two methods the one claimed to be better has the lower median risk, by a paired bootstrap."""
 
 from __future__ import annotations
 

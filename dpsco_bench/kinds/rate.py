@@ -1,4 +1,4 @@
-"""Kind `rate`: the slope of the excess risk against that of a formula.
+"""Kinds that compare slopes: `rate`, `complexity` (counts of gradients) and `control` (a negative control).
 
 "Better" means that the risk decays faster as the parameter grows, hence a smaller slope: more negative for n and
 epsilon, less steep for d or a condition number. Regimes towards 0 (a gradient noise, a distance) ask for a larger

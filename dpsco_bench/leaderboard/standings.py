@@ -2,6 +2,9 @@
 
 The frame of standings is a list of `Standing`, one per (instance, point), each with a `Ranked` per method that ran. All
 that is shown of a board is a view of it; what is recorded of it is who wins.
+
+Methods race: a stage is a block of replicates, and who is clearly behind after one is not run to the end. What
+`survivors` decides depends on stored results alone, so that a run which is ended and resumed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -208,7 +211,6 @@ class Standing(Record):
 
     @cached_property
     def order(self) -> list[Ranked]:
-        """Methods that compete, the least risk first."""
         return sorted((method for method in self.methods if method.ranked), key=lambda method: method.place)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Panels, figures made of panels, and files whose bytes depend on nothing but the data."""
+"""Panels, figures made of panels, and files whose bytes depend on nothing but the data; the plot of a sweep."""
 
 from __future__ import annotations
 
@@ -171,7 +171,6 @@ def bare(axes: Axes) -> None:
 
 
 def words_panel(title: str, line: str = "") -> Panel:
-    """Make a panel that has nothing to draw."""
     return Panel(title, lambda axes: None, line, blank=True)
 
 

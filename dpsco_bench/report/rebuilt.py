@@ -1,4 +1,4 @@
-"""A paper's own comparison tables, rebuilt: what each row claims beside what was measured of it."""
+"""Tables per paper and claim, and a paper's own comparison tables, rebuilt: claimed beside measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame of verdicts, a row per (claim, part, calibration), and the tables made of it."""
+"""The frame of verdicts, a row per (claim, part, calibration), the tables made of it, and the titles of figures."""
 
 from __future__ import annotations
 

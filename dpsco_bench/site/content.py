@@ -1,4 +1,4 @@
-"""Compute the contents of a site's pages, each once."""
+"""The contents of a site's pages, each computed once, and Markdown as MyST reads it."""
 
 from __future__ import annotations
 

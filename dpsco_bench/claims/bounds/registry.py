@@ -1,4 +1,15 @@
-"""Bounds by name ``paper.formula``. A bound is its text: what readers see is what judges."""
+"""Bounds by name ``paper.formula``. A bound is its text: what readers see is what judges.
+
+In the texts of bounds juxtaposition multiplies and binds like ``/``, from left to right; ``^`` binds closer. ``a/b c``,
+which some read as ``a/(b c)``, is refused. Functions are those of `FUNCTIONS`; without brackets they take the next
+symbol or number (``sqrt n``, ``ln^2 K``). ``|x|`` is an absolute value, ``||x*||_p`` one symbol. ``sum_{t=1}^{n}`` sums
+the product that follows, for all t at once: in it t is an array. After a comma come definitions (``T = n/4``), which
+hold for the whole text, and remarks in words. A semicolon separates
+
+- cases, ``X for p <= 2; Y for p > 2; Z otherwise``, of which the first that applies is taken;
+- alternatives under one of `LABELS`: ``accounted: X`` is the formula under that calibration, ``printed: X`` the same
+  number as the paper writes it, ``whole bound: X`` the bound of which the formula is a term.
+"""
 
 from __future__ import annotations
 

@@ -334,7 +334,6 @@ def _whose(report: Account, paper: CalibrationAccount) -> str:
 
 
 def _others(report: Account, paper: CalibrationAccount) -> list[str]:
-    """Other variants that can have the paper's noise."""
     variants = get_algorithm(report.algorithm).variants
     return [name for name, allowed in variants.items() if "paper" in allowed and name != paper.variant]
 

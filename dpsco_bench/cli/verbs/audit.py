@@ -37,7 +37,6 @@ class AuditPace(Pace):
         self._counted: list[tuple[int, int, float]] = []
 
     def progress(self, done: int, all: int) -> None:
-        """Note how many of the runs that count are done."""
         self._counted = [*self._counted[:1], (done, all, self.elapsed)]
 
     def __str__(self) -> str:

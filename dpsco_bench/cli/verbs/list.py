@@ -265,11 +265,9 @@ def verdict_schema() -> Plain:
 
 
 def own_schema(kind: Kind) -> Plain:
-    """Build the schema of the fields that only rows of a kind have."""
     own = {name: field.schema for name, field in kind.own_fields.items()}
     return {"properties": own, "required": list(own)}
 
 
 def _of(kinds: list[str]) -> Plain:
-    """Restrict a schema to rows of some kinds."""
     return {"properties": {"kind": {"enum": kinds}}}

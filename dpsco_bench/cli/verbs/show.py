@@ -1,4 +1,4 @@
-"""``dpsco show ID``."""
+"""``dpsco show ID``: all that is known of an algorithm, a claim, a problem, a table or an erratum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page: the answers of all papers in bars, then what was found."""
+"""The pages that begin the site: the answers of all papers, the findings, the leaderboards, and the guide."""
 
 from __future__ import annotations
 
