@@ -1,4 +1,4 @@
-"""The verdict on one (claim part, calibration): a word, the numbers behind it, and where it comes from; and the file of a claim's."""
+"""The verdict on one (claim part, calibration): a word, the numbers behind it, and where it comes from."""
 
 from __future__ import annotations
 

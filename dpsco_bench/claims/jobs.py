@@ -1,4 +1,4 @@
-"""From a claim, which Hydra composes, to its jobs: resolved cells, predicted seconds, and the key over their numbers."""
+"""From a claim, which Hydra composes, to its jobs: cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of claims: one file per claim for print; variants of a sweep, maps of bounds, curves along the run, and all audits in one.
+"""Figures of claims, one file each: variants of a sweep, maps of bounds, curves along the run; and all audits in one.
 
 Parts ``sweep-variant`` with the same sweep belong together, such as one sweep for several learners; a part ``sweep``
 joins them.

@@ -1,4 +1,4 @@
-"""Words of the report: what a verdict, a status or a parameter is called in front of a reader, and what is known of the papers."""
+"""Words of the report: what a verdict, a status, a parameter or a paper is called in front of a reader."""
 
 from __future__ import annotations
 
