@@ -51,7 +51,7 @@ MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK  # most work of all runs together: about a day
 FAULT = 0.25  # share of the noise that is left where an audit's power is predicted for noise that is proven
 SAYS_SOMETHING, SURE = 0.5, 0.99
-"""Predicted power below which an audit stops after the pilot, as in `kinds.audit`; and that to which it is run."""
+"""Predicted power below which an audit stops after the pilot, as in `kinds.privacy`; and that to which it is run."""
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 """Part of the promised bound that fewer runs have to keep of noise that is not proven; and the fewest that count."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}

@@ -14,8 +14,7 @@ from dpsco_bench.bench.card import FULL as CARD_FULL
 from dpsco_bench.bench.card import QUICK as CARD_QUICK
 from dpsco_bench.bench.card import TITLES, TOUCHED, CardRow, card_rows, emulated
 from dpsco_bench.bench.card import about as about_card
-from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, measure
-from dpsco_bench.bench.peers import compiler_version
+from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, compiler_version, measure
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.rng.streams import cpu_implementation

@@ -31,7 +31,7 @@ __all__ = ["Result", "account", "audit", "claim", "get_algorithm", "get_problem"
 if TYPE_CHECKING:
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.auditor import AuditResult
-    from dpsco_bench.cli.verbs.account import Account
+    from dpsco_bench.cli.accounting import Account
     from dpsco_bench.leaderboard.standings import Skipped, Standing
 
 
@@ -223,7 +223,7 @@ def account(
     Arguments are those of `run`. The result has ``paper`` and ``accounted``, each with ``noise``, ``epsilon_real``,
     ``privacy_status``, ``gradient_evaluations`` and more. Raises DpscoError where both are refused.
     """
-    from dpsco_bench.cli.verbs.account import account as charged
+    from dpsco_bench.cli.accounting import account as charged
 
     cell = _cell(algorithm, problem, plugins, n=n, d=d, epsilon=epsilon, delta=delta, **options)
     (seed,) = unboxed({"seed": seed}).values()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import draws, peers
+from dpsco_bench.bench import draws, measure
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
@@ -46,8 +46,8 @@ def test_both_branches_of_the_projection_are_taken():
 def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
     pytest.importorskip("jax", reason="the peer is optional")
     task = replace(TASK, dtype=dtype)
-    jax = peers.import_jax()
-    with peers.double_precision(jax, dtype):
+    jax = measure.import_jax()
+    with measure.double_precision(jax, dtype):
         run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
         found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
     assert found.dtype == dtype
@@ -120,7 +120,7 @@ def test_vectorised_normals_of_the_c_peer_are_normal_and_independent():
         pytest.skip(str(reason))
     c_run()  # seeds it
     z = np.empty(1 << 20, dtype=np.float32)
-    peers.library(noisy_sgd.SOURCE).wide_normals(peers.pointer(z), ctypes.c_int64(z.size))
+    measure.library(noisy_sgd.SOURCE).wide_normals(measure.pointer(z), ctypes.c_int64(z.size))
     assert (
         stats.kstest(z[: 1 << 17], stats.norm.cdf).pvalue > 1e-3 and stats.kstest(np.abs(z), "halfnorm").pvalue > 1e-3
     )

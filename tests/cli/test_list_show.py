@@ -16,8 +16,8 @@ from dpsco_bench.claims.catalogue import (
     load_errata,
     read_claim,
 )
+from dpsco_bench.cli.describe import PRINTERS, describe, paragraphs
 from dpsco_bench.cli.verbs.list import SCREEN
-from dpsco_bench.cli.verbs.show import PRINTERS, describe, paragraphs
 from dpsco_bench.problems.registry import list_problems
 from tests.marks import rest_at_night
 

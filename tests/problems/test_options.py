@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dpsco_bench.cli.verbs.show import describe
+from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.problems.base import Constants, Problem, option

@@ -8,7 +8,7 @@ import pytest
 
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import load_errata, read_claims
-from dpsco_bench.cli.verbs.show import describe
+from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.standings import Reference, Standing, read_boards
 from dpsco_bench.paths import shared_dir

@@ -19,7 +19,7 @@ from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.catalogue import CHANGES, naming
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
-from dpsco_bench.cli.verbs.show import describe
+from dpsco_bench.cli.describe import describe
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.leaderboard.phases import uncompared_text

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.audit.canaries import CANARIES
-from dpsco_bench.cli.verbs.show import describe, on_others, paragraphs
+from dpsco_bench.cli.describe import describe, on_others, paragraphs
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain

@@ -1,0 +1,335 @@
+"""Account an algorithm's noise, without running anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from dpsco_bench.algorithms.registry import get_algorithm
+from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.claims.bounds.registry import schedule_letter
+from dpsco_bench.cli.console import Heading, bounded, constants_text, labelled, number, numbers, table
+from dpsco_bench.errors import DpscoError
+from dpsco_bench.execution.calibration import calibrate_cell, within_range
+from dpsco_bench.execution.cell import Cell, ImpurePlan
+from dpsco_bench.plain import Plain, Schedule
+from dpsco_bench.privacy.add_remove import add_remove
+from dpsco_bench.privacy.composition.batches import generic_bound
+from dpsco_bench.privacy.ledger import (
+    OF,
+    OUTPUT,
+    PHRASES,
+    ROUNDING,
+    SEQUENCE,
+    SOME_RECORDS,
+    STATUS_WORDS,
+    draw_statement,
+)
+from dpsco_bench.privacy.spec import PrivacySpec
+from dpsco_bench.problems.base import Constants
+
+CALIBRATIONS = ("paper", "accounted")
+COLUMNS = (Heading("what", ""), *numbers(*CALIBRATIONS))
+WEAK = 10.0
+"""Claims above this epsilon are warned of: odds of more than 22,000 to 1 that a record is told."""
+
+
+@dataclass(frozen=True)
+class CalibrationAccount:
+    """Privacy and cost of a calibration; every field has its name in ``account --json``.
+
+    Attributes
+    ----------
+    noise : mapping, scale per query
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.calibrated.EPSILONS`
+    epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
+    epsilon_generic, generic_factor : float
+        What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for
+        plans without such batches.
+    """
+
+    variant: str
+    schedule: Schedule
+    noise: Mapping[str, float]
+    epsilon_real: float
+    epsilon_real_kind: str
+    epsilon_of: str
+    epsilon_output: float
+    epsilon_output_kind: str
+    epsilon_sequence: float
+    epsilon_sequence_kind: str
+    attained: bool
+    accountant: str
+    epsilon_add_remove: float
+    epsilon_add_remove_kind: str
+    epsilon_add_remove_reason: str
+    privacy_status: str
+    gradient_evaluations: float
+    leaks: tuple[str, ...]
+    warnings: tuple[str, ...]
+    refused: str
+    epsilon_law: float
+    tau: float
+    sampler_status: str
+    epsilon_generic: float
+    generic_factor: float
+
+    @classmethod
+    def of(cls, cell: Cell, calibration: str, root_seed: int) -> CalibrationAccount:
+        """Charge a cell. Raises DpscoError as `calibrate_cell`."""
+        fixed = calibrate_cell(cell, calibration, root_seed)
+        plan, noise = fixed.plan_for(cell), fixed.scales
+        with within_range(cell):
+            apart = add_remove(plan, noise, cell.delta)
+        generic = generic_bound(plan, noise, PrivacySpec(cell.epsilon, cell.delta)) or (math.nan, math.nan)
+        known: dict[str, Any] = {f.name: getattr(fixed, f.name, None) for f in fields(cls)}
+        known |= {"noise": noise, "refused": "", "epsilon_generic": generic[0], "generic_factor": generic[1]}
+        known |= {"epsilon_add_remove": apart.epsilon, "epsilon_add_remove_kind": apart.kind}
+        return cls(**{**known, "epsilon_add_remove_reason": apart.reason})
+
+
+@dataclass(frozen=True)
+class Declined:
+    """A calibration that the algorithm refuses: the reason, and null for all that `CalibrationAccount` has."""
+
+    refused: str
+
+    def to_json(self) -> Plain:
+        return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
+
+
+@dataclass(frozen=True)
+class Account:
+    """A cell accounted under both calibrations; its fields are those that docs/verbs.md documents.
+
+    The constants are declared in the norm of order ``p``; ``delta_large`` tells whether delta is at least 1/n.
+    """
+
+    algorithm: str
+    problem: str
+    n: int
+    d: int
+    p: float
+    epsilon: float
+    delta: float
+    source: str
+    delta_large: bool
+    constants: Constants
+    data_dependent_constants: bool
+    paper: CalibrationAccount | Declined
+    accounted: CalibrationAccount | Declined
+
+    @property
+    def calibrations(self) -> dict[str, CalibrationAccount | Declined]:
+        return {"paper": self.paper, "accounted": self.accounted}
+
+    @property
+    def charged(self) -> dict[str, CalibrationAccount]:
+        return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, CalibrationAccount)}
+
+
+def account(cell: Cell, root_seed: int) -> Account:
+    """Account one cell under both calibrations; the seed counts where a problem's constants depend on its data.
+
+    Raises DpscoError if both are refused, or the plan function is not pure.
+    """
+    entries: dict[str, CalibrationAccount | Declined] = {}
+    errors = []
+    with within_range(cell):
+        constants = cell.constants(root_seed)
+    for calibration in CALIBRATIONS:
+        try:
+            entries[calibration] = CalibrationAccount.of(cell, calibration, root_seed)
+        except ImpurePlan:
+            raise
+        except DpscoError as error:
+            errors.append(error)
+            entries[calibration] = Declined(str(error))
+    if len(errors) == len(CALIBRATIONS):
+        raise errors[0]
+    return Account(
+        algorithm=cell.algorithm_entry.id,
+        problem=cell.problem,
+        n=cell.n,
+        d=cell.problem_entry.dimension,
+        p=2 if constants.norm == 2.0 else constants.norm,
+        epsilon=float(cell.epsilon),
+        delta=float(cell.delta),
+        source=cell.algorithm_entry.source,
+        delta_large=cell.delta >= 1.0 / cell.n,
+        constants=constants,
+        data_dependent_constants=cell.problem_entry.data_dependent_constants,
+        **entries,
+    )
+
+
+def screen(report: Account) -> Iterator[str]:
+    """One screen: the case, both calibrations side by side, and what it means."""
+    yield (
+        f"{report.algorithm} on {report.problem}: n = {report.n}, d = {report.d}, "
+        f"epsilon = {report.epsilon:g}, delta = {report.delta:g}"
+    )
+    yield labelled("source", report.source, 11)
+    yield labelled("constants", f"{constants_text(report.constants)} ({report.constants.status})", 11)
+    yield "\n" + table(COLUMNS, list(_rows(report))) + "\n"
+    yield from (labelled("*", sentence, 2) for sentence in sentences(report))
+
+
+def _rows(report: Account) -> Iterator[dict[str, str]]:
+    charged, paper = report.charged, report.algorithm.partition(".")[0]
+
+    def row(what: str, show: Mapping[str, str], refused: str = "-") -> dict[str, str]:
+        return {"what": what, **dict.fromkeys(CALIBRATIONS, refused), **show}
+
+    def epsilon(what: str, name: str) -> dict[str, str]:
+        return row(what, {c: bounded(getattr(e, name), getattr(e, f"{name}_kind")) for c, e in charged.items()})
+
+    yield row("variant", {c: e.variant for c, e in charged.items()}, "refused")
+    yield epsilon("real epsilon (replace-one)", "epsilon_real")
+    yield row("it is that", {c: OF[e.epsilon_of] for c, e in charged.items()})
+    if any(e.epsilon_of == OUTPUT and e.epsilon_sequence != e.epsilon_real for e in charged.values()):
+        yield epsilon(f"the same {OF[SEQUENCE]}", "epsilon_sequence")
+    yield epsilon("real epsilon (add/remove)", "epsilon_add_remove")
+    yield row("privacy", {c: STATUS_WORDS[e.privacy_status] for c, e in charged.items()})
+    scale = "scale S/(G t)" if any(entry.sampler_status for entry in charged.values()) else "noise scale"
+    for name in _names(entry.noise for entry in charged.values()):
+        yield row(f"{scale} of `{name}`", {c: number(e.noise.get(name)) for c, e in charged.items()})
+    yield row("gradient evaluations", {c: number(e.gradient_evaluations) for c, e in charged.items()})
+    for name in _names(entry.schedule for entry in charged.values()):
+        shown = {c: _schedule_value(e.schedule.get(name)) for c, e in charged.items()}
+        yield row(schedule_letter(paper, name), shown)
+
+
+def _names(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Names that either calibration has, in order; the schedule repeats n."""
+    return [name for name in dict.fromkeys(name for mapping in mappings for name in mapping) if name != "n"]
+
+
+def _schedule_value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " .. ".join(map(number, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else number(value)
+
+
+def sentences(report: Account) -> list[str]:
+    said = [*_about_paper(report), *_about_variants(report), *_about_price(report)]
+    nominal = report.constants.status == "nominal"
+    for calibration, entry in report.calibrations.items():
+        if isinstance(entry, Declined):
+            said.append(f"{calibration}: {entry.refused}.")
+            continue
+        said.append(f"{calibration}: accountant {entry.accountant}.")
+        if entry.sampler_status:
+            known = (entry.epsilon_real, entry.epsilon_law, entry.tau)
+            drawn = draw_statement(entry.sampler_status, *known, report.delta, nominal, entry.epsilon_real_kind)
+            exact = entry.epsilon_real_kind == "exact"
+            pair = f", by the {entry.accountant.partition(', ')[0]}; nothing is said of other data sets" * exact
+            said.append(f"{calibration}: {drawn}{pair}.")
+        said += [f"{calibration}: {remark}." for remark in (*entry.leaks, *entry.warnings)]
+        if not math.isnan(entry.epsilon_generic):
+            said.append(_about_generic(calibration, entry))
+    said += _without_add_remove(report)
+    if nominal:
+        proven = any(entry.privacy_status == "proven" for entry in report.charged.values())
+        clipped = "the run clips what a record may change, so that its privacy needs no true ones"
+        what = clipped if proven else "nothing on it is proven"
+        said.append(f"The problem's constants are nominal (declared, not true everywhere): {what}.")
+    if report.data_dependent_constants:
+        said.append("The constants shown are those of data set 0; computing them from the data is not private.")
+    if report.epsilon > WEAK:
+        odds = f"two neighbouring data sets may be told apart at odds of exp({report.epsilon:g}) to 1"
+        said.append(f"epsilon = {report.epsilon:g} protects nobody: {odds}.")
+    if report.n == 1:
+        said.append("n = 1: there is no other record to hide among, so that the whole release is about one person.")
+    if report.delta_large:
+        said.append(f"delta >= 1/n = {1 / report.n:.3g}: releasing one record outright would satisfy such a delta.")
+    return said
+
+
+def _about_generic(calibration: str, entry: CalibrationAccount) -> str:
+    factor = entry.generic_factor
+    needed = f"{factor:.2g} times this noise" if math.isfinite(factor) else "more noise than any"
+    return (
+        f"{calibration}: for comparison, a generic bound for zCDP on batches without replacement gives "
+        f"{entry.epsilon_generic:.3g}; by it the claim would take {needed}."
+    )
+
+
+def _without_add_remove(report: Account) -> list[str]:
+    """Why a calibration has no add/remove epsilon, once where the reason is that of both."""
+    reasons = {name: entry.epsilon_add_remove_reason for name, entry in report.charged.items()}
+    said = dict.fromkeys(reason for reason in reasons.values() if reason)
+    who = {reason: ", ".join(name for name, why in reasons.items() if why == reason) for reason in said}
+    return [f"{who[reason]}: no add/remove epsilon, as {reason}." for reason in said]
+
+
+def _about_paper(report: Account) -> list[str]:
+    paper = report.paper
+    if isinstance(paper, Declined) or math.isnan(paper.epsilon_real):
+        return []
+    kind = paper.epsilon_real_kind
+    value, phrase = outward(paper.epsilon_real, kind, 4), PHRASES[kind]
+    if math.isinf(value):
+        return [f"With {_whose(report, paper)} the run is not private at all: something is released without noise."]
+    above = kind != "upper" and paper.epsilon_real > report.epsilon
+    relation = "not the claimed" if above and paper.privacy_status != "proven" else "for a claim of"
+    where = f", {SOME_RECORDS}" if above and not paper.attained else ""
+    of, claim = OF[paper.epsilon_of], f"{relation} {report.epsilon:g}"
+    said = f"With {_whose(report, paper)} the real epsilon {of} is {phrase}{value:.4g}{where}, {claim}."
+    if paper.epsilon_of == SEQUENCE:
+        return [said, "What the output alone reveals is not known; it may be less."] if above else [said]
+    if paper.epsilon_of == OUTPUT and paper.epsilon_sequence > paper.epsilon_real * (1.0 + ROUNDING):
+        whole = outward(paper.epsilon_sequence, paper.epsilon_sequence_kind, 4)
+        said += f" Whoever saw all answers would have {PHRASES[paper.epsilon_sequence_kind]}{whole:.4g}."
+    return [said]
+
+
+def _whose(report: Account, paper: CalibrationAccount) -> str:
+    """Name the paper's noise, by its variant if there are several."""
+    return "the paper's noise" + f" in variant `{paper.variant}`" * bool(_others(report, paper))
+
+
+def _others(report: Account, paper: CalibrationAccount) -> list[str]:
+    """Other variants that can have the paper's noise."""
+    variants = get_algorithm(report.algorithm).variants
+    return [name for name, allowed in variants.items() if "paper" in allowed and name != paper.variant]
+
+
+def _about_variants(report: Account) -> list[str]:
+    """Name other readings of the paper's noise: the one in use may be a correction."""
+    paper = report.paper
+    if isinstance(paper, Declined) or not (others := _others(report, paper)):
+        return []
+    given = " or ".join(f"variant={name}" for name in others)
+    what = f"paper: the noise of variant `{paper.variant}`; for another reading give {given}"
+    return [f"{what}; `dpsco show {report.algorithm}` says which is printed."]
+
+
+def _about_price(report: Account) -> list[str]:
+    paper, accounted = report.paper, report.accounted
+    if isinstance(accounted, Declined):
+        return []
+    aim = f"({report.epsilon:g}, {report.delta:g})-differential privacy"
+    law_only = accounted.sampler_status == "target_law_only"
+    goal = f"For {aim} of the target law, not of this run, it takes" if law_only else f"For {aim} it takes"
+    if accounted.epsilon_of == OUTPUT and accounted.epsilon_sequence > accounted.epsilon_real * (1.0 + ROUNDING):
+        goal = f"For {aim} of all answers it takes"
+    noise = "scale" if accounted.sampler_status else "noise"
+    evaluations = accounted.gradient_evaluations
+    if isinstance(paper, Declined):
+        return [f"{goal} {evaluations:.3g} gradient evaluations with the accounted noise."]
+    ratios = [
+        f"{scale / paper.noise[name]:.3g} times the paper's {noise} on `{name}`"
+        for name, scale in accounted.noise.items()
+        if paper.noise.get(name)
+    ]
+    extra = [f"noise of its own on `{name}`" for name in accounted.noise if name not in paper.noise]
+    if not accounted.noise:
+        return ["Nothing is released, so that no noise is needed."]
+    by_paper = paper.gradient_evaluations
+    cost = f"{evaluations / by_paper if by_paper else math.inf:.3g} times the gradient evaluations"
+    if evaluations == by_paper:
+        cost = "as many gradient evaluations" if by_paper else "no gradients"
+    return [f"{goal} {', '.join([*ratios, *extra])}, and {cost}."]
