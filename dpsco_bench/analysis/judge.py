@@ -26,8 +26,8 @@ from dpsco_bench.claims.kinds import NOT_MEASURED, SKIPPED, kind_modules
 from dpsco_bench.claims.model import GRID, RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.execution.jobs import Decided, Job, stage_end
-from dpsco_bench.execution.results import risk_kind_of
 from dpsco_bench.plain import Plain
 from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 

@@ -1,4 +1,4 @@
-"""Ratios of processor times within one process, robust on a machine that others use too; peers in C, JAX and PyTorch."""
+"""Ratios of processor times within one process, robust on a machine that others use; peers in C, JAX and PyTorch."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from dpsco_bench.jsonio import dumps_pretty
 from dpsco_bench.privacy.ledger import SIGNS
 
 if TYPE_CHECKING:
-    from dpsco_bench.execution.results import HeldOut, HeldOutBeside
+    from dpsco_bench.execution.job_results import HeldOut, HeldOutBeside
     from dpsco_bench.problems.constants import Constants
 
 SHARED: dict[str, dict[str, Any]] = {

@@ -18,9 +18,9 @@ from dpsco_bench.cli.console import quoted
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
+from dpsco_bench.execution.job_results import standard_error
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import OTHER_NAMES, check_run, check_sampled, make_cell
-from dpsco_bench.execution.results import standard_error
 from dpsco_bench.execution.run import replicate_blocks, risk_kind, run_block
 from dpsco_bench.plain import Tabled, unboxed
 from dpsco_bench.problems.base import Problem

@@ -48,6 +48,7 @@ from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
+from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
@@ -55,14 +56,11 @@ from dpsco_bench.execution.progress import Pace, shown
 from dpsco_bench.execution.request import RunConfig
 from dpsco_bench.execution.results import (
     RESULT_SCHEMA,
-    Summary,
-    SweptRun,
     check_replaceable,
     check_writable,
     join_blocks,
     read_metadata,
     read_table,
-    summarise,
     write_table,
 )
 from dpsco_bench.execution.store import damaged

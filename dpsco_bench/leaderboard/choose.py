@@ -23,7 +23,7 @@ from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
 from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
-from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import duration
@@ -38,7 +38,7 @@ from dpsco_bench.execution.request import (
     check_sampled,
     problem_options,
 )
-from dpsco_bench.execution.results import HELD_OUT, HeldOut, check_writable, join_blocks
+from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.worker import Makers, Tell, Unfinished
 from dpsco_bench.jsonio import digest, to_jsonable

@@ -37,11 +37,10 @@ from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, WorkPlan
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.cell import Calibrations, RefusedCell, epsilons, located
-from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, HeldOutBeside, Measured, risk_kind_of
 from dpsco_bench.execution.jobs import Job, race_ends
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.results import HELD_OUT, HeldOut, HeldOutBeside, risk_kind_of
 from dpsco_bench.jsonio import dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.board import REFERENCE, SEARCH_MARK, Board, Instance
 from dpsco_bench.plain import IF_GIVEN, Options, Plain, Record

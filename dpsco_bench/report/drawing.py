@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpsco_bench.execution.results import SweptRun
+from dpsco_bench.execution.job_results import SweptRun
 from dpsco_bench.jsonio import MARK, write_atomic
 from dpsco_bench.report.numbers import plain
 

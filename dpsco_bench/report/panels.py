@@ -19,7 +19,7 @@ from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import evaluate
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.execution.results import risk_kind_of
+from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.axes import (
     EndLabel,

@@ -12,17 +12,10 @@ from dpsco_bench.execution import run as run_module
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.request import RunConfig
-from dpsco_bench.execution.results import (
-    FINAL,
-    build_block,
-    join_blocks,
-    read_extras,
-    read_table,
-    summarise,
-    write_table,
-)
+from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
 from dpsco_bench.execution.run import RoundObserver, get_round_observer
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
