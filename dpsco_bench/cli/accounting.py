@@ -43,7 +43,7 @@ class CalibrationAccount:
     Attributes
     ----------
     noise : mapping, scale per query
-    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.calibrated.EPSILONS`
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.cell.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
     epsilon_generic, generic_factor : float
         What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for
