@@ -15,13 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpsco_bench.analysis.asymptotic import Regime
 from dpsco_bench.analysis.looks import FIXED, Look
-from dpsco_bench.analysis.rates import SweepRisks, rate_verdict
+from dpsco_bench.analysis.rates import Regime, SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.stages import near
-from dpsco_bench.execution.jobs import STAGED_FROM, stage_ends
-from dpsco_bench.execution.stages import PILOT
+from dpsco_bench.execution.jobs import PILOT, STAGED_FROM, stage_ends
 from dpsco_bench.kinds.rate import Rate
 
 TOLERANCE, SWEEPS = 0.15, (1000, 6000)
@@ -321,7 +319,7 @@ Sweeps of {STAGED_FROM} replicates and more are judged as they are run, at sever
 is the last. Of a grid, they have the signals that go on after a pilot of {PILOT}. At the tolerance's edge
 {np.mean(edge[0]):.1%} of their words are wrong, {np.mean(edge[1]):.1%} where all is run (means over {len(staged)}
 designs, both sides), and at most {max(edge[0]):.1%}, {max(edge[1]):.1%} where all is run.
-{EDGE:,} sweeps tell a share of 5 % to {2 * (0.05 * 0.95 / EDGE) ** 0.5:.1%}: a row may be beyond its limit by that much.
+{EDGE:,} sweeps tell a share of 5 % to {2 * (0.05 * 0.95 / EDGE) ** 0.5:.1%}: a row may be beyond its limit by that.
 Two tolerances away `match` is given in at most {max(far):.1%}. Those rows, and the ones of a true slope in the middle,
 have {STAGED} sweeps each.
 

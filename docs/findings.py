@@ -15,7 +15,7 @@ from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.findings import all_findings
 from dpsco_bench.report.inputs import read_inputs
 from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.findings import Supported, findings
+from dpsco_bench.site.pages.home import Supported, findings
 
 ROOT = Path(__file__).resolve().parents[1]
 PROFILES = ("full", "ci")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpsco_bench.site.pages.guide import filled
+from dpsco_bench.site.pages.home import filled
 
 PAGE = Path(__file__).with_suffix(".md")
 

@@ -129,10 +129,7 @@ def integral(value: Any) -> Any:
 def checked_count(key: str, value: Any) -> int:
     """Return ``value`` as an int if it is an integer >= 1 (NumPy's and ``1e4`` included, booleans not).
 
-    Raises
-    ------
-    InputError
-        Otherwise, under the name ``key``.
+    Raises InputError otherwise, under the name ``key``.
     """
     try:
         count = 0 if isinstance(value, bool) else operator.index(integral(value))

@@ -27,5 +27,4 @@ def documents() -> dict[str, Path]:
 
 
 def conf_dir() -> Path:
-    """Find the Hydra configuration tree."""
     return shared_dir("conf")

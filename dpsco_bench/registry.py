@@ -52,13 +52,7 @@ class Registry(Generic[T]):
         REGISTRIES.append(self)
 
     def add(self, name: str, entry: T, module: str) -> T:
-        """Register an entry that a module defines.
-
-        Raises
-        ------
-        InputError
-            If another module has registered the name.
-        """
+        """Register an entry that a module defines. Raises InputError if another one has registered the name."""
         if module.split(".")[0] not in roots():  # what others define must not hide what a paper has
             for likely in self._likely(name):
                 attempt(likely)
@@ -77,10 +71,7 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T | None:
         """Find the entry of a name, or None; loads no more than it must, core entries before those of papers.
 
-        Raises
-        ------
-        BrokenPaper
-            For a name of a paper that cannot be imported.
+        Raises BrokenPaper for a name of a paper that cannot be imported.
         """
         likely = self._likely(name)
         while name not in self._entries and (module := next(likely, "")):
@@ -90,13 +81,7 @@ class Registry(Generic[T]):
         return self._entries.get(name)
 
     def get(self, name: str) -> T:
-        """Get the entry of a name.
-
-        Raises
-        ------
-        InputError
-            For an unknown name, with the nearest ones.
-        """
+        """Get the entry of a name. Raises InputError for an unknown one, with the nearest names."""
         found = self.find(name)
         if found is None:
             listing = f"dpsco list {self.folder}" if self.listed else ""
@@ -119,13 +104,7 @@ class Registry(Generic[T]):
         return dict(self._modules)
 
     def module(self, name: str) -> str:
-        """Name of the module that registered an entry.
-
-        Raises
-        ------
-        InputError
-            For an unknown name.
-        """
+        """Name of the module that registered an entry. Raises InputError for an unknown name."""
         self.get(name)
         return self._modules[name]
 
@@ -189,7 +168,8 @@ def _distribution(package: str) -> str:
 
 def papers() -> dict[str, str]:
     """Name of each paper -> its package; a paper that is declared but whose package is gone is left out."""
-    return {**_installed(), **_ADDED}
+    installed = {name: package for name, package in _declared().items() if _location(package) is not None}
+    return installed | _ADDED
 
 
 def absent_papers() -> set[str]:
@@ -223,10 +203,7 @@ def absent_paper(*names: object, of: Registry[Any] | None = None, left_out: str 
 def add_paper(folder: Path) -> str:
     """Make the package in a folder a paper of this process; returns its name.
 
-    Raises
-    ------
-    InputError
-        For a folder that is no package, or a name that another package has.
+    Raises InputError for a folder that is no package, or a name that another package has.
     """
     folder = folder.resolve()
     name = folder.name
@@ -289,10 +266,6 @@ def source(module: str) -> str:
     """Text of a module that `modules_in` names, without importing it."""
     spec = find_spec(module)
     return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-
-
-def _installed() -> dict[str, str]:
-    return {name: package for name, package in _declared().items() if _location(package) is not None}
 
 
 @cache

@@ -1,5 +1,5 @@
 """Snakemake finds the terminal's log by the name of this package: ``snakemake --logger dpsco``."""
 
-from dpsco_bench.cli.terminal import LogHandler
+from dpsco_bench.cli.workflow import LogHandler
 
 __all__ = ["LogHandler"]

@@ -94,13 +94,17 @@ class Algorithm:
     variants : mapping
         Variant name -> calibrations that the source defines for it. The first variant that lists a calibration is its
         default, unless `defaults` names another.
-    order_invariant : bool, true where the noise-free output does not depend on the order of the records
-    defaults : mapping, calibration -> variant, where it is not the first one that lists the calibration
-    measure : str, what the theorem bounds, by its name in `execution.measures`
+    order_invariant : bool
+        True where the noise-free output does not depend on the order of the records.
+    defaults : mapping
+        Calibration -> variant, where it is not the first one that lists the calibration.
+    measure : str
+        What the theorem bounds, by its name in `execution.run`.
     least_norm : float
         Least p for which constants declared in l_p are those that the algorithm means. For p >= 2 they hold in l2 too,
         for smaller p they do not.
-    rounds : str, name of the observer of its rounds (`execution.rounds`); empty if it shows none
+    rounds : str
+        Name of the observer of its rounds (`execution.run`); empty if it shows none.
     parts : callable or None
         Options -> names of further modules that the run finds by these options; its results depend on them too.
     proximal : bool

@@ -85,7 +85,6 @@ class Answer:
 
     @property
     def word(self) -> str:
-        """The word of its first question."""
         return next(iter(self.cells.values())).word
 
     @property

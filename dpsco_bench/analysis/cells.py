@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpsco_bench.analysis.bootstrap import FloatArray, simultaneous_quantile
-from dpsco_bench.analysis.looks import EARLY, FIXED, Look
-from dpsco_bench.analysis.replicates_needed import would_decide
+from dpsco_bench.analysis.looks import EARLY, FIXED, Look, would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain

@@ -14,8 +14,7 @@ import pyarrow as pa
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
 from dpsco_bench.claims.model import RISK, THRESHOLD
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, RefusedCell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import EPSILON_VALUES, CalibratedCell, Calibrations, Cell, RefusedCell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, read_extras
 from dpsco_bench.privacy.ledger import SEVERITY

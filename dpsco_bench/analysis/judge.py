@@ -1,7 +1,11 @@
-"""From the results of a claim's jobs to its verdicts: one row per (part, calibration)."""
+"""From the results of a claim's jobs to its verdicts: one row per (part, calibration).
+
+What Markov chains drew is judged only where they have settled and their code is checked.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +15,6 @@ import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.bootstrap import FloatArray, summarise
-from dpsco_bench.analysis.certified import OF_THE_LAW, gated, has_chains, settled, unchecked
 from dpsco_bench.analysis.evidence import CellEvidence, evidence_of, job_cells
 from dpsco_bench.analysis.looks import FIXED, Look
 from dpsco_bench.analysis.noise import Noise, noise_behind
@@ -19,16 +22,22 @@ from dpsco_bench.analysis.sharing import sharing_of
 from dpsco_bench.analysis.slopes import RateFit, bound_slope, fit_rate
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, bound_modules, compiled, get_bound
-from dpsco_bench.claims.grids import GRID
-from dpsco_bench.claims.kinds import SKIPPED, kind_modules
-from dpsco_bench.claims.model import RISK, THRESHOLD, Part
+from dpsco_bench.claims.kinds import NOT_MEASURED, SKIPPED, kind_modules
+from dpsco_bench.claims.model import GRID, RISK, THRESHOLD, Part
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.execution.calibrated import Calibrations
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.stages import Decided, stage_end
-from dpsco_bench.execution.summary import risk_kind_of
+from dpsco_bench.execution.cell import Calibrations
+from dpsco_bench.execution.job_results import risk_kind_of
+from dpsco_bench.execution.jobs import Decided, Job, stage_end
 from dpsco_bench.plain import Plain
+from dpsco_bench.samplers.evidence import NOT_CERTIFIED, unsettled
 
+OF_THE_LAW = ("risk", "chain_risk")
+"""Quantities that do."""
+NO_NUMBERS: Plain = {
+    **{name: math.nan for name in ("slope", "noise_off_slope", "worst_ratio", "worst_value", "noise_off_share")},
+    **{"ci": (math.nan, math.nan), "worst_cell": None, "local_slopes": (), "ratio": None, "ratio_ci": None},
+}
+"""Fields of a verdict row that replace slopes and ratios of uncertified chains."""
 Load = Callable[..., tuple[pa.Table | None, Calibrations]]
 Decisions = Callable[[Job], Decided | None]
 OF_PART = ("beside", "control", "outside", "for_class", "law", "loose", "sampling", "noiseless")
@@ -36,6 +45,53 @@ CLAIMS_NAMED = ("noise_of", "count_of", "audited_by", "formula_of")
 """Fields of a row that a part states, and those that name other claims."""
 FROM_MEMORY = "from memory"
 """Words in the source of an algorithm whose constants are not read from a paper."""
+
+
+def has_chains(cells: Sequence[CellEvidence]) -> bool:
+    return any("chain_risk" in cell.extras for cell in cells)
+
+
+def settled(cells: Sequence[CellEvidence]) -> str:
+    """Why chains are not to be trusted, in words; empty where they are, and where there are none."""
+    chains = [cell for cell in cells if "chain_risk" in cell.extras]
+    if not chains:
+        return ""
+    return unsettled(max(_worst(cell, "rhat") for cell in chains), min(_worst(cell, "ess") for cell in chains))
+
+
+def unchecked(part: str, verdict: Verdict | None) -> str:
+    """Why the code path of settled chains is not trusted, in words; empty where it is."""
+    if not part:
+        return f"{NOT_CERTIFIED}: no cell of their code path has a known law; it takes a part that compares one"
+    if verdict is not None and verdict.meaning.outcome == "confirms":
+        return ""
+    word = NOT_MEASURED if verdict is None else verdict.verdict
+    return f"{NOT_CERTIFIED}: {part}, where the law is known, is {word.replace('_', ' ')}; it takes that part to hold"
+
+
+def gated(verdict: Verdict, of_the_law: bool, reason: str) -> Verdict:
+    """Return the verdict, or ``inconclusive`` with the reason if its chains cannot be trusted.
+
+    Means of such chains are shown, but no slope and no ratio is made of them.
+    """
+    if not reason:
+        return verdict
+    lost = {name: value for name, value in NO_NUMBERS.items() if getattr(verdict, name) is not None}
+    verdict = replace(verdict, **lost)
+    if of_the_law:
+        return replace(verdict, verdict="inconclusive", reason=reason)
+    return replace(verdict, notes=(*verdict.notes, reason))
+
+
+def uncertified(row: Verdict) -> bool:
+    return any(text.startswith(NOT_CERTIFIED) for text in (row.reason, *row.notes))
+
+
+def _worst(cell: CellEvidence, name: str) -> float:
+    values = cell.extras.get(name)
+    if values is None:  # constant chains have none
+        return math.inf if name == "rhat" else 0.0
+    return float(values.max() if name == "rhat" else values.min())
 
 
 def judge_claim(entry: ClaimEntry, load: Load, decided: Decisions = lambda job: None) -> list[Verdict]:
@@ -240,7 +296,6 @@ class Case:
         return replace(self, looks=looks, only=tuple(looks), among=among)
 
     def look_at(self, source: tuple[str, str]) -> Look:
-        """Return the look at one of its sources."""
         return self.looks.get(source, FIXED)
 
     @property
@@ -298,7 +353,6 @@ class Case:
         return self.court.evidence(part, self.calibration)
 
     def used_cells(self, number: int) -> list[CellEvidence]:
-        """Cells of one of the sources."""
         return self._cells(self.sources[number])
 
     @property
@@ -315,12 +369,10 @@ class Case:
 
     @property
     def swept(self) -> list[float]:
-        """Value of the swept parameter in each cell."""
         return [cell.value for cell in self.cells]
 
     @property
     def swept_parameter(self) -> str:
-        """The swept parameter of the first cell."""
         return str(self.cells[0].entry.parameter)
 
     @property
@@ -330,7 +382,6 @@ class Case:
 
     @property
     def parameter(self) -> str:
-        """Its name."""
         return self.part.axis or self.swept_parameter
 
     def on_axis(self, cells: Sequence[CellEvidence]) -> list[float]:
@@ -353,11 +404,9 @@ class Case:
 
     @property
     def dof(self) -> FloatArray:
-        """Degrees of freedom behind the standard errors of the cells."""
         return dof_of(self.cells)
 
     def fit(self) -> RateFit:
-        """Slope of the cells' means."""
         cells = self.cells
         return fit_rate(
             self.values,
@@ -380,12 +429,10 @@ class Case:
 
 
 def dof_of(cells: Sequence[CellEvidence]) -> FloatArray:
-    """Degrees of freedom behind the standard errors of cells."""
     return np.array([summarise(cell.risks, cell.numerical_error).dof for cell in cells])
 
 
 def means(cells: Sequence[CellEvidence]) -> tuple[FloatArray, FloatArray]:
-    """Means of cells and their standard errors."""
     summaries = [summarise(cell.risks, cell.numerical_error) for cell in cells]
     return np.array([s.mean for s in summaries]), np.array([s.stderr for s in summaries])
 

@@ -5,18 +5,22 @@ The levels are those of Wang and Tsiatis, Biometrics 43, 1987, with shape 1/4: d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scipy.special import ndtr
 
-from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.stages import looks_at, stage_end
+from dpsco_bench.execution.jobs import Job, looks_at, stage_end
 
 SEVERAL, SHAPE = 2.07, -0.25
 """Normal quantile of the last of several looks, and its growth towards the first."""
 LEVEL = 0.05
 """How often an interval of a single look may miss the truth."""
+MOST_REPLICATES = 1000.0
+"""Nobody runs more than this many times the replicates."""
+TOO_NEAR = "it is too near the limit for more replicates to decide"
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -57,3 +61,24 @@ FIXED = Look()
 """The one look at runs that are all made."""
 EARLY, EARLY_EXPLICIT = 0.995, 0.999
 """Confidence of simultaneous intervals before the last look, and of those that are held against explicit bounds."""
+
+
+def would_decide(rooms: Iterable[tuple[float, float]]) -> str:
+    """How many times the replicates would decide, in words, if the estimate stayed.
+
+    Rooms have the width of an interval on one side of its estimate, and the width that it may have there: the largest
+    ratio decides.
+    """
+    factors = [(width / room) ** 2 if room > 0 else math.inf for width, room in rooms if width > 0]
+    factor = max(factors, default=1.0)
+    if not factor <= MOST_REPLICATES:
+        return TOO_NEAR
+    return f"about {max(2, math.ceil(factor - _ROUNDING))} times the replicates would decide if the estimate stays"
+
+
+def within(estimate: float, low: float, high: float, target: float, tolerance: float) -> str:
+    """Estimate the same for an interval that must lie within a tolerance of a target, or wholly beyond it."""
+    above, below, off = high - estimate, estimate - low, estimate - target
+    if abs(off) <= tolerance:
+        return would_decide([(above, tolerance - off), (below, tolerance + off)])
+    return would_decide([(below, off - tolerance)] if off > 0 else [(above, -off - tolerance)])

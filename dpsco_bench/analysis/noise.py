@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpsco_bench.analysis.rounding import digits_beside, outward
-from dpsco_bench.execution.calibrated import CalibratedCell, epsilons
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell, epsilons
 from dpsco_bench.plain import IF_GIVEN, Record
 from dpsco_bench.privacy.ledger import (
     OF,
@@ -63,7 +62,6 @@ class Noise(Record):
 
     @classmethod
     def of(cls, calibrated: CalibratedCell, cell: Cell) -> Noise:
-        """Noise of one cell."""
         values: dict[str, Any] = epsilons(calibrated)
         values["epsilon_real_kind"] *= not math.isnan(calibrated.epsilon_real)
         claimed = float(cell.epsilon)

@@ -22,8 +22,7 @@ from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import RUN, STAGED_FROM, Block, Entry, Job
-from dpsco_bench.execution.stages import PILOT, Decide, Decided, stage_end
+from dpsco_bench.execution.jobs import PILOT, RUN, STAGED_FROM, Block, Decide, Decided, Entry, Job, stage_end
 from dpsco_bench.jsonio import digest
 
 NEAR, ROUNDING = 3.0, 1e-9

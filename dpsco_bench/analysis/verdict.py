@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Self
 
 from dpsco_bench.analysis.noise import NOT_PRIVATE, NOT_SHOWN, Noise
@@ -20,8 +21,9 @@ from dpsco_bench.claims.kinds import (
     get_kind,
 )
 from dpsco_bench.errors import InputError
-from dpsco_bench.jsonio import to_jsonable
-from dpsco_bench.plain import Plain, Record
+from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.jsonio import dumps_pretty, restore, sealed, to_jsonable, write_atomic
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 
 RESERVATIONS = ("schedule", NOT_SHOWN, NOT_PRIVATE)
 """Words before the colon of a reservation, shown beside the verdict."""
@@ -233,3 +235,36 @@ def _own(known: Kind | None, row: Verdict) -> Mapping[str, object]:
 def _of_kind(value: Any) -> object:
     """Read a value of a kind's own field."""
     return tuple(math.nan if item is None else item for item in value) if isinstance(value, list) else value
+
+
+class Sealed(Record):
+    """A record that is kept in a file of its own, with a digest of the file."""
+
+    def write(self, path: Path) -> None:
+        write_atomic(path, sealed(dumps_pretty(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """Read a file; None where there is none. A damaged one is named and counts as absent.
+
+        So does one with a field that is no more, without a word: it is of other code than this.
+        """
+        found = read_sealed(path)
+        try:
+            return None if found is None else cls.from_json(restore(found))
+        except InputError:
+            return None
+
+
+@dataclass(frozen=True)
+class JudgedClaim(Sealed):
+    """Verdicts of a claim, and the digest of what they were made from; or why it could not be judged, in a line."""
+
+    claim: str
+    digest: str = ""
+    failed: str = field(default="", metadata=IF_GIVEN)
+    verdicts: tuple[Verdict, ...] = ()
+
+
+def read_judged(path: Path) -> JudgedClaim | None:
+    return JudgedClaim.read(path)

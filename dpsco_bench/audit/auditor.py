@@ -14,25 +14,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpsco_bench.audit import power
-from dpsco_bench.audit.bounds import LowerBound, gdp_lower_bound, lower_bound
-from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, check_private, work_of
+from dpsco_bench.audit.bounds import (
+    Events,
+    LowerBound,
+    attainable_bound,
+    best_threshold,
+    both_directions,
+    expected_bound,
+    gdp_lower_bound,
+    lower_bound,
+    predicted_power,
+)
+from dpsco_bench.audit.canaries import CALIBRATIONS, RECORDS, audit_cell_of, candidate_pairs, check_private, work_of
 from dpsco_bench.audit.canaries import MOST_WORK as SHORT_WORK
-from dpsco_bench.audit.likelihood import supports
-from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.scorers import STATISTICS, Runs, Scorer, candidate_scorers, run_pairs
 from dpsco_bench.audit.subject import Factory
-from dpsco_bench.audit.transcript import NeighbourRun
-from dpsco_bench.errors import DpscoError, InputError, Refusal
-from dpsco_bench.execution.calibrated import CalibratedCell
+from dpsco_bench.audit.transcript import BINS, NeighbourRun, Recording, log_ratio, supports
+from dpsco_bench.errors import DpscoError, InputError, NumericalFailure, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.request import check_run, make_cell
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.privacy.ledger import OUTPUT, ROUNDING, SEQUENCE
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan
 
 FEWEST_RUNS = 100
 PILOT_PART, PILOT_FEWEST, RELEARN_FEWEST = 0.2, 400, 2000
@@ -46,7 +51,7 @@ MOST_RUNS, FEWEST_DEFAULT_RUNS, DEFAULT_WORK = 100_000, 5_000, 2e8
 MOST_WORK = 1440 * DEFAULT_WORK  # most work of all runs together: about a day
 FAULT = 0.25  # share of the noise that is left where an audit's power is predicted for noise that is proven
 SAYS_SOMETHING, SURE = 0.5, 0.99
-"""Predicted power below which an audit stops after the pilot, as in `kinds.audit`; and that to which it is run."""
+"""Predicted power below which an audit stops after the pilot, as in `kinds.privacy`; and that to which it is run."""
 LEAST_KEPT, FEWEST_COUNTED = 0.9, 1000
 """Part of the promised bound that fewer runs have to keep of noise that is not proven; and the fewest that count."""
 INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e-4), "start": (1.0,), "steps": (6, 14)}
@@ -54,6 +59,17 @@ INSTANCES: dict[str, tuple[float, ...]] = {"regularisation": (1.0, 0.1, 1e-2, 1e
 OWN_NUMBERS = "Its releases do not explain its outputs: it has random numbers of its own, which `dpsco check` refuses."
 
 Progress = Callable[[int, int], None]
+Array = np.ndarray
+Runs = tuple[Array, Array, Array]
+"""Features ``(R, K)``, outputs ``(R, d)`` and ``(R,)`` of bool: no replay of the transcript explains the output."""
+Normals = tuple[tuple[Array, Array], tuple[Array, Array]]
+BLOCK_BYTES = 1 << 26
+"""Memory for the transcripts of the replicates that run at once; with more of it steps leave the caches."""
+RIDGE = 1e-9
+STATISTICS = ("transcript", "output")
+MOST_DIMENSIONS = 64  # most dimensions of outputs whose covariances are learned
+ROWS, STRAY_ROWS = 10, 4
+"""Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +230,7 @@ def audit_calibrated(
         power=chance,
         against=f"{FAULT:g} of this noise" if proven else "this noise",
         promised=max(0.0, audit.promise(choice)),
-        attainable=power.attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
+        attainable=attainable_bound(audit.runs, calibrated.epsilon_real, *audit.target),
         of=OUTPUT if statistic == "output" else calibrated.epsilon_of,
         **found._asdict(),
     )
@@ -308,10 +324,10 @@ class _Choice:
     promise: float = 0.0
 
     @property
-    def events(self) -> tuple[power.Events, power.Events]:
+    def events(self) -> tuple[Events, Events]:
         """Events in both directions: hidden batches hide the others' contributions, if they have any."""
         exact = self.scorer.label == "transcript" and (self.setting.alone or not self.setting.hides_batches)
-        return power.both_directions(self.scores, exact)
+        return both_directions(self.scores, exact)
 
 
 @dataclass(frozen=True)
@@ -382,11 +398,11 @@ class _Audit:
     def predicted(self, choice: _Choice) -> float:
         """Predict the power, by events at either end: their counts are nearly independent."""
         given = self.runs, self.claim, *self.target
-        there, back = (power.predicted_power(found, *given, seed=self.seed) for found in choice.events)
+        there, back = (predicted_power(found, *given, seed=self.seed) for found in choice.events)
         return 1.0 - (1.0 - there) * (1.0 - back)
 
     def promise(self, choice: _Choice) -> float:
-        return max(power.expected_bound(found, self.runs, *self.target) for found in choice.events)
+        return max(expected_bound(found, self.runs, *self.target) for found in choice.events)
 
     def spared(self, choice: _Choice, part: float) -> _Audit:
         """Halve the runs while the power is at least `SURE`, and the promised bound a ``part`` of what all promise.
@@ -402,7 +418,7 @@ class _Audit:
 
     def tested(self, choice: _Choice, progress: Progress) -> _Found:
         scores, strays = zip(*(self.scores(choice, side, progress) for side in (0, 1)), strict=True)
-        there, back = (power.best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
+        there, back = (best_threshold(found, self.runs, self.claim, *self.target) for found in choice.events)
         bound = lower_bound(scores[0], scores[1], *self.target, thresholds=(there, -back))
         return _Found(bound, gdp_lower_bound(scores[0], scores[1], self.confidence), (OWN_NUMBERS,) * any(strays))
 
@@ -426,3 +442,124 @@ def _promise(choice: _Choice) -> int:
 
 def _weaker(setting: NeighbourRun, factor: float) -> NeighbourRun:
     return replace(setting, scales={name: factor * scale for name, scale in setting.scales.items()})
+
+
+def run_pairs(
+    setting: NeighbourRun, statistic: str, side: int, stream: int, runs: int, seed: int, mechanism: Factory = Mechanism
+) -> Iterator[Runs]:
+    """Make runs on one data set of the pair, block by block; those of different streams, and sides, are independent.
+
+    Nothing is recorded for the statistic ``output``: a compiled run stands in for a reference that has one.
+
+    Raises NumericalFailure on non-finite outputs.
+    """
+    what = setting.cell.run_key(2 * stream + side)
+    for first, count in blocks_of(setting, statistic, runs):
+        source = mechanism(setting.plan, setting.scales, what, seed, first, count)
+        recorder = Recording(source) if statistic == "transcript" else None
+        output = setting.execute(setting.pair[side], recorder or source, count)
+        if not np.isfinite(output).all():
+            raise NumericalFailure(f"non-finite iterates: audit of {setting.cell.algorithm}")
+        if recorder is None:
+            yield output, output, np.zeros(count, dtype=bool)
+        else:
+            features, strays = log_ratio(setting, recorder, output)
+            yield features, output, strays
+
+
+def blocks_of(setting: NeighbourRun, statistic: str, runs: int) -> list[tuple[int, int]]:
+    """Split runs into ``(first, count)`` blocks that hold a bounded transcript and a bounded number of margins."""
+    queries, dimension = setting.plan.queries, setting.cell.problem_entry.dimension
+    width = 2 * dimension if any(isinstance(q, NoisyMinimumQuery) for q in queries) else dimension
+    kept = 1 + 2 * (1 + setting.hides_batches) if statistic == "transcript" else 0
+    values = sum(q.releases for q in queries) * (kept * width + 4) + setting.cell.n * dimension + 8 * dimension
+    size = max(1, min(runs, BLOCK_BYTES // (8 * values)))
+    return [(first, min(size, runs - first)) for first in range(0, runs, size)]
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A rule from features and outputs to one real number, learned on runs that are not tested.
+
+    The ``weights (K,)`` of features are infinite where a sign decides. In place of the weighted sum stands, for all
+    outputs (``curved``) or for those that no replay explains (``strays``), a log ratio of two normal densities.
+    """
+
+    label: str
+    weights: Array
+    curved: Normals | None = None
+    strays: Normals | None = None
+
+    def __call__(self, features: Array, outputs: Array, strays: Array) -> Array:
+        """Score runs ``(R,)``; ``strays (R,)`` tells which outputs no replay explains."""
+        if self.curved is not None:
+            return _normal_ratio(outputs, *self.curved)
+        if self.strays is None:
+            return _weigh(features, self.weights)
+        # not to be led to an output is no certainty either
+        scores = _weigh(np.where(np.isinf(features), 0.0, features), self.weights)
+        return np.where(strays, _normal_ratio(outputs, *self.strays), scores)
+
+
+def candidate_scorers(statistic: str, sides: tuple[Runs, Runs]) -> list[Scorer]:
+    """List rules to choose from, of what `run_pairs` gives of runs on either data set.
+
+    The plain transcript statistic is the log density ratio of the declared mechanism; the plain output statistic is
+    the projection on the difference of means. Beside it stands for outputs the ratio of two normal densities with their
+    own covariances, and beside both the same ratio for outputs that no replay explains.
+    """
+    (features, outputs, strays), (others, other_outputs, other_strays) = sides
+    weights = candidate_weights(statistic, features, others)
+    found = [Scorer(*own) for own in zip((statistic, f"{statistic}, weighted"), weights, strict=False)]
+    curved = normal_sides(outputs, other_outputs) if statistic == "output" else None
+    if curved is not None:
+        found.append(Scorer("output, density ratio", found[0].weights, curved))
+    apart = normal_sides(outputs[strays], other_outputs[other_strays], STRAY_ROWS)
+    if apart is not None:
+        found.append(Scorer(f"{statistic}, unexplained outputs", found[0].weights, strays=apart))
+    return found
+
+
+def candidate_weights(statistic: str, features: Array, others: Array) -> list[Array]:
+    """List weights to choose from: the plain statistic, and the linear discriminant learned from the features.
+
+    The discriminant takes correlations into account and so finds, e.g., noise that is drawn once and used again.
+    """
+    with np.errstate(invalid="ignore"):  # infinities of both signs
+        difference = features.mean(axis=0) - others.mean(axis=0)
+    plain = np.ones(BINS) if statistic == "transcript" else difference
+    if not np.isfinite(difference).all():
+        return [plain]
+    spread = 0.5 * (np.atleast_2d(np.cov(features.T)) + np.atleast_2d(np.cov(others.T)))
+    scale = np.trace(spread) / len(spread)
+    if scale == 0:
+        return [plain]
+    return [plain, np.linalg.solve(spread + RIDGE * scale * np.eye(len(spread)), difference)]
+
+
+def normal_sides(outputs: Array, others: Array, rows: int = ROWS) -> Normals | None:
+    """Means and inverse covariances of the outputs on either data set; None for too few runs, or no spread."""
+    d = outputs.shape[1]
+    if d > MOST_DIMENSIONS or min(len(outputs), len(others)) < rows * d:
+        return None
+    found = []
+    for own in (outputs, others):
+        spread = np.atleast_2d(np.cov(own.T))
+        scale = np.trace(spread) / d
+        if not scale > 0.0:
+            return None
+        found.append((own.mean(axis=0), np.linalg.inv(spread + RIDGE * scale * np.eye(d))))
+    return found[0], found[1]
+
+
+def _normal_ratio(outputs: Array, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
+    squares = [np.einsum("ri,ij,rj->r", outputs - m, inverse, outputs - m) for m, inverse in (first, second)]
+    return np.asarray(0.5 * (squares[1] - squares[0]))
+
+
+def _weigh(features: Array, weights: Array) -> Array:
+    """Weighted sums; infinite features decide alone, and by their signs."""
+    infinite = np.isinf(features)
+    finite = np.where(infinite, 0.0, features) @ weights
+    decided = np.sign(np.where(infinite, np.sign(features), 0.0).sum(axis=1))
+    return np.where(decided == 0, finite, np.where(decided > 0, np.inf, -np.inf))

@@ -2,36 +2,83 @@
 
 And it minimises what it is given, class and constants of the losses are what their problem declares, and an epsilon
 that is called exact is attained.
+
+The search for neighbours takes unit records where a problem is of a shipped kind, so a Lipschitz constant that drawn
+records exceed would show nowhere else. The class decides what objective perturbation costs; a Hessian of rank one does
+not make a loss generalised linear, since its range may turn with the point. An epsilon is exact where two admissible
+records change every release by what is declared: not by less, and not by more.
+
+A method that forgets a part of the objective passes every check of privacy, and its risk falls at first all the same.
+So a long run without noise has to go half of the way to the minimum. Where more is left, a run on a quarter of the
+records decides: if the longer run ends clearly further from the minimum, it minimises another function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from dpsco_bench.algorithms.registry import Algorithm
-from dpsco_bench.audit import constants, long_run, released
 from dpsco_bench.audit.canaries import MOST_WORK, audit_cell_of, work_of
-from dpsco_bench.audit.search import Found, leaking, search, told
-from dpsco_bench.audit.subject import REPLICATES, Finding, Subject, SubjectRun, subject_of
+from dpsco_bench.audit.search import Comparing, Found, compare_releases, leaking, search, told
+from dpsco_bench.audit.subject import (
+    REPLICATES,
+    Finding,
+    Subject,
+    SubjectRun,
+    points_of,
+    record_gradients,
+    replaced,
+    subject_of,
+)
 from dpsco_bench.audit.transcript import hides_batches
 from dpsco_bench.backend.namespace import to_numpy
-from dpsco_bench.errors import DpscoError, InputError
+from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.calling import undrawn
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.request import check_run, make_cell
-from dpsco_bench.privacy.records import Poisson
+from dpsco_bench.execution.run import undrawn
+from dpsco_bench.geometry.norms import dual_exponent, lp_norm
+from dpsco_bench.privacy.attained import attaining_pair, rests_on_sensitivities
+from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import Disjoint, Poisson
 from dpsco_bench.privacy.transcript import Nudged, Recorder, Replay
-from dpsco_bench.problems.base import Data
+from dpsco_bench.problems.base import Data, Trait
+from dpsco_bench.problems.constants import declared_class
 
 RECORDS, FEW, SPLIT = 24, 6, 3
 """Records by default, neighbours that are tried on a canary, and replicates of the first of two parts."""
 TOLERANCE, ORDER_TOLERANCE = 1e-9, 1e-7  # rounding, and rounding of sums in another order
+CLASS_RECORDS, CLASS_TOLERANCE, ATTAINED_TOLERANCE = 6, 1e-8, 1e-6
+CLASSES = {
+    "linear": "differences of two records' gradients are the same everywhere",
+    "glm": "every record's gradient keeps its direction",
+    "plane": "differences of two records' gradients stay in a plane",
+}
+NUMBERS, COMPARED = 1 << 22, 64
+"""Coordinates of gradients that are looked at, and records of largest gradients that are compared with each other."""
+CONSTANT_ROUNDING, FAR = 1e-4, 1e-3
+"""Rounding of a constant, in single precision too; and the distance between points, as a share of the
+farthest, whose gradients are compared."""
+PlanAt = Callable[[int, int | None], Subject]
+"""Number of records, and of steps in place of the theorem's -> the same algorithm and problem without noise."""
+SIZES = tuple(1 << k for k in range(14, 4, -1))
+HUGE = (1 << 17, 1 << 20)  # numbers of records, and those for methods that ask for very many
+LENGTH = 1 << 14, 1 << 13
+"""The most records, unless a method asks for more, and the most steps: releases, and gradients over `VECTOR`."""
+MOST_GRADIENTS, VECTOR = 1 << 23, 16
+"""Gradients of single records that a run may plan, and how many of them cost as much as a release."""
+LONG_REPLICATES = 4
+FLAT = 0.01  # a gradient below this share of the Lipschitz constant is next to nothing
+LEFT, RISING, ERRORS = 0.5, 1.1, 6.0
+"""Share of the starting gap of which no more may be left; the factor by which it may not grow from a run to a longer
+one that starts as far away within that factor, beyond so many standard errors of four replicates."""
 
 
 @dataclass(frozen=True)
@@ -108,11 +155,9 @@ class Checks:
     other keys are passed to `search`.
     """
 
-    def __init__(
-        self, subject: Subject, plan_at: long_run.PlanAt, canary: Subject | None = None, **searching: Any
-    ) -> None:
+    def __init__(self, subject: Subject, plan_at: PlanAt, canary: Subject | None = None, **searching: Any) -> None:
         self.subject, self.plan_at, self.canary = subject, plan_at, canary
-        self.length, self.searching = searching.pop("length", long_run.LENGTH), searching
+        self.length, self.searching = searching.pop("length", LENGTH), searching
 
     def all(self) -> list[CheckResult]:
         """Make all of them; what a run does against its plan is what the check says that finds it."""
@@ -126,10 +171,12 @@ class Checks:
             "no neighbour found changes a released value by more than declared": self.check_sensitivity,
             "a released value is the exposed one with the noise that was charged": self.check_released,
             "given the released values the output does not depend on the data": self.check_post_processing,
-            "the losses are of the class that their problem declares": self.check_loss_class,
-            "drawn records keep to the constants that their problem declares": self.check_constants,
-            "without noise and with a long schedule it goes half of the way to the minimum": self.check_long_run,
-            "an epsilon that is called exact is attained on this problem": self.check_attained,
+            "the losses are of the class that their problem declares": partial(loss_class, self.subject),
+            "drawn records keep to the constants that their problem declares": partial(drawn_constants, self.subject),
+            "without noise and with a long schedule it goes half of the way to the minimum": partial(
+                long_run, self.plan_at, self.length
+            ),
+            "an epsilon that is called exact is attained on this problem": partial(attained_epsilon, self.subject),
             "the output is the last iterate of the steps that are declared": self.check_last_iterate,
         }
         found = []
@@ -147,7 +194,7 @@ class Checks:
 
     @cached_property
     def recorded_often(self) -> SubjectRun:
-        return self.subject.run(released.Comparing, replicates=self.subject.many)
+        return self.subject.run(Comparing, replicates=self.subject.many)
 
     @cached_property
     def found(self) -> Found:
@@ -221,7 +268,6 @@ class Checks:
         return _agreement(subject.run(data=permuted).output, self.recorded.output, ORDER_TOLERANCE)
 
     def check_sensitivity(self) -> Finding:
-        """Search neighbours for a larger change than declared."""
         if reason := self.subject.no_neighbours:
             return None, reason
         found, there = self.found, self.found_on_canary
@@ -235,7 +281,7 @@ class Checks:
 
     def check_released(self) -> Finding:
         """Hold every answer against that of the query's kind, and the noise against the charged scale."""
-        found = released.compare(self.subject, self.recorded_often)
+        found = compare_releases(self.subject, self.recorded_often)
         wrong = [f"{name}: {own}" for name, (own, _) in found.items() if own]
         shown = [f"{name} {said or 'without all of its noise drawn'}" for name, (_, said) in found.items()]
         compared = bool(found) and all(said for _, said in found.values())
@@ -276,14 +322,261 @@ class Checks:
                 return False, said
         return True, "an answer moves the output by what is declared, and by no more"
 
-    def check_loss_class(self) -> Finding:
-        return constants.loss_class(self.subject)
 
-    def check_constants(self) -> Finding:
-        return constants.drawn(self.subject)
+def not_projected(subject: Subject) -> str:
+    """Say why no points of the domain can be tried; empty where they can."""
+    domain = subject.problem.feasible_set
+    tried = domain is None or hasattr(domain, "project")
+    return "" if tried else "nothing is projected on the domain, and no point of it tried"
 
-    def check_attained(self) -> Finding:
-        return constants.attained(self.subject)
 
-    def check_long_run(self) -> Finding:
-        return long_run.outcome(self.plan_at, self.length)
+def declared_classes(subject: Subject) -> list[str]:
+    found = [declared_class(subject.problem.traits)]
+    found += ["plane"] * (Trait.PLANE_GRADIENTS in subject.problem.properties)
+    return [name for name in found if name in CLASSES]
+
+
+def loss_class(subject: Subject) -> Finding:
+    """Compare gradients of a few records at a few points."""
+    declared = declared_classes(subject)
+    if reason := not_projected(subject) or ("" if declared else "none is declared"):
+        return None, reason
+    for name in declared:
+        if (gap := deviation(subject, name)) > CLASS_TOLERANCE:
+            return False, f"declared: {CLASSES[name]}; off by {gap:.1e} of a gradient"
+    return True, "; ".join(CLASSES[name] for name in declared)
+
+
+def deviation(subject: Subject, name: str) -> float:
+    """Measure how far gradients are from a class, as a share of their size: rounding where they belong to it."""
+    gradients = record_gradients(subject, CLASS_RECORDS)
+    size = float(np.abs(gradients).max()) or 1.0
+    differences = gradients - gradients[:, :1]
+    if name == "linear":
+        return float(np.abs(differences - differences[:1]).max()) / size
+    rank, vectors = (1, gradients) if name == "glm" else (2, differences)
+    if vectors.shape[-1] <= rank:
+        return 0.0
+    singular = np.linalg.svd(vectors.swapaxes(0, 1), compute_uv=False)
+    return float(singular[:, rank].max()) / size
+
+
+def drawn_constants(subject: Subject) -> Finding:
+    """Compare gradients of drawn records at a few points with the constants."""
+    if reason := not_projected(subject):
+        return None, reason
+    if subject.problem.data_dependent_constants:
+        return None, "constants are computed from the data"
+    if subject.problem.constants.status == "nominal":
+        return None, "constants are nominal"
+    found = exceeded(subject)
+    return not found, found or "their gradients are within them at the points tried"
+
+
+def exceeded(subject: Subject) -> str:
+    """Name the first declared constant that drawn records exceed; empty where none does."""
+    for name, declared, found in _compared(subject):
+        if found > declared * (1.0 + CONSTANT_ROUNDING):
+            return f"{name} = {declared:.4g}, and a drawn record has {found:.4g}"
+    for name, declared, found in _curved(subject):
+        if found < declared * (1.0 - CONSTANT_ROUNDING):
+            return f"{name} = {declared:.4g}, and between two points it is {found:.4g}"
+    return ""
+
+
+def _compared(subject: Subject) -> Iterator[tuple[str, float, float]]:
+    """Name of a constant, its value, and the largest that some records have: `Constants` says of which gradients."""
+    c, traits, points = subject.problem.constants, subject.problem.traits, points_of(subject)
+    gradients, q = record_gradients(subject, max(COMPARED, NUMBERS // points.size)), dual_exponent(c.norm)
+    if Trait.LIPSCHITZ in traits:
+        yield "lipschitz", c.lipschitz, float(lp_norm(gradients, q).max())
+    largest = gradients[:, np.argsort(np.linalg.norm(gradients, axis=-1).max(axis=0))[-COMPARED:]]
+    apart = largest[:, :, None] - largest[:, None, :]
+    if c.gradient_range:
+        yield "gradient_range", c.gradient_range, float(np.linalg.norm(apart, axis=-1).max())
+    if c.loss_range and Trait.LIPSCHITZ in traits:
+        yield "loss_range", c.loss_range, float(lp_norm(apart, q).max())
+    if Trait.SMOOTH in traits:
+        moved = lp_norm(gradients[:, None] - gradients[None, :], q).max(axis=(2, 3))
+        far = lp_norm(points[:, None] - points[None, :], c.norm)[..., 0]
+        distinct = far > FAR * far.max()
+        if distinct.any():
+            yield "smoothness", c.smoothness, float((moved[distinct] / far[distinct]).max())
+
+
+def _curved(subject: Subject) -> Iterator[tuple[str, float, float]]:
+    """Name of a constant, its value, and the least growth between two points of the gradients that it speaks of."""
+    problem, c, points = subject.problem, subject.problem.constants, points_of(subject)
+    strong, gauged = Trait.STRONGLY_CONVEX in problem.traits, c.gauge_convexity and problem.feasible_set is not None
+    if not strong and not gauged:
+        return
+    gradients, least = record_gradients(subject, subject.data.n), [np.inf, np.inf]
+    far = max(float(np.linalg.norm(x - y)) for x, y in combinations(points, 2))
+    for (x, at_x), (y, at_y) in combinations(zip(points, gradients, strict=True), 2):
+        apart, grown = x - y, (at_x - at_y) @ (x - y)
+        square = float(apart @ apart)
+        if square > (FAR * far) ** 2:
+            least[0] = min(least[0], float(grown.mean()) / square + c.regularisation)
+            if problem.feasible_set is not None and gauged:
+                gauge = float(to_numpy(problem.feasible_set.norm(apart))[..., 0]) / problem.feasible_set.radius
+                least[1] = min(least[1], float(grown.min()) / gauge**2)
+    if strong:
+        yield "strong_convexity", c.strong_convexity, least[0]
+    if gauged:
+        yield "gauge_convexity", c.gauge_convexity, least[1]
+
+
+def attained_epsilon(subject: Subject) -> Finding:
+    """Compute a pair of records, its gradients and what it changes."""
+    epsilon, kind, queries = subject.charge.epsilon, subject.charge.kind, subject.plan.queries
+    if kind != "exact":
+        return None, f"its epsilon is called {kind}"
+    if not (any(isinstance(q, DrawQuery) for q in queries) or rests_on_sensitivities(subject.plan, epsilon)):
+        return None, "no pair is asked for"
+    missing = shortfall(subject)
+    said = f"epsilon = {epsilon:.4g} is called exact, but {missing}" if missing else "by two opposed records"
+    return not missing, said
+
+
+def shortfall(subject: Subject) -> str:
+    """Say why no pair attains what is declared; empty where one does. A draw computes its pair itself."""
+    for draw in subject.plan.queries:
+        if isinstance(draw, DrawQuery):
+            found = draw.attained(subject.scales[draw.name], subject.delta)
+            exact = found is not None and found.kind == "exact"
+            near = found is not None and abs(found.epsilon / subject.charge.epsilon - 1.0) <= ATTAINED_TOLERANCE
+            return "" if exact and near else "no pair of laws is known to attain it"
+    pair, constants = attaining_pair(subject.problem, subject.plan, subject.data.n), subject.problem.constants
+    if pair is None:
+        return f"no two records of {subject.problem.name} are known to attain what is declared"
+    gradients, query = _gradients(subject, pair), subject.plan.queries[0]
+    size = query.records.size if isinstance(query.records, Disjoint) else subject.data.n
+    shares = np.linalg.norm(gradients[0] - gradients[1], ord=query.norm, axis=-1) / (query.sensitivity * size)
+    steep = float(lp_norm(gradients, dual_exponent(constants.norm)).max()) / constants.lipschitz
+    if constants.status != "nominal" and steep > 1.0 + ATTAINED_TOLERANCE:
+        return f"a gradient of the two records is {steep:.3g} times the Lipschitz constant: they are not admissible"
+    if shares.min() < 1.0 - ATTAINED_TOLERANCE:
+        return f"the gradients of the two records differ by as little as {shares.min():.3g} of what is declared"
+    if shares.max() > 1.0 + ATTAINED_TOLERANCE:
+        return f"the gradients of the two records differ by {shares.max():.3g} times what is declared"
+    ratio = 1.0 if subject.no_neighbours else _least_ratio(subject, pair)
+    wrong = abs(ratio - 1.0) > ATTAINED_TOLERANCE
+    return f"the two records change a release by {ratio:.3g} of what is declared" if wrong else ""
+
+
+def _gradients(subject: Subject, pair: Data) -> np.ndarray:
+    points = np.concatenate([points_of(subject)] * 2)
+    rows = (
+        None if own is None else np.repeat(np.asarray(own), len(points) // 2, axis=0)[:, None]
+        for own in (pair.features, pair.labels)
+    )
+    found = subject.problem.batch_gradient(points, Data(2, *rows), np.ones((len(points), 1)))
+    return to_numpy(found).reshape(2, -1, points.shape[1])
+
+
+def _least_ratio(subject: Subject, pair: Data) -> float:
+    """Least change of a release between data sets with either record over the declared one; of blocks the largest."""
+    one, other = (replaced(subject.data, 0, pair, which) for which in (0, 1))
+    recorded = subject.run(Recorder, data=one)
+    replayed = subject.run(partial(Replay, recorded.mechanism.transcript), data=other)
+    ratios = []
+    for query in subject.plan.queries:
+        values = [run.mechanism.transcript.value(query.name) for run in (recorded, replayed)]
+        changes = np.linalg.norm(values[0] - values[1], ord=query.norm, axis=-1) / query.sensitivity
+        ratios.append(changes.max() if isinstance(query.records, Disjoint) else changes.min())
+    disjoint = all(isinstance(query.records, Disjoint) for query in subject.plan.queries)
+    return float(max(ratios) if disjoint else min(ratios))
+
+
+def longest(plan_at: PlanAt, length: tuple[int, int] = LENGTH) -> tuple[Subject, int | None]:
+    """Find the most records whose schedule fits, or else a schedule that is cut. Raises Refusal where neither does."""
+    (records, most), reason = length, ""
+    sizes = [n for n in SIZES if n <= records]
+    for n, steps in [(n, None) for n in (*sizes, *HUGE)] + [(n, most // 4) for n in sizes]:
+        try:
+            subject = plan_at(n, steps)
+        except (InputError, Refusal) as error:  # too few records, or more than there are
+            reason = reason or str(error)
+            continue
+        plan, oracle = subject.plan, subject.problem.shares_records
+        gradients = 0.0 if oracle and plan.queries else plan.gradient_evaluations
+        work = sum(query.releases for query in plan.queries) + gradients / VECTOR
+        if gradients <= MOST_GRADIENTS and work <= most:
+            return subject, steps
+        reason = f"the schedule takes {plan.gradient_evaluations:.3g} gradients at n = {n}"
+    raise Refusal("a long run", reason)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Start and end of a long run: mean risks up to a constant, how far they are apart, and the Lipschitz constant.
+
+    Where the minimum is known: the ``gap`` to it at the start, what is ``left`` of it, and the standard ``error`` of
+    that.
+    """
+
+    start: float
+    end: float
+    moved: float
+    lipschitz: float
+    gap: float = math.nan
+    left: float = math.nan
+    error: float = 0.0
+
+    @property
+    def rises(self) -> bool:
+        """Tell whether the risk rises from start to end by a slope that is more than next to nothing."""
+        return self.end - self.start > FLAT * self.lipschitz * self.moved
+
+    def leads_away_after(self, shorter: Ends) -> bool:
+        """Tell whether more is left than of a shorter run that starts as far from its minimum, by more than chance."""
+        alike = 1.0 / RISING < self.gap / shorter.gap < RISING
+        return alike and self.left - RISING * shorter.left > ERRORS * math.hypot(self.error, RISING * shorter.error)
+
+
+def ends(subject: Subject) -> Ends:
+    objective, run = subject.objective(replicates=LONG_REPLICATES), subject.run(replicates=LONG_REPLICATES)
+    points, c = (objective.start, run.output), objective.constants
+    try:
+        start, end = (float(np.mean(to_numpy(subject.problem.risk(x, objective.data)))) for x in points)
+    except InputError:  # of a problem that knows its excess alone
+        start, end = (float(np.mean(objective.excess_risk(x))) for x in points)
+    moved = np.linalg.norm(to_numpy(run.output) - to_numpy(objective.start), ord=c.norm, axis=-1)
+    found = Ends(start, end, float(moved.mean()), c.lipschitz)
+    try:
+        starts, finals = (np.atleast_1d(to_numpy(objective.excess_risk(x))) for x in points)
+    except InputError:
+        return found
+    gap, left = float(np.mean(starts)), float(np.mean(finals))
+    if gap <= 0.0:
+        return found
+    error = float(np.std(finals, ddof=1)) / math.sqrt(finals.size) if finals.size > 1 else 0.0
+    return Ends(start, end, found.moved, c.lipschitz, gap, left / gap, error / gap)
+
+
+def starts_near_a_minimiser(subject: Subject) -> bool:
+    """Tell whether the gradient at the start is next to nothing in the dual norm: then no run need end below it."""
+    objective = subject.objective(replicates=LONG_REPLICATES)
+    gradient, c = to_numpy(objective.exact_gradient(objective.start)), objective.constants
+    return float(np.linalg.norm(gradient, ord=dual_exponent(c.norm), axis=-1).max()) <= FLAT * c.lipschitz
+
+
+def long_run(plan_at: PlanAt, length: tuple[int, int]) -> Finding:
+    """Compare the end of a long run with its start, and where too much of the gap is left with a shorter run."""
+    try:
+        subject, steps = longest(plan_at, length)
+    except Refusal as refusal:
+        return None, str(refusal)
+    found, where = ends(subject), f"at n = {subject.data.n}"
+    if not found.rises and starts_near_a_minimiser(subject):
+        return None, "the start is next to a minimiser"
+    if not found.end < found.start or not found.left > LEFT:
+        return found.end < found.start, f"risk {found.end:.4g} from a start of {found.start:.4g} {where}"
+    said = f"{found.left:.2g} of the gap to the minimum is left {where}"
+    try:
+        before = ends(plan_at(subject.data.n // 4, steps and max(1, steps // 4)))
+    except (InputError, Refusal):  # no schedule for so few
+        return None, f"{said}: too short a run"
+    if found.leads_away_after(before):
+        return False, f"{said}, and {before.left:.2g} at a quarter of it: it goes elsewhere"
+    return None, f"{said}: too short a run"

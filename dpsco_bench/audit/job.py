@@ -10,10 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.audit.auditor import INSTANCES, audit_calibrated
-from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations
-from dpsco_bench.execution.cell import Cell, located
-from dpsco_bench.execution.evaluations import AUDIT_OUTPUT, evaluation
-from dpsco_bench.execution.job import WHOLE, Progress, Shard, cell_columns, job_metadata
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, located
+from dpsco_bench.execution.job import AUDIT_OUTPUT, WHOLE, Progress, Shard, cell_columns, evaluation, job_metadata
 from dpsco_bench.execution.jobs import Block, Job
 from dpsco_bench.execution.results import EXTRAS, FINAL, NO_LAW, Columns, build_block, join_blocks
 from dpsco_bench.privacy.ledger import SEQUENCE

@@ -11,10 +11,9 @@ import numpy as np
 from dpsco_bench.algorithms.registry import Algorithm
 from dpsco_bench.backend.namespace import to_numpy
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import constants_status
-from dpsco_bench.execution.calling import call_run
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
+from dpsco_bench.execution.run import call_run
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Charge, ObjectiveQuery, Plan
 from dpsco_bench.privacy.queries import DrawQuery
@@ -64,7 +63,6 @@ class Subject:
 
     @property
     def many(self) -> int:
-        """Number of replicates of the runs whose noise is measured."""
         slow = any(isinstance(query, ObjectiveQuery | DrawQuery) for query in self.plan.queries)
         work = self.plan.gradient_evaluations + sum(q.releases for q in self.plan.queries) * self.problem.dimension
         return int(max(REPLICATES, min(MANY_SLOW if slow else MANY, MANY_WORK // max(1.0, work))))

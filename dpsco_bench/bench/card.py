@@ -12,11 +12,9 @@ import numpy as np
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, NotMeasurable, Pair, Row, goal
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.run import make_objective
-from dpsco_bench.execution.times import Machine
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.run import call_run, make_objective
+from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.registry import Registry, papers
 
@@ -118,12 +116,10 @@ def _wait(xp: Any) -> None:
 
 
 def emulated(cupy: Any) -> bool:
-    """Check whether CuPy is a stand-in."""
     return bool(getattr(cupy, "EMULATED", False))
 
 
 def about(cupy: Any) -> Machine:
-    """Hardware and versions."""
     free, total = cupy.cuda.Device().mem_info
     runtime = cupy.cuda.runtime
     return replace(

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, GOALS, BenchCase, NotMeasurable, Pair
-from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.compiling import listen
-from dpsco_bench.execution.run import make_objective
+from dpsco_bench.execution.run import call_run, make_objective
+from dpsco_bench.execution.store import listen
 from dpsco_bench.fused.compiled import available
 from dpsco_bench.fused.registry import fused_module, run_of
 from dpsco_bench.privacy.mechanism import Mechanism

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import row_norm
-from dpsco_bench.bench import jax_peer
-from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, AT_MOST, BenchCase, Pair, double_precision, goal, import_jax
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, Plan, make_plan
 from dpsco_bench.problems.base import Data
@@ -93,8 +92,8 @@ def compiled_run(task: SgdTask) -> Callable[[], Array]:
 
     Every replicate has its key and every step a key split from it, as JAX's own examples do.
     """
-    jax = jax_peer.import_jax()
-    with jax_peer.double_precision(jax, task.dtype):
+    jax = import_jax()
+    with double_precision(jax, task.dtype):
 
         def draw(key: Array) -> Array:
             return jax.random.normal(key, (task.d,), dtype=task.dtype)
@@ -109,7 +108,7 @@ def compiled_run(task: SgdTask) -> Callable[[], Array]:
 
 def scanned(task: SgdTask, sources: Array, draw: Callable[[Array], Array]) -> Array:
     """One replicate's steps; ``draw`` makes standard normals ``(d,)`` of each step's source."""
-    jax = jax_peer.import_jax()
+    jax = import_jax()
     jnp, problem = jax.numpy, task.problem()
     curvature = jnp.asarray(problem.spectrum, dtype=task.dtype)
 

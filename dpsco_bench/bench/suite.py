@@ -10,15 +10,13 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from dpsco_bench.backend.namespace import get_namespace, tuned
-from dpsco_bench.bench.c_peer import compiler_version
 from dpsco_bench.bench.card import FULL as CARD_FULL
 from dpsco_bench.bench.card import QUICK as CARD_QUICK
 from dpsco_bench.bench.card import TITLES, TOUCHED, CardRow, card_rows, emulated
 from dpsco_bench.bench.card import about as about_card
-from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, measure
+from dpsco_bench.bench.measure import FULL, GOALS, QUICK, Row, compiler_version, measure
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.times import Machine
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.rng.streams import cpu_implementation
 
 
@@ -46,7 +44,6 @@ def run_card(quick: bool = False) -> Iterator[CardRow]:
 
 
 def title(id: str) -> str:
-    """Describe a goal."""
     return TITLES[id] if id in TITLES else GOALS.get(id).title
 
 

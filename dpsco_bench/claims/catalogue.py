@@ -52,7 +52,6 @@ def claim_file(id: str) -> Path | None:
 
 
 def claim_ids() -> list[str]:
-    """Ids of all claims, sorted."""
     return list(claim_files())
 
 
@@ -194,7 +193,6 @@ def table_texts() -> list[TableText]:
 
 
 def errata_papers() -> list[str]:
-    """Papers that have an errata ledger."""
     return sorted(path.stem for path in conf_files("errata/*.yaml"))
 
 
@@ -346,7 +344,6 @@ class TableRow:
     own: Plain = field(default_factory=dict)
 
     def to_json(self) -> Plain:
-        """As in the file."""
         return {**_given(self, "own"), **self.own}
 
 
@@ -369,12 +366,10 @@ class TableText:
     rows: list[TableRow] = field(default_factory=list)
 
     def to_json(self) -> Plain:
-        """As in the file."""
         return {**_given(self, "rows"), **({"rows": self.rows} if self.rows else {})}
 
     @property
     def note_line(self) -> str:
-        """The note in one line."""
         return " ".join(self.note.split())
 
 

@@ -142,7 +142,6 @@ _NAMES = {float: "a number", int: "an integer", str: "text", bool: "true or fals
 
 
 def wanted(hint: Any) -> str:
-    """Describe a type."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return " or ".join(map(str, inner))

@@ -1,19 +1,34 @@
-"""From a claim's part to resolved jobs: pure data, and the key that names what affects their numbers."""
+"""From a claim, which Hydra composes, to its jobs: cells, predicted seconds, and the key over their numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.claims.files import check_names
-from dpsco_bench.claims.grids import to_the_cap
-from dpsco_bench.claims.model import Claim, Method, Part
-from dpsco_bench.claims.plan import Settings
+from dpsco_bench.claims.bounds.registry import get_bound
+from dpsco_bench.claims.catalogue import (
+    check_id,
+    claim_file,
+    claim_files,
+    errors_of,
+    find_claim_id,
+    find_errata,
+    load_errata,
+    own_claims,
+    read_claim,
+)
+from dpsco_bench.claims.files import check_names, read_shipped
+from dpsco_bench.claims.model import NO_STAGES, Claim, MeasuredPart, Method, Part, check_profile, to_the_cap
+from dpsco_bench.claims.parsing import parse_claim
+from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.execution.cell import Cell, Draft, ImpurePlan, check_data_sets, located, pinned, without_places
 from dpsco_bench.execution.digest import (
@@ -25,14 +40,18 @@ from dpsco_bench.execution.digest import (
     kernels_beside,
 )
 from dpsco_bench.execution.jobs import PLAN_ONLY, Job
-from dpsco_bench.execution.predict import predicted_seconds
+from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.predict import looked_at, predicted_seconds
 from dpsco_bench.execution.request import check_sampled
-from dpsco_bench.execution.rounds import NO_ROUNDS, OBSERVERS
-from dpsco_bench.fused.registry import fused_module
+from dpsco_bench.execution.run import NO_ROUNDS, OBSERVERS
+from dpsco_bench.fused.registry import fused_module, has_steps
 from dpsco_bench.geometry.ball import set_module
 from dpsco_bench.jsonio import digest
+from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.calibrate import charging_modules
+from dpsco_bench.privacy.plan import Plan
+from dpsco_bench.problems.data import form_of
 from dpsco_bench.problems.registry import PROBLEMS, problem_class
 from dpsco_bench.registry import absent_paper, papers
 
@@ -44,6 +63,11 @@ UNTIMED = ("ci",)
 CELL_FIELDS = ("n", "d", "epsilon", "delta")
 OPTIONS = {"problem": "problem_options", "algorithm": "options"}
 """Where a cell has the options that ``problem.<option>`` and ``algorithm.<option>`` sweep."""
+LEAST_SECONDS = 1e-3
+"""No cell takes less: its data, their optimum and a row for each replicate."""
+
+Terms = Mapping[str, float]
+"""Seconds of one unit of what a cell does, by the names of `amounts`."""
 
 
 def part_jobs(claim: Claim, part: Part, profile: str, settings: Settings) -> list[Job]:
@@ -127,7 +151,6 @@ def _at_signals(part: Part, cell: Draft, profile: str, data_root: str) -> Iterat
 
 
 def _at_signal(part: Part, cell: Draft, signal: float) -> Draft:
-    """Set a cell's signal."""
     option = problem_class(part.problem).signal_option
     if not option or option in cell.problem_options:
         allowed = f"without, and {option} not given otherwise" if option else f"none: {part.problem} has no free signal"
@@ -260,3 +283,160 @@ def checked_job(job: Job) -> Job:
         if not cell.problem_entry.data_dependent_constants and not known:
             cell.plan(job.calibration, job.seed, twice=False)
     return job
+
+
+def amounts(cell: Cell, plan: Plan, replicates: int) -> dict[str, float]:
+    """How much a cell does of everything that takes time, for so many replicates of all data sets.
+
+    A ``row`` is a replicate, a ``step`` a release, ``seen`` the gradients that are looked at one by one: a problem may
+    know the gradient of all its records by their sum. ``d``, ``dd`` and ``ddd`` are powers of the dimension.
+    """
+    problem, n = cell.problem_entry, cell.n
+    d, rows = float(problem.dimension), float(replicates)
+    steps, gradients = float(sum(query.releases for query in plan.queries)), float(plan.gradient_evaluations)
+    seen = gradients * looked_at(cell)
+    return {
+        "cell": 1.0,
+        "n d": n * d,
+        "row": rows,
+        "row n": rows * n,
+        "row n d": rows * n * d,
+        "row dd": rows * d * d,
+        "row ddd": rows * d * d * d,
+        "step": steps,
+        "row step": rows * steps,
+        "row step d": rows * steps * d,
+        "row step dd": rows * steps * d * d,
+        "gradient": gradients,
+        "gradient d": gradients * d,
+        "row gradient": rows * gradients,
+        "row gradient d": rows * gradients * d,
+        "row seen": rows * seen,
+        "row seen d": rows * seen * d,
+    }
+
+
+def family(cell: Cell) -> str:
+    """Return what a method's cost depends on: the problem, and the set on which its steps project."""
+    return f"{cell.problem} on {cell.problem_entry.own_constants.domain}"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Measured costs of cells, in CPU seconds a unit: by algorithm, and by `family` too where that was measured."""
+
+    methods: Mapping[str, Terms] = field(default_factory=dict)
+    families: Mapping[str, Mapping[str, Terms]] = field(default_factory=dict)
+
+
+@cache
+def costs() -> Costs:
+    return Costs(**read_shipped(conf_dir() / "cost.yaml"))
+
+
+def expected_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = True) -> float:
+    """CPU seconds of so many replicates of a cell; of the model, where the method was not measured as it is to run.
+
+    What was measured ran fused where it could. So a method with compiled steps, on a loss that they do not know, is the
+    model's unless that loss was measured.
+    """
+    known = costs()
+    own = known.families.get(cell.algorithm, {}).get(family(cell))
+    listed = has_steps(cell.algorithm) and (not fused or (own is None and form_of(cell.problem_entry) is None))
+    terms = None if listed else own or known.methods.get(cell.algorithm)
+    if terms is None:
+        return predicted_seconds(cell, plan, replicates, fused)
+    does = amounts(cell, plan, replicates)
+    return max(sum(seconds * does[name] for name, seconds in terms.items()), LEAST_SECONDS)
+
+
+def load_claim(
+    id: str, profile: str = "ci", overrides: Sequence[str] = (), settings: Settings | None = None
+) -> tuple[Claim, Settings]:
+    """Compose one claim with Hydra, and the settings of a plan.
+
+    ``settings`` are what the same overrides compose for all claims: with them a claim that ships and that no override
+    changes is only read.
+    """
+    file = claim_file(id)
+    changed = any(re.match(r"[+~]*claim\b", override) for override in overrides)  # claim=, +claim.title=, not claims=
+    if settings is not None and file is not None and not changed:
+        claim = read_claim(id)
+        _check_errata(claim)
+        return claim, settings
+    shipped = file is not None and file.is_relative_to(conf_dir())
+    config = _compose([*([f"claim={id.replace('.', '/', 1)}"] if shipped else []), f"profile={profile}", *overrides])
+    load_plugins(config["plugins"])
+    if not shipped:  # a paper that brings its own, or a user's file
+        known, own = claim_files(), own_claims(config["claims"])
+        id = find_claim_id(id, [*known, *own])
+        config["claim"] = own[id] if id in own else read_shipped(known[id])
+        if id not in own:
+            check_id(str(config["claim"].get("id", id)), known[id])
+    with errors_of(id, config["claims"]):
+        claim = parse_claim(config["claim"])
+        _check_errata(claim)
+    return claim, Settings.of(config)
+
+
+def _check_errata(claim: Claim) -> None:
+    """Check that a claim names entries of its paper's errata."""
+    try:
+        find_errata(claim.paper, claim.errata)
+    except InputError as error:
+        known = error.allowed if load_errata(claim.paper) else f"left out: there is no errata ledger of {claim.paper}"
+        raise InputError(f"claim {claim.id}: errata", error.value, known) from None
+
+
+def _compose(overrides: Sequence[str]) -> dict[str, Any]:
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("plan", list(overrides))
+    resolved = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(resolved, dict)
+    return resolved  # type: ignore[return-value]
+
+
+def claim_plan(id: str, profile: str, overrides: Sequence[str] = (), settings: Settings | None = None) -> ClaimEntry:
+    """One claim's entry of the plan: the claim as data, and the jobs of the parts that the profile measures."""
+    claim, settings = load_claim(id, profile, overrides, settings)
+    parts, jobs = claim.parts_of(profile), list[Job]()
+    for part in parts:
+        with errors_of(id, settings.claims), errors_of_part(claim, part):
+            for formula in filter(None, (part.bound, part.closed_form)):
+                get_bound(formula)
+            if part.checked_by and not claim.part(part.checked_by).rules.knows_the_law:
+                raise InputError("checked_by", part.checked_by, "a part whose kind knows the law, such as law")
+            jobs += [checked_job(job) for job in part_jobs(claim, part, profile, settings)] if part.plans else []
+    if not settings.stages:
+        whole = {NO_STAGES: "asked for by stages=false"}
+        parts = [replace(part, stages=whole) if isinstance(part, MeasuredPart) else part for part in parts]
+    return ClaimEntry.of(replace(claim, parts=parts), jobs)
+
+
+def left_out(id: str, profile: str, overrides: Sequence[str] = ()) -> list[str]:
+    """Parts of a claim that a profile does not measure, in the claim's order."""
+    claim, _ = load_claim(id, profile, overrides)
+    measured = {part.id for part in claim.parts_of(profile)}
+    return [part.id for part in claim.parts if part.id not in measured]
+
+
+@contextmanager
+def errors_of_part(claim: Claim, part: Part) -> Iterator[None]:
+    """Name the part in the error for what it asks for."""
+    try:
+        yield
+    except DpscoError as error:
+        raise DpscoError(f"claim {claim.id}, part {part.id}: {error}") from error
+
+
+def plan_settings(profile: str, overrides: Sequence[str] = ()) -> Settings:
+    """Collect the settings that all jobs of a plan share."""
+    return Settings.of(_compose([f"profile={check_profile(profile)}", *overrides]))
+
+
+def unmeasured(profile: str, ids: Sequence[str]) -> InputError:
+    """Name the claims of which no part has values for a profile."""
+    return InputError("profile", profile, f"one in whose grid {', '.join(ids)} has values")

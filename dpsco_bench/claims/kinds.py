@@ -175,7 +175,7 @@ class Kind(ABC):
         Words that end a part's runs before their last stage. A kind without such words has all replicates run.
     evaluations : mapping of str to str
         What a part's file may say of how it is computed -> what its jobs compute, by its name in
-        `execution.evaluations` where that is not a run.
+        `execution.job` where that is not a run.
     """
 
     name = title = ""
@@ -332,7 +332,6 @@ def get_kind(name: str) -> Kind:
 
 
 def all_kinds() -> list[Kind]:
-    """Every kind, sorted by name."""
     return [get_kind(name) for name in KINDS.names()]
 
 

@@ -9,13 +9,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from dpsco_bench.algorithms.registry import CALIBRATIONS
-from dpsco_bench.claims.bounds.notation import read
-from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of
+from dpsco_bench.claims.bounds.registry import alphabetical, glossary_of, read
 from dpsco_bench.claims.files import Slips, build_checked, check_names, listed
-from dpsco_bench.claims.grids import PROFILES, by_profile, spread, to_the_cap
 from dpsco_bench.claims.kinds import Kind, all_kinds, get_kind
 from dpsco_bench.claims.model import (
     NO_STAGES,
+    PROFILES,
     RISK,
     SUBJECTS,
     THRESHOLD,
@@ -24,6 +23,9 @@ from dpsco_bench.claims.model import (
     Method,
     Part,
     SweptParameter,
+    by_profile,
+    spread,
+    to_the_cap,
 )
 from dpsco_bench.errors import InputError
 from dpsco_bench.plain import Plain

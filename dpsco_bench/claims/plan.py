@@ -38,7 +38,6 @@ class LeftOut(Record):
 
     @classmethod
     def of(cls, cell: Draft, status: str, reason: str) -> LeftOut:
-        """Leave out a cell, whose method is ``<instance>/<method>``."""
         instance, _, method = cell.method.partition("/")
         return cls(instance, method, cell.algorithm, cell.n, cell.d, cell.epsilon, float(cell.value), status, reason)
 
@@ -51,7 +50,6 @@ class ClaimEntry(Entry):
 
     @classmethod
     def of(cls, claim: Claim, jobs: Iterable[Job]) -> ClaimEntry:
-        """Make the entry of a claim's jobs."""
         return cls(claim.id, tuple(jobs), digest(claim), claim)
 
 
@@ -74,15 +72,12 @@ class WorkPlan(Record):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Claims, then leaderboards."""
         return (*self.claims, *self.boards)
 
     def jobs(self) -> Iterator[Job]:
-        """Jobs of all entries."""
         return (job for entry in self.entries for job in entry.jobs)
 
     def write(self, path: Path) -> None:
-        """Write the plan, with its digest."""
         write_atomic(path, sealed(dumps_canonical(self)))
 
 
@@ -128,7 +123,6 @@ class Settings:
 
     @classmethod
     def of(cls, config: Any) -> Settings:
-        """Read them from a composed configuration."""
         backend, files = config["backend"], (tuple(config[key]) for key in ("plugins", "claims", "boards"))
         how = (backend["name"], backend["dtype"], backend.get("fused", True))
         return cls(integral(config["seed"]), *how, config["data"]["root"], config.get("stages", True), *files)

@@ -10,7 +10,7 @@ from typing import Any
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.bounds.registry import schedule_letter
-from dpsco_bench.cli.output import Heading, bounded, constants_text, labelled, number, numbers, table
+from dpsco_bench.cli.console import Heading, bounded, constants_text, labelled, number, numbers, table
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
@@ -43,7 +43,7 @@ class CalibrationAccount:
     Attributes
     ----------
     noise : mapping, scale per query
-    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.calibrated.EPSILONS`
+    epsilon_real ... epsilon_sequence_kind : between replace-one neighbours, as in `execution.cell.EPSILONS`
     epsilon_add_remove, epsilon_add_remove_kind, epsilon_add_remove_reason : as `privacy.add_remove.AddRemove`
     epsilon_generic, generic_factor : float
         What a generic bound for batches without replacement gives, and how much noise the claim takes by it; NaN for

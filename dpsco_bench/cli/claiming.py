@@ -13,8 +13,7 @@ from dpsco_bench.analysis.stages import decider
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, claim_ids, find_claim_id, own_claims
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.cli.options import parse_value, single_values
-from dpsco_bench.cli.output import say
+from dpsco_bench.cli.console import parse_value, say, single_values
 from dpsco_bench.cli.overrides import extended, listed_by, listed_files
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured

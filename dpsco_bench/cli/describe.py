@@ -30,8 +30,7 @@ from dpsco_bench.claims.catalogue import (
 )
 from dpsco_bench.claims.model import Part
 from dpsco_bench.claims.parsing import parse_claim
-from dpsco_bench.cli.options import full_id
-from dpsco_bench.cli.output import Heading, constants_text, labelled, number, numbers, table
+from dpsco_bench.cli.console import Heading, constants_text, full_id, labelled, number, numbers, table
 from dpsco_bench.cli.verbs.gate import lines_of, recorded_path
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.request import problem_options
@@ -332,7 +331,7 @@ def shown_errata(page: Plain) -> Iterator[str]:
 
 
 def _citation_lines(paper: str) -> Iterator[str]:
-    from dpsco_bench.report.citations import find_citation
+    from dpsco_bench.report.wording import find_citation
 
     if found := find_citation(paper):
         yield labelled(paper, found.title)

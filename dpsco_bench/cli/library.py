@@ -14,16 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.cli.options import quoted
+from dpsco_bench.cli.console import quoted
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.calibrated import CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell
-from dpsco_bench.execution.cell import Cell, check_data_sets
-from dpsco_bench.execution.measures import risk_kind
+from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
+from dpsco_bench.execution.job_results import standard_error
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.request import OTHER_NAMES, check_run, check_sampled, make_cell
-from dpsco_bench.execution.run import replicate_blocks, run_block
-from dpsco_bench.execution.summary import standard_error
+from dpsco_bench.execution.run import replicate_blocks, risk_kind, run_block
 from dpsco_bench.plain import Tabled, unboxed
 from dpsco_bench.problems.base import Problem
 from dpsco_bench.problems.registry import get_problem
@@ -288,7 +286,7 @@ def claim(
     id : str, of a claim that ships, or the file of one's own
     profile : str, ``smoke``, ``ci`` or ``full``
     """
-    from dpsco_bench.claims.compose import check_profile, claim_plan
+    from dpsco_bench.claims.jobs import check_profile, claim_plan
     from dpsco_bench.cli.claiming import asked_claims, run_claim
     from dpsco_bench.execution.layout import Layout
 
@@ -311,7 +309,7 @@ def leaderboard(
 
     Returns a standing for each instance and point, of all boards where none is named.
     """
-    from dpsco_bench.claims.compose import check_profile
+    from dpsco_bench.claims.jobs import check_profile
     from dpsco_bench.cli.verbs.leaderboard import asked_boards, run_boards
 
     check_profile(profile)

@@ -116,7 +116,7 @@ def _own_place(error: BaseException) -> str:
     """Name the line of a plug-in or paper in which an error arose, in brackets, unless the error does."""
     if "dpsco_bench.execution.plugins" not in sys.modules:
         return ""
-    from dpsco_bench.execution.own import own_place
+    from dpsco_bench.execution.plugins import own_place
 
     file, line = own_place(error) or ("", 0)
     place = f"{Path(file).name}, line {line}"

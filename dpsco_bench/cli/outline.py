@@ -23,12 +23,12 @@ from dpsco_bench.execution.digest import code_digest
 from dpsco_bench.execution.job_results import is_wanted
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.plugins import check_given, load_plugins, plugin_files
 from dpsco_bench.execution.predict import Predictor
+from dpsco_bench.execution.store import take
 from dpsco_bench.jsonio import digest, dumps_pretty, write_atomic
 from dpsco_bench.leaderboard.board import Board
-from dpsco_bench.leaderboard.race import raced
+from dpsco_bench.leaderboard.standings import raced
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import REGISTRIES, modules_in, papers, roots
@@ -164,7 +164,7 @@ def board_digest(entry: BoardEntry) -> str:
     """Digest of what a leaderboard's standings depend on: its entry in the plan, its jobs, and the code that ranks."""
     names = {instance.lower_bound for instance in Board.of(entry).instances} - {""}
     bounds = {module for name in names for module in bound_modules(name)}
-    code = code_digest(["dpsco_bench.leaderboard.race", *sorted(bounds)])
+    code = code_digest(["dpsco_bench.leaderboard.standings", *sorted(bounds)])
     return digest([entry.digest, [_keys(job) for job in entry.jobs], code])
 
 

@@ -72,7 +72,6 @@ def shared(name: str) -> Iterator[Path]:
 
 
 def _stats(place: Path) -> Iterator[str]:
-    """Describe a file, or each file of a folder, in one line."""
     files = [str(place)] if place.is_file() else []
     for folder, folders, names in os.walk(place):
         folders[:] = [name for name in folders if name != "__pycache__"]

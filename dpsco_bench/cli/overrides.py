@@ -10,10 +10,9 @@ from typing import Any
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm, list_algorithms
 from dpsco_bench.claims.catalogue import claim_ids, load_errata
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.cli.options import Override, full_id, parse_override, quoted
+from dpsco_bench.cli.console import Override, full_id, parse_override, quoted
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.own import OPTION_TYPES
-from dpsco_bench.execution.plugins import load_plugins
+from dpsco_bench.execution.plugins import OPTION_TYPES, load_plugins
 from dpsco_bench.execution.request import (
     CONSTANT,
     CONSTANTS,

@@ -26,12 +26,11 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from dpsco_bench.claims.costs import expected_seconds
-from dpsco_bench.claims.jobs import finished
-from dpsco_bench.cli.options import Override, parse_value, quoted
-from dpsco_bench.cli.output import (
+from dpsco_bench.claims.jobs import expected_seconds, finished
+from dpsco_bench.cli.console import (
     HELD_OUT,
     Heading,
+    Override,
     Row,
     beside_text,
     bounded,
@@ -39,7 +38,9 @@ from dpsco_bench.cli.output import (
     labelled,
     number,
     numbers,
+    parse_value,
     print_json,
+    quoted,
     say,
     table,
 )
@@ -47,10 +48,12 @@ from dpsco_bench.cli.overrides import FOLDERS, complete
 from dpsco_bench.errors import DpscoError, InputError, Refusal
 from dpsco_bench.execution.cell import ImpurePlan, located, placeless
 from dpsco_bench.execution.job import job_metadata
+from dpsco_bench.execution.job_results import Summary, SweptRun, summarise
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.execution.progress import Pace, shown
+from dpsco_bench.execution.request import RunConfig
 from dpsco_bench.execution.results import (
     RESULT_SCHEMA,
     check_replaceable,
@@ -60,9 +63,7 @@ from dpsco_bench.execution.results import (
     read_table,
     write_table,
 )
-from dpsco_bench.execution.run_config import RunConfig
 from dpsco_bench.execution.store import damaged
-from dpsco_bench.execution.summary import Summary, SweptRun, summarise
 from dpsco_bench.execution.worker import make, sharing
 from dpsco_bench.jsonio import check_figure, dumps_canonical, loads, write_atomic
 from dpsco_bench.leaderboard.choose import NOMINAL, OVERHEAD
@@ -279,7 +280,6 @@ class Failures:
     folder: Path
 
     def forget(self) -> None:
-        """Remove those of an earlier sweep."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def note(self, key: str, error: DpscoError) -> None:
@@ -462,7 +462,7 @@ def _end_sweep(
 
 
 def _write(rows: Sequence[SweepRow], files: Mapping[str, Path]) -> None:
-    from dpsco_bench.report.sweep import write_figure
+    from dpsco_bench.report.drawing import write_figure
 
     flat = [row.columns() for row in rows]
     names = dict.fromkeys(key for row in flat for key in row)

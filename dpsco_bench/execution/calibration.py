@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from dpsco_bench.errors import DpscoError, Refusal
-from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
 from dpsco_bench.privacy.attained import attaining_pair, attains, attains_curvature
 from dpsco_bench.privacy.calibrate import Calibration, Charge, calibrate
 from dpsco_bench.privacy.fingerprint import PlanRecord

@@ -12,18 +12,37 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpsco_bench.execution.calibrated import EPSILON_VALUES, CalibratedCell, Calibrations, epsilons
-from dpsco_bench.execution.cell import Cell, located, without_places
-from dpsco_bench.execution.jobs import CLOSED_FORM, Block, Job
-from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.execution.cell import (
+    EPSILON_VALUES,
+    CalibratedCell,
+    Calibrations,
+    Cell,
+    epsilons,
+    located,
+    without_places,
+)
+from dpsco_bench.execution.jobs import CLOSED_FORM, PLAN_ONLY, RUN, Block, Job
 from dpsco_bench.execution.results import CERTIFIED, DEMOTED, EXTRAS, FINAL, ROUNDED, Columns, build_block, join_blocks
-from dpsco_bench.execution.run import BLOCK_SCORES, Reuse, Trace, make_objective, replicate_blocks, run_block
-from dpsco_bench.execution.signals import signal_groups
+from dpsco_bench.execution.run import (
+    BLOCK_SCORES,
+    Reuse,
+    Trace,
+    get_measure,
+    make_objective,
+    replicate_blocks,
+    run_block,
+    signal_groups,
+)
 from dpsco_bench.plain import Plain
+from dpsco_bench.registry import Registry
 
 Progress = Callable[[int, int], None]
 FINEST_CERTIFICATE = 1e-12
 Meter = Callable[[Sequence[int]], AbstractContextManager[Any]]
+Evaluation = Callable[..., pa.Table]
+"""Takes what `job.execute` takes."""
+AUDIT, AUDIT_OUTPUT = "audit", "audit_output"
+EVALUATIONS: Registry[Evaluation] = Registry("evaluation", "evaluations", core="audit")
 
 
 @dataclass(frozen=True)
@@ -288,3 +307,29 @@ def _closed_form(job: Job, cell: Cell, calibrated: CalibratedCell) -> list[list[
         EXTRAS: extras,
     }
     return [[block]]
+
+
+def evaluation(*names: str) -> Callable[[Evaluation], Evaluation]:
+    """Register what computes the jobs of some evaluations (decorator of a function)."""
+
+    def register(function: Evaluation) -> Evaluation:
+        for name in names:
+            EVALUATIONS.add(name, function, function.__module__)
+        return function
+
+    return register
+
+
+def executed(
+    job: Job,
+    calibrations: Calibrations,
+    progress: Progress = lambda done, all: None,
+    **how: Any,
+) -> pa.Table:
+    """Compute the result table of a job, or of a part of it: see `job.execute`."""
+    return (EVALUATIONS.get(job.evaluation) if is_whole(job) else execute)(job, calibrations, progress, **how)
+
+
+def is_whole(job: Job) -> bool:
+    """Tell whether a cell of a job cannot be cut: an audit's runs stay together."""
+    return job.evaluation not in (RUN, CLOSED_FORM, PLAN_ONLY)

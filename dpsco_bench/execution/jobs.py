@@ -1,4 +1,4 @@
-"""A job as data: all cells and replicates of one part under one calibration.
+"""A job as data: all cells and replicates of one part under one calibration, and the stages in which it is run.
 
 A module of its own, since whatever runs or calibrates jobs depends on it, and their keys digest it.
 """
@@ -6,7 +6,7 @@ A module of its own, since whatever runs or calibrates jobs depends on it, and t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpsco_bench.execution.cell import Cell
@@ -24,6 +24,8 @@ _CALIBRATED = ("calibration", "seed", "charged", "evaluation")
 """Fields that affect calibrations."""
 _NUMBERS = (*_CALIBRATED, "calibration_key", "replicates", "data_sets", "record", "rounds", "backend", "dtype", "fused")
 """Fields that affect the numbers of runs; the others are names, places, predictions, and whether the data are here."""
+PILOT = 8
+"""Replicates of all signals of a grid, after which those are chosen that go on."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,6 @@ class Block(Record):
 
     @property
     def end(self) -> int:
-        """The replicate after its last one."""
         return self.first + self.count
 
 
@@ -110,12 +111,10 @@ class Job(Record):
 
     @property
     def name(self) -> str:
-        """Name within the claim: ``<part>.<calibration>``."""
         return f"{self.part}.{self.calibration}"
 
     @property
     def title(self) -> str:
-        """Title for readers: claim, part and calibration."""
         return f"{self.claim} {self.part} [{self.calibration}]"
 
     @property
@@ -173,3 +172,40 @@ class Entry(Record):
 def part_of(job: Job) -> str:
     """Name of the part or group of a claim, or the instance of a leaderboard, that a job belongs to."""
     return job.part.partition(OF)[0] if job.kind == RANKING else job.group or job.part
+
+
+@dataclass(frozen=True)
+class Decided(Record):
+    """Decisions on the jobs of a group, by the names of jobs and of words (``<part>.<calibration>``).
+
+    Attributes
+    ----------
+    blocks : mapping of str to tuple of Block, what is to be run of each job so far
+    kept : mapping of str to tuple of int, cells of the signals that go on after the pilot; empty for all
+    looks : mapping of str to int, the look that decided a word
+    """
+
+    blocks: Mapping[str, tuple[Block, ...]]
+    kept: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    looks: Mapping[str, int] = field(default_factory=dict)
+    taken: int = 0
+    done: bool = False
+
+    def up_to(self, job: Job, look: int = 0) -> list[Block]:
+        """List the blocks of a job that a look reads, whatever else is there; look 0 reads all of them."""
+        end = stage_end(job, look) if look else job.replicates
+        return [block for block in self.blocks[job.name] if block.end <= end]
+
+
+Decide = Callable[[Sequence[Job], Decided | None], Decided]
+"""Takes the jobs of a group and the last decision, whose blocks are there; gives the next one."""
+
+
+def looks_at(job: Job) -> int:
+    return len(stage_ends(job.replicates))
+
+
+def stage_end(job: Job, look: int) -> int:
+    """Count the replicates of a job that a look reads; jobs of fewer stages stay at their last one."""
+    ends = stage_ends(job.replicates)
+    return ends[min(look, len(ends)) - 1]

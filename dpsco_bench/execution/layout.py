@@ -28,7 +28,6 @@ class Layout:
 
     @property
     def measured(self) -> Measured:
-        """Store of measurements, for all profiles."""
         from dpsco_bench.execution.job_results import Measured
         from dpsco_bench.execution.store import Store
 
@@ -36,32 +35,26 @@ class Layout:
 
     @property
     def figures(self) -> Path:
-        """Folder of the figures."""
         return self.base / "figures" / self.profile
 
     @property
     def plan(self) -> Path:
-        """The plan of all claims and leaderboards."""
         return self.results / "plan.json"
 
     @property
     def outline(self) -> Path:
-        """Outline of the plan, which the Snakefile reads."""
         return self.results / "outline.json"
 
     @property
     def lock(self) -> Path:
-        """The file whose lock a live run holds."""
         return self.results / ".lock"
 
     @property
     def site(self) -> Path:
-        """First page of the site."""
         return self.results / "site" / "index.html"
 
     @property
     def tables(self) -> Path:
-        """Folder of the tables."""
         return self.results / "tables"
 
     @property
@@ -82,17 +75,13 @@ class Layout:
         return self.results / "timed" / f"{claim}.txt"
 
     def verdicts(self, claim: str) -> Path:
-        """Verdict rows of a claim."""
         return self.results / "verdicts" / f"{claim}.json"
 
     def standings(self, board: str) -> Path:
-        """Standings of a leaderboard."""
         return self.results / "standings" / f"{board}.json"
 
     def log(self, step: str, name: str) -> Path:
-        """Log of a step of the workflow."""
         return self.results / "logs" / step / f"{name}.log"
 
     def figure(self, claim: str, suffix: str = "svg") -> Path:
-        """Figure of a claim."""
         return self.figures / f"{claim}.{suffix}"

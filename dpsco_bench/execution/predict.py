@@ -104,7 +104,7 @@ def predicted_seconds(cell: Cell, plan: Plan, replicates: int, fused: bool = Tru
     """Roughly how long a cell takes on one core: what its steps cost a fused run where it has one, else its listing.
 
     A pure function of the plan. It knows what steps look at and not which method makes them, so that it serves one's
-    own; `claims.costs` knows methods one by one. `docs/scaling.md` says how near it is.
+    own; `claims.jobs` knows methods one by one. `docs/scaling.md` says how near it is.
     """
     work = work_of(cell, plan, replicates)
     return sum(amount * cost for amount, cost in zip(work, COSTS[kind_of(cell, plan, fused)], strict=True))

@@ -39,21 +39,17 @@ class Pace:
 
     @property
     def all(self) -> int:
-        """Count all pieces by their sizes."""
         return round(sum(self._sizes))
 
     @property
     def done(self) -> int:
-        """Count the finished pieces by their sizes."""
         return int(sum(self._sizes[number] for number in self._ended) + 1e-9)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
         return self._clock() - self.start
 
     def end(self, *numbers: int) -> None:
-        """Note that these pieces are finished."""
         if not self._ended.issuperset(numbers):
             self._ended.update(numbers)
             self._last = self._clock()
@@ -64,7 +60,6 @@ class Pace:
 
     @property
     def left(self) -> float:
-        """Seconds that the rest is expected to take."""
         total = sum(self._predicted)
         done = sum(self._predicted[number] for number in self._ended)
         prior = min(PRIOR_SECONDS, PRIOR_SHARE * total)

@@ -1,4 +1,4 @@
-"""The result table: one schema, written atomically."""
+"""The result table, with one schema and written atomically."""
 
 from __future__ import annotations
 
@@ -209,7 +209,6 @@ def read_table(path: Path) -> tuple[pa.Table, Plain]:
 
 
 def read_metadata(path: Path) -> Plain:
-    """Decode the ``dpsco.*`` metadata of a result table."""
     from pyarrow import parquet as pq
 
     return _decoded(pq.read_schema(path))

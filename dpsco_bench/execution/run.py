@@ -8,25 +8,32 @@ six in different ways, they agree to 1e-12.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpsco_bench.algorithms.info import extra
-from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
-from dpsco_bench.errors import InputError, NumericalFailure
-from dpsco_bench.execution.calling import call_run
-from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.measures import Measure, get_measure
-from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
-from dpsco_bench.execution.signals import SharedNoise
+from dpsco_bench.algorithms.info import Info, extra, split
+from dpsco_bench.algorithms.registry import Algorithm
+from dpsco_bench.backend.namespace import array_namespace, get_namespace, to_numpy, tuned
+from dpsco_bench.errors import DpscoError, InputError, NumericalFailure
+from dpsco_bench.execution.cell import AlgorithmError, CalibratedCell, Cell
+from dpsco_bench.execution.plugins import is_own
+from dpsco_bench.fused.registry import run_of
+from dpsco_bench.jsonio import dumps_canonical
+from dpsco_bench.plain import Schedule
 from dpsco_bench.privacy.mechanism import Mechanism
-from dpsco_bench.privacy.plan import Plan
-from dpsco_bench.problems.base import Data
+from dpsco_bench.privacy.plan import NoisyMinimumQuery, Plan, Query
+from dpsco_bench.privacy.queries import DrawQuery
+from dpsco_bench.privacy.records import RandomAllocation
+from dpsco_bench.problems.base import Data, Problem
 from dpsco_bench.problems.objective import Objective, Observer
+from dpsco_bench.problems.registry import problem_class
+from dpsco_bench.registry import Registry
+from dpsco_bench.samplers.draws import KeyedDraws
 
 BLOCK_SCORES = 1 << 23
 """Most numbers (mostly margins: rows times records) held at once."""
@@ -37,6 +44,15 @@ KEPT_BYTES = 2**28
 """Most bytes of data sets that are kept for the cells after them."""
 
 MechanismFactory = Callable[..., Mechanism]
+Array = Any
+Entry = tuple[Cell, CalibratedCell]
+
+_SCHEDULE_ONLY = ("initial_gap", "initial_distance")
+"""Constants that schedules alone look at: where the schedules are equal, these may differ."""
+NO_ROUNDS = "none"
+"""Name of the observer of a part that wants none, whatever its algorithms name."""
+OUTSIDE = 1e-5
+"""Distance from a domain, over the size of the output, that rounding may leave, in float32 too."""
 
 
 @dataclass(frozen=True)
@@ -255,3 +271,270 @@ def describe(cell: Cell) -> str:
         f"{cell.algorithm} on {cell.problem}, n = {cell.n}, d = {cell.problem_entry.dimension}, "
         f"epsilon = {cell.epsilon:g}, delta = {cell.delta:g}"
     )
+
+
+class SharedNoise(Mechanism):
+    """A mechanism whose draws for R replicates serve the rows of every signal, ``(S R, ...)``, signal-major."""
+
+    answers_steps: ClassVar[bool] = True
+
+    def __init__(self, signals: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._signals = self.copies = signals
+
+    def choose(self, name: str, high: int) -> Array:
+        return self.xp.tile(super().choose(name, high), (self._signals,))
+
+    def permutation(self, name: str, size: int) -> Array:
+        return self.xp.tile(super().permutation(name, size), (self._signals, 1))
+
+    def _lazy_minimum(self, query: NoisyMinimumQuery, value: Array, step: int) -> Array:
+        signals, size, answers = self._signals, self._replicates, []
+        self._signals = 1  # a signal at a time: the same draws answer other scores
+        try:
+            for first in range(0, signals * size, size):
+                answers.append(super()._lazy_minimum(query, value[first : first + size, :], step))
+        finally:
+            self._signals = signals
+        return self.xp.concatenate(answers) if hasattr(self.xp, "concatenate") else self.xp.concat(answers)
+
+    def _noise(self, query: Query, step: int, dim: int) -> Array | None:
+        noise = super()._noise(query, step, dim)
+        return None if noise is None else self.xp.tile(noise, (self._signals, 1))
+
+    def _randomness(self, query: DrawQuery, step: int, copies: int = 1) -> tuple[float, KeyedDraws] | None:
+        return super()._randomness(query, step, self._signals)
+
+    def _batch_arrays(self, query: Query, step: int) -> tuple[Array, Array, Array]:
+        indices, weights, sizes = super()._batch_arrays(query, step)
+        several = (self._signals, 1)
+        return self.xp.tile(indices, several), self.xp.tile(weights, several), self.xp.tile(sizes, several[:1])
+
+
+def signal_groups(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Split a job's (cell, calibration) pairs into runs of neighbours that may be run at once.
+
+    Such cells differ in their problem's signal only, and have the same plan, noise and constants.
+    """
+    group: list[Entry] = []
+    for entry in entries:
+        if group and _kind(entry) != _kind(group[0]):
+            yield group
+            group = []
+        group.append(entry)
+        if entry[0].signal is None:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _kind(entry: Entry) -> str:
+    cell, calibrated = entry
+    option = problem_class(cell.problem).signal_option
+    common = {key: value for key, value in cell.to_json().items() if key not in ("cell", "signal", "problem_options")}
+    options = {key: value for key, value in cell.problem_options.items() if key != option}
+    constants = {key: value for key, value in asdict(calibrated.constants).items() if key not in _SCHEDULE_ONLY}
+    same = [calibrated.variant, calibrated.charged, calibrated.scales, calibrated.warnings]
+    return dumps_canonical([common, options, constants, same])
+
+
+class RoundObserver:
+    """Sees the rounds of one block of replicates; one object per block.
+
+    It may know what the algorithm must not, such as the optimum, and it hands nothing back.
+    """
+
+    def __call__(self, objective: Objective, **state: Any) -> None:
+        """See the state of a round: arrays by name, ``(R, ...)``, as the algorithm shows them."""
+
+    def finish(self, objective: Objective, output: Any) -> Mapping[str, Any]:
+        """See the output ``(R, d)``, and give what the rounds came to: extras, as of `Info`."""
+        return {}
+
+
+OBSERVERS: Registry[type[RoundObserver]] = Registry("rounds", "observers")
+
+
+def round_observer(name: str) -> Callable[[type[RoundObserver]], type[RoundObserver]]:
+    """Register a class as the observer of that name (used as a decorator)."""
+    return lambda cls: OBSERVERS.add(name, cls, cls.__module__)
+
+
+def get_round_observer(name: str) -> RoundObserver | None:
+    """Make an observer by name; None for an empty name and `NO_ROUNDS`. Raises InputError for an unknown one."""
+    return None if name in ("", NO_ROUNDS) else OBSERVERS.get(name)()
+
+
+def call_run(
+    algorithm: Algorithm, objective: Any, plan: Plan, mechanism: Any, counted: bool = True, fused: bool = True
+) -> tuple[Any, Info]:
+    """Run an algorithm, by compiled steps where these may run (`fused.registry.run_of`).
+
+    Returns its output, of the shape of the objective's start, and its diagnostics: empty ones where it has none.
+    ``counted`` says whether every query has to be released as often as the plan declares.
+
+    Raises AlgorithmError for an exception within the run, an output of another shape, or too few releases; for a user's
+    method also for an output outside of the domain. Raises InputError for an algorithm without a run.
+    """
+    id = algorithm.id
+    run = run_of(algorithm, objective, plan, mechanism, fused) if algorithm.run_function else None
+    if run is None:
+        raise InputError("algorithm", id, "one with a run, attached by @plan.run")
+    expected = tuple(objective.start.shape)
+    try:
+        output, info = split(run(objective, plan, mechanism))
+    except (DpscoError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise AlgorithmError(f"algorithm {id}: its run failed with {what}{_place(error, run)}") from error
+    shape = getattr(output, "shape", None)
+    if shape is None or tuple(shape) != expected:
+        found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
+        raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
+    if is_own(algorithm.plan_function.__module__):
+        _check_inside(id, objective, output)
+    if counted:
+        check_released(id, plan, mechanism, objective.problem)
+    return output, info
+
+
+def undrawn(query: Query, mechanism: Any, problem: Problem) -> str:
+    """Say which random choice of records a query is charged for and the run never made; empty if it made all.
+
+    Records that every replicate draws anew are in random order already.
+    """
+    shuffled = problem.draws_per_replicate and isinstance(query.records, RandomAllocation)
+    return "" if shuffled else str(mechanism.undrawn(query))
+
+
+def check_released(id: str, plan: Plan, mechanism: Any, problem: Problem) -> None:
+    """Check at the end of a run that it released what was charged, and drew the records that were charged for.
+
+    Raises AlgorithmError naming the query, how often it was released or drawn, and how often it is declared.
+    """
+    for query in plan.queries:
+        released = mechanism.released[query.name]
+        if released != query.releases:
+            raise AlgorithmError(
+                f"algorithm {id}: query {query.name} was released {released} times, but its plan declares "
+                f"{query.releases}: its privacy is not that of the plan"
+            )
+        if found := undrawn(query, mechanism, problem):
+            raise AlgorithmError(f"algorithm {id}: query {found}: its privacy is not that of the plan")
+
+
+def _check_inside(id: str, objective: Any, output: Any) -> None:
+    """Stop a method whose output leaves the domain: its risk may be below the least of the domain."""
+    if not hasattr(objective.domain, "project"):  # a polytope has none
+        return
+    xp = array_namespace(output)
+    beyond = float(xp.max(xp.abs(output - objective.project(output))))
+    if beyond > OUTSIDE * float(xp.max(xp.abs(output))):
+        raise AlgorithmError(
+            f"algorithm {id}: output: must be in the domain {objective.domain.name} (farthest coordinate {beyond:.3g} "
+            "beyond it): objective.project(x) projects; or it asks for needs=(Trait.UNCONSTRAINED,)"
+        )
+
+
+def _place(error: BaseException, run: Any) -> str:
+    """Where in the file of the run an error arose."""
+    file = getattr(getattr(run, "__code__", None), "co_filename", "")
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" ({file.rsplit('/', 1)[-1]}, line {lines[-1]})" if lines else ""
+
+
+class Measure:
+    """A number per replicate, in float64 on the host; one object per block of replicates.
+
+    Attributes
+    ----------
+    along_the_run : bool, whether it needs the iterates that the run observes, and not the output alone
+    """
+
+    label: ClassVar[str] = ""
+    along_the_run: ClassVar[bool] = False
+
+    def observe(self, objective: Objective, x: Array) -> None:
+        """See an iterate ``(R, d)``."""
+
+    def value(self, objective: Objective, x: Array) -> np.ndarray:
+        """Measure the output (or the present iterate) ``x (R, d)``, shape ``(R,)``."""
+        raise InputError("measure", type(self).__name__, "a measure with a value")
+
+    def at_start(self, objective: Objective) -> np.ndarray:
+        """Measure the trivial run, which stays at the starting point, shape ``(R,)``."""
+        return self.value(objective, objective.start)
+
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        """Its exact expectation for an algorithm with its schedule and noise, where the problem knows it."""
+        raise InputError("measure", type(self).__name__, "a measure with closed forms")
+
+
+class ExcessRisk(Measure):
+    """``F(x) - min F``."""
+
+    label: ClassVar[str] = "excess empirical risk"
+
+    def value(self, objective: Objective, x: Array) -> np.ndarray:
+        """Excess empirical risk."""
+        from dpsco_bench.fused.sparse import excess_risk  # loads Numba
+
+        return excess_risk(objective, x)
+
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        return problem.expected_gap(algorithm, schedule, scales)
+
+
+class MeanSquaredGradient(Measure):
+    """``mean_k ||grad F(x_k)||^2`` over the observed iterates.
+
+    This is the exact expectation over an output drawn uniformly from them. The gradients are evaluated again in float64
+    and not counted.
+    """
+
+    label: ClassVar[str] = "mean squared gradient norm"
+    along_the_run: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._total: Any = 0.0
+        self._count = 0
+
+    def observe(self, objective: Objective, x: Array) -> None:
+        """Add an iterate to the mean."""
+        self._total = self._total + _squared_gradient(objective, x)
+        self._count += 1
+
+    def value(self, objective: Objective, x: Array) -> np.ndarray:
+        """Return the mean so far; before any iterate, the value at ``x``."""
+        total = self._total / self._count if self._count else _squared_gradient(objective, x)
+        return to_numpy(total).astype(np.float64)
+
+    def closed_form(self, problem: Problem, algorithm: str, schedule: Schedule, scales: Mapping[str, float]) -> float:
+        return problem.expected_mean_squared_gradient(schedule["step"], schedule["steps"], scales["gradient"])
+
+
+def get_measure(name: str) -> Measure:
+    """Make a measure by name. Raises InputError for an unknown name."""
+    if name not in MEASURES:
+        raise InputError("measure", name, "one of " + ", ".join(MEASURES))
+    return MEASURES[name]()
+
+
+EMPIRICAL, POPULATION = "excess empirical", "excess population"
+
+
+def risk_kind(population: bool, measure: str = "excess_risk") -> str:
+    """Name the column ``risk`` of a result: an excess risk of either kind, or another measure."""
+    if measure != "excess_risk":
+        return MEASURES[measure].label
+    return POPULATION if population else EMPIRICAL
+
+
+MEASURES: dict[str, type[Measure]] = {"excess_risk": ExcessRisk, "mean_squared_gradient": MeanSquaredGradient}
+
+
+def _squared_gradient(objective: Objective, x: Array) -> Array:
+    gradient = objective.exact_gradient(x)
+    return objective.xp.sum(gradient * gradient, axis=-1)

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
+import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableSequence, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dpsco_bench.execution.compiling import compiled_seconds
+from dpsco_bench.errors import DpscoError
 from dpsco_bench.jsonio import dumps_canonical, unsealed, write_atomic
 from dpsco_bench.plain import Plain, Record
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 SUFFIXES = {"calibrations": ".json", "runs": ".parquet", "pieces": ".parquet", "timings": ".json", "stages": ".json"}
 """Kinds of items and what their files are called."""
@@ -25,6 +32,9 @@ MANIFEST = ".manifest"
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _NAMED: set[Path] = set()
 """Damaged files that this process has named."""
+COMPILING = "compiling"
+COMPILES = "numba:compile"
+"""Numba's name of what happens while it compiles; reading its cache on disk is none of it."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,6 @@ class Store:
     root: Path
 
     def path(self, kind: str, key: str) -> Path:
-        """Path of an item."""
         return self.root / kind / f"{key}{SUFFIXES[kind]}"
 
     def manifest(self, kind: str, key: str) -> Path:
@@ -140,7 +149,6 @@ class Store:
         return content
 
     def has(self, kind: str, key: str) -> bool:
-        """Check that an item is there, undamaged."""
         return self.read(kind, key) is not None
 
     def costs(self, kind: str, key: str) -> list[Cost]:
@@ -157,18 +165,111 @@ class Store:
         _NAMED.difference_update((manifest, self.path(kind, key)))
 
     def remove(self, kind: str, key: str) -> None:
-        """Remove an item if it is there."""
         self.manifest(kind, key).unlink(missing_ok=True)
         self.path(kind, key).unlink(missing_ok=True)
 
-    def lock(self, kind: str, key: str) -> AbstractContextManager[None]:
-        """Hold while an item is made, so that no two processes make the same one."""
-        from dpsco_bench.execution.lock import key_lock
+    @contextmanager
+    def lock(self, kind: str, key: str) -> Iterator[None]:
+        """Hold while an item is made, so that no two processes make the same one. The lock's file goes with it."""
+        from filelock import FileLock
 
-        return key_lock(self.root / "locks" / f"{kind}.{key}")
+        path = self.root / "locks" / f"{kind}.{key}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path):
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)  # who waits for it opens a new one
 
     def files(self) -> Iterator[tuple[str, str, Path]]:
         """(kind, key, path) of every file of the store."""
         for path in sorted(self.root.glob("*/*")):
             if path.is_file():
                 yield path.parent.name, path.name.rsplit(".", 1)[0], path
+
+
+class ResultsInUse(DpscoError):
+    """Another live process works on the same results."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path.parent} is in use by another run: wait for it to end, or stop it")
+
+
+def take(path: Path) -> FileLock:
+    """Take the lock of some results until `release` or the end of the process.
+
+    Raises ResultsInUse at once if another process holds it.
+    """
+    from filelock import FileLock, Timeout  # it loads asyncio, and most verbs lock nothing
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ResultsInUse(path) from None
+    return lock
+
+
+class CompileClock:
+    """Seconds in which this process compiles; what is compiled for the sake of something else is counted once.
+
+    The first of ``noted`` gets the seconds so far, the second the clock's time since when it compiles, NaN while it
+    does not; another process may read along.
+    """
+
+    def __init__(self, clock: Callable[[], float], noted: MutableSequence[float] | None = None) -> None:
+        self._clock, self._depth = clock, 0
+        self.noted: MutableSequence[float] = [0.0, math.nan] if noted is None else noted
+        self.noted[0], self.noted[1] = 0.0, math.nan
+
+    def begin(self) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self.noted[1] = self._clock()
+
+    def end(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            since, self.noted[1] = self.noted[1], math.nan
+            self.noted[0] += self._clock() - since
+
+    def listen(self) -> CompileClock:
+        """Begin and end with Numba's compiler from now on, its cache checked; without Numba nothing compiles."""
+        try:
+            from numba.core import event
+
+            from dpsco_bench.rng.compiled_cache import guard
+        except ImportError:
+            return self
+        guard()
+        watch = self
+
+        class Listener(event.Listener):
+            def on_start(self, event: object) -> None:
+                watch.begin()
+
+            def on_end(self, event: object) -> None:
+                watch.end()
+
+        event.register(COMPILES, Listener())
+        return self
+
+
+@cache
+def _own() -> CompileClock:
+    return CompileClock(time.process_time).listen()
+
+
+def listen() -> None:
+    """Have `compiled_seconds` count in this process; Numba is loaded for it."""
+    _own()
+
+
+def compiled_seconds() -> float:
+    """CPU seconds that this process has compiled since `listen`, or since Numba was there when this was asked."""
+    if "numba" not in sys.modules:
+        return 0.0
+    # Two threads that import Numba at once can wait for each other for ever: only the main one may be the first.
+    listening = threading.current_thread() is threading.main_thread() or _own.cache_info().currsize
+    return _own().noted[0] if listening else 0.0

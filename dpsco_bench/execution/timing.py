@@ -1,4 +1,4 @@
-"""How long an algorithm takes: curves (gradient evaluations, seconds) of one replicate, for figures with a time axis.
+"""Time algorithms: curves (gradient evaluations, seconds) of one replicate, for figures with a time axis.
 
 Data, calibration and loss are outside the clock: it covers gradients, noise and steps only.
 """
@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import get_namespace, to_numpy, tuned
-from dpsco_bench.execution.calibrated import CalibratedCell, Calibrations, RefusedCell
-from dpsco_bench.execution.calling import call_run
-from dpsco_bench.execution.cell import Cell, located
+from dpsco_bench.execution.cell import CalibratedCell, Calibrations, Cell, RefusedCell, located
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.run import make_objective
-from dpsco_bench.execution.times import Curve, Machine, Timings
+from dpsco_bench.execution.run import call_run, make_objective
 from dpsco_bench.jsonio import dumps_canonical
-from dpsco_bench.plain import Plain
+from dpsco_bench.plain import IF_GIVEN, Plain, Record
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.objective import Objective
@@ -114,7 +111,6 @@ def _timed_run(job: Job, cell: Cell, plan: Plan, scales: Mapping[str, float], da
 
 
 def machine(backend: str) -> Machine:
-    """Describe this machine."""
     found = Machine(
         processor=_processor(),
         cores=os.cpu_count() or 1,
@@ -138,3 +134,54 @@ def _processor() -> str:
             return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(Record):
+    """Processor and versions that times depend on; more for a card or a benchmark.
+
+    ``emulated`` says whether the card is a stand-in, ``numba`` whether noise is compiled; the last two are as the
+    environment sets them for matrix products, else empty.
+    """
+
+    processor: str
+    cores: int
+    system: str
+    python: str
+    numpy: str
+    backend: str
+    device: str | None = field(default=None, metadata=IF_GIVEN)
+    cupy: str | None = field(default=None, metadata=IF_GIVEN)
+    memory_gb: float | None = field(default=None, metadata=IF_GIVEN)
+    free_gb: float | None = field(default=None, metadata=IF_GIVEN)
+    driver: int | None = field(default=None, metadata=IF_GIVEN)
+    runtime: int | None = field(default=None, metadata=IF_GIVEN)
+    emulated: bool | None = field(default=None, metadata=IF_GIVEN)
+    numba: bool | None = field(default=None, metadata=IF_GIVEN)
+    blas_core_type: str | None = field(default=None, metadata=IF_GIVEN)
+    blas_threads: str | None = field(default=None, metadata=IF_GIVEN)
+
+
+@dataclass(frozen=True)
+class Curve(Record):
+    """Times of a cell, seconds after so many gradient evaluations; ``timed_cell`` is the one that was timed, so often.
+
+    Cells that do the same work on the same data, at another noise, share the times of the first.
+    """
+
+    cell: int
+    method: str
+    parameter: str
+    value: float
+    evaluations: tuple[float, ...]
+    seconds: tuple[float, ...]
+    repeats: int
+    timed_cell: int
+
+
+@dataclass(frozen=True)
+class Timings(Record):
+    """Machine that a job's times hold for, and an entry for each cell."""
+
+    machine: Machine
+    cells: tuple[Curve, ...]

@@ -24,7 +24,7 @@ class FusedRun:
     run : callable, takes what the listing takes
     supports : callable, of the same: whether it knows the domain and the options of a run
     form : bool, whether it needs the form of the problem's records
-    rounds : type or None, the observer of rounds that it serves (`execution.rounds`), by sums that both know
+    rounds : type or None, the observer of rounds that it serves (`execution.run`), by sums that both know
     device : callable or None
         Of the same: whether kernels know a run as well, so that it runs on a GPU; None if its loops have none.
     """

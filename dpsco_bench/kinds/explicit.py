@@ -15,8 +15,7 @@ from dpsco_bench.analysis.bootstrap import CONFIDENCE, CellSummary, FloatArray, 
 from dpsco_bench.analysis.cells import NO_ERROR, cell_verdict, columns_of, ratios_to, same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
-from dpsco_bench.analysis.looks import EARLY_EXPLICIT
-from dpsco_bench.analysis.replicates_needed import TOO_NEAR, would_decide
+from dpsco_bench.analysis.looks import EARLY_EXPLICIT, TOO_NEAR, would_decide
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.bounds.registry import Bound, get_bound
 from dpsco_bench.claims.kinds import WORST, Kind, Word, kind

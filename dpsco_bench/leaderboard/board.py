@@ -18,18 +18,16 @@ from typing import Any, NamedTuple
 from dpsco_bench.algorithms.registry import ALGORITHMS, NO_VARIANT, get_algorithm, list_algorithms
 from dpsco_bench.claims.bounds.registry import BOUNDS, get_bound
 from dpsco_bench.claims.catalogue import CLAIM_SUFFIXES, naming
-from dpsco_bench.claims.costs import expected_seconds
 from dpsco_bench.claims.files import build_checked, check_names, listed, read_shipped, read_yaml
-from dpsco_bench.claims.grids import PROFILES, by_profile
-from dpsco_bench.claims.jobs import finished
-from dpsco_bench.claims.model import check_profile
+from dpsco_bench.claims.jobs import expected_seconds, finished
+from dpsco_bench.claims.model import PROFILES, by_profile, check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
 from dpsco_bench.errors import DpscoError, InputError, Refusal, checked_count, nearest
 from dpsco_bench.execution.cell import Cell, Draft, located, pinned
 from dpsco_bench.execution.jobs import OF, RANKING, SEARCHED, Job
 from dpsco_bench.execution.predict import rounds_of
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.rounds import NO_ROUNDS
+from dpsco_bench.execution.run import NO_ROUNDS
 from dpsco_bench.jsonio import digest, restore, to_jsonable
 from dpsco_bench.paths import conf_dir
 from dpsco_bench.plain import Options, Plain, Record

@@ -18,17 +18,14 @@ import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.claims.bounds.registry import get_bound
-from dpsco_bench.claims.costs import expected_seconds
-from dpsco_bench.claims.jobs import finished
+from dpsco_bench.claims.jobs import expected_seconds, finished
 from dpsco_bench.claims.plan import BoardEntry, LeftOut, Settings
 from dpsco_bench.datasets.tables import LABEL, write_records
 from dpsco_bench.errors import DpscoError, InputError, checked_count, nearest
-from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import Cell, Draft, check_data_sets, pinned, without_places
-from dpsco_bench.execution.job_results import Measured
+from dpsco_bench.execution.cell import CalibratedCell, Cell, Draft, check_data_sets, pinned, without_places
+from dpsco_bench.execution.job_results import HELD_OUT, HeldOut, Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.plugins import load_plugins
-from dpsco_bench.execution.pool import Makers, Tell, Unfinished
 from dpsco_bench.execution.progress import duration
 from dpsco_bench.execution.request import (
     CELL_KEYS,
@@ -43,7 +40,7 @@ from dpsco_bench.execution.request import (
 )
 from dpsco_bench.execution.results import check_writable, join_blocks
 from dpsco_bench.execution.store import Store
-from dpsco_bench.execution.summary import HELD_OUT, HeldOut
+from dpsco_bench.execution.worker import Makers, Tell, Unfinished
 from dpsco_bench.jsonio import digest, to_jsonable
 from dpsco_bench.leaderboard.board import (
     CALIBRATION,
@@ -61,8 +58,7 @@ from dpsco_bench.leaderboard.board import (
     steps_text,
 )
 from dpsco_bench.leaderboard.bounds import NO_BOUND, NONE_STATED, ORDER_ONLY, lower_bound_name
-from dpsco_bench.leaderboard.race import race
-from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, standings
+from dpsco_bench.leaderboard.standings import TRIVIAL, Interval, Ranked, Reference, Standing, Unrun, race, standings
 from dpsco_bench.plain import UNWRITTEN, Options, Plain, Record, Tabled, unboxed
 from dpsco_bench.privacy.plan import Plan
 from dpsco_bench.problems.base import Problem

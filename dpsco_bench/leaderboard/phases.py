@@ -26,11 +26,10 @@ from dpsco_bench.leaderboard.standings import TRIVIAL, BoardResults, Standing, c
 from dpsco_bench.leaderboard.tables import kind_text
 from dpsco_bench.registry import papers
 from dpsco_bench.report.axes import log_x, log_y
-from dpsco_bench.report.citations import method_name
 from dpsco_bench.report.drawing import AXES_HEIGHT, FAINT, GREY, INK, Panel, compose, cut, style, svg_text
 from dpsco_bench.report.drawing import COLOURS as NOISE_COLOURS
 from dpsco_bench.report.numbers import is_number, number, plain
-from dpsco_bench.report.wording import parameter_label
+from dpsco_bench.report.wording import method_name, parameter_label
 
 COLOURS = ("#E69F00", "#CC79A7", "#009E73", "#56B4E9", "#0072B2", "#D55E00", "#F0E442")
 """Colours of the papers, in the order of their names."""

@@ -51,7 +51,7 @@ class Calibration:
 
     @property
     def epsilons(self) -> dict[str, Any]:
-        """Fields of `execution.calibrated.EPSILONS`."""
+        """Fields of `execution.cell.EPSILONS`."""
         unknown = Charge(math.nan, "", "")
         output = self.real if self.of == OUTPUT else unknown
         sequence = self.charge if self.output or self.of != OUTPUT else unknown

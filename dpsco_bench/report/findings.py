@@ -166,7 +166,6 @@ class Results:
         return known[name]
 
     def mean_at(self, row: Verdict, value: float) -> float:
-        """Read the mean of a row at a value of the swept parameter."""
         if value not in row.values:
             raise self.unmeasured(f"{row.id} {row.part} has no cell at {value:g} in")
         return row.mean[row.values.index(value)]

@@ -9,16 +9,15 @@ from functools import cached_property
 import pyarrow as pa
 
 from dpsco_bench.analysis.evidence import CellEvidence, job_evidence
-from dpsco_bench.analysis.judged import read_judged
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.model import RISK, Claim, Part
 from dpsco_bench.claims.plan import ClaimEntry, read_plan
 from dpsco_bench.errors import InputError, nearest
-from dpsco_bench.execution.calibrated import Calibrations
+from dpsco_bench.execution.cell import Calibrations
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
-from dpsco_bench.execution.times import Timings
+from dpsco_bench.execution.timing import Timings
 from dpsco_bench.leaderboard.standings import BoardResults
 
 NOT_MEASURED = "not measured"
@@ -140,7 +139,7 @@ def read_inputs(files: Layout, only: str = "") -> Inputs:
     """
     plan = read_plan(files.plan, [only] if only else None)
     if plan.boards:
-        from dpsco_bench.leaderboard.race import raced_plan  # brings accountants, which no claim needs
+        from dpsco_bench.leaderboard.standings import raced_plan  # brings accountants, which no claim needs
 
         plan = raced_plan(plan, files.measured)
     check_given((path for job in plan.jobs() for path in job.plugins), files.plan)

@@ -10,8 +10,7 @@ from typing import Any
 
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise
 from dpsco_bench.analysis.rounding import digits_beside, outward
-from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.privacy.ledger import OF, OUTPUT, SEQUENCE, SEVERITY, SIGNS, STATUS_WORDS
 from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, span

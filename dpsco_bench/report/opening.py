@@ -15,7 +15,7 @@ from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, WORDS, YES, Answer, 
 from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.report.drawing import FAINT, INK, bare
 from dpsco_bench.report.inputs import ClaimResults, Inputs
-from dpsco_bench.report.messages import statement
+from dpsco_bench.report.scores import statement
 from dpsco_bench.report.tables import Column, Columns, ReportTable, leads_to
 from dpsco_bench.report.wording import symbols
 

@@ -19,7 +19,7 @@ from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.analysis.slopes import log_weights
 from dpsco_bench.claims.bounds.registry import evaluate
 from dpsco_bench.claims.model import RISK
-from dpsco_bench.execution.summary import risk_kind_of
+from dpsco_bench.execution.job_results import risk_kind_of
 from dpsco_bench.privacy.ledger import SIGNS
 from dpsco_bench.report.axes import (
     EndLabel,
@@ -43,9 +43,8 @@ from dpsco_bench.report.drawing import (
     Panel,
     words_panel,
 )
-from dpsco_bench.report.messages import NOISE, panel_message
 from dpsco_bench.report.numbers import NOTHING, count, is_number, number, plain, slope, span
-from dpsco_bench.report.scores import Group, Score, measured_parts
+from dpsco_bench.report.scores import NOISE, Group, Score, measured_parts, panel_message
 from dpsco_bench.report.wording import SYMBOLS, parameter_label, parameter_symbol, quantity_label, setting, symbols
 
 BESIDE = "beside the statement"  # label of parts whose verdicts count for nothing (`Part.beside`)

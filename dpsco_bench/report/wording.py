@@ -1,18 +1,22 @@
-"""Words of the report: what a verdict, a status or a parameter is called in front of a reader."""
+"""Words of the report: what a verdict, a status, a parameter or a paper is called in front of a reader."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from dpsco_bench.analysis.rounding import digits_beside, outward
 from dpsco_bench.analysis.verdict import CONFIRMING, Verdict
+from dpsco_bench.claims.catalogue import conf_files, naming
+from dpsco_bench.claims.files import build_checked, read_shipped
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
 from dpsco_bench.plain import Options
 from dpsco_bench.privacy.ledger import SEQUENCE_WORDS, SIGNS, STATUS_WORDS
-from dpsco_bench.registry import Registry
+from dpsco_bench.registry import Registry, papers
 from dpsco_bench.report.numbers import NOTHING, is_number, number, plain
 
 TONES = {  # outcome of a word -> tone, which chooses colour and symbol; the word itself is always printed
@@ -181,3 +185,37 @@ def paper_name(source: str, fallback: str) -> str:
     """Take ``Wang, Ye, Xu 2017`` out of ``Wang, Ye, Xu 2017, Theorem 4.1``."""
     found = re.match(r".*?\b(?:19|20)\d\d\b", source)
     return found[0] if found else fallback
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A publication, from the texts that this project reads: ``conf/paper/<paper>.yaml``."""
+
+    title: str
+    authors: list[str]
+    published: str = ""  # where; empty if no text says it
+    known_from: str = ""  # what says so, where the paper's own text does not
+    arxiv: str = ""  # empty where it is not known, as the DOI
+    doi: str = ""
+    address: str = ""  # of its page with the publisher, where it has no DOI
+    by_hand: bool = False  # whether the identifiers were added by hand, as the texts used here give none
+    abstract: str = ""  # what of it was tested
+    sources: Mapping[str, str] = field(default_factory=dict)  # publications that it cites -> arXiv number
+    methods: Mapping[str, str] = field(default_factory=dict)  # methods and labels of boards -> names in figures
+
+
+@cache
+def find_citation(paper: str) -> Citation | None:
+    """Read what is known of a paper; None where it has no file. Raises DpscoError for a wrong key."""
+    for path in conf_files(f"paper/{paper}.yaml")[-1:]:
+        with naming(path):
+            made: Citation = build_checked(Citation, read_shipped(path), f"paper {path.stem}")
+            return made
+    return None
+
+
+def method_name(label: str) -> str:
+    """Name a method, by its id or the label of a leaderboard, as people do: ``DP-SVRG++`` for ``dp_svrg_pp``."""
+    paper, _, short = label.rpartition(".")
+    found = (one.methods for name in ([paper] if paper else papers()) if (one := find_citation(name)))
+    return next((names[short] for names in found if short in names), short.replace("_", " "))

@@ -6,13 +6,12 @@ import numpy as np
 from jsonschema import Draft202012Validator
 
 from dpsco_bench.analysis.judge import judge_claim
-from dpsco_bench.analysis.schema import verdict_schema
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import ClaimEntry
-from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.cli.verbs.list import verdict_schema
+from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.privacy.fingerprint import PlanRecord

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.asymptotic import Regime
+from dpsco_bench.analysis.rates import Regime
 
 from .test_rates import N, judged
 

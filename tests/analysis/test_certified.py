@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.certified import gated, settled, uncertified, unchecked
+from dpsco_bench.analysis.judge import gated, settled, uncertified, unchecked
 from dpsco_bench.analysis.verdict import Verdict
 
 

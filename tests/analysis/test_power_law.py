@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.joint import Replicates
 from dpsco_bench.analysis.rates import LackOfFit, lack_of_fit, local_slopes
-from dpsco_bench.analysis.sharing import Sharing
+from dpsco_bench.analysis.sharing import Replicates, Sharing
 from dpsco_bench.analysis.slopes import fit_rate
 from tests.marks import rest_at_night
 

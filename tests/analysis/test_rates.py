@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.analysis.asymptotic import Regime
-from dpsco_bench.analysis.rates import SweepRisks, equivalence, noise_off_share, rate_verdict
+from dpsco_bench.analysis.rates import Regime, SweepRisks, equivalence, noise_off_share, rate_verdict
 from dpsco_bench.analysis.sharing import Sharing
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.errors import InputError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpsco_bench.analysis.replicates_needed import within, would_decide
+from dpsco_bench.analysis.looks import within, would_decide
 
 
 @pytest.mark.parametrize(

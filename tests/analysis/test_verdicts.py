@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench import jsonio
-from dpsco_bench.analysis.schema import verdict_schema
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import ROW_FIELDS, SAID_OF_CLAIMS, SHARED_FIELDS, all_kinds
+from dpsco_bench.cli.verbs.list import verdict_schema
 from dpsco_bench.errors import InputError
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, trials, work_of
-from dpsco_bench.audit.neighbours import _squares, candidate_pairs
+from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, _squares, candidate_pairs, trials, work_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent

@@ -12,8 +12,7 @@ import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.constants import _curved, exceeded
-from dpsco_bench.audit.contract import check_algorithm
+from dpsco_bench.audit.contract import _curved, check_algorithm, exceeded
 from dpsco_bench.audit.subject import points_of, subject_of
 from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal

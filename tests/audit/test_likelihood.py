@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import laplace
 
-from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.likelihood import allocated, mean_deviation, mixed, noisy_minimum
-from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.scorers import run_pairs
+from dpsco_bench.audit.auditor import audit_cell, make_audit_cell, run_pairs
+from dpsco_bench.audit.canaries import candidate_pairs
+from dpsco_bench.audit.transcript import allocated, mean_deviation, mixed, noisy_minimum
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.privacy.mechanism import generalised_gaussian_mean as draw_mean
 from dpsco_bench.privacy.plan import GaussianQuery

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
-from dpsco_bench.audit.neighbours import TRAJECTORIES, candidate_pairs, moved
+from dpsco_bench.audit.canaries import TRAJECTORIES, candidate_pairs, moved
 from dpsco_bench.audit.transcript import Recording, replayed
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_bench.audit.bounds import lower_bound
-from dpsco_bench.audit.power import (
+from dpsco_bench.audit.bounds import (
     attainable_bound,
     best_event,
     best_threshold,
@@ -13,6 +12,7 @@ from dpsco_bench.audit.power import (
     events,
     expected_bound,
     expected_bounds,
+    lower_bound,
     predicted_power,
 )
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.audit import released
+from dpsco_bench.audit import contract
 from dpsco_bench.audit.contract import Checks, check_algorithm
-from dpsco_bench.audit.released import FALSE_ALARM, KINDS, SHAPES, charged_as, noise_size
+from dpsco_bench.audit.search import FALSE_ALARM, KINDS, SHAPES, charged_as, noise_size
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.request import make_cell
@@ -165,7 +165,7 @@ def test_a_plan_passes_only_when_each_of_its_queries_was_compared(monkeypatch):
         ({"a": compared, "b": ("too small", ""), "c": not_compared}, False),
         ({}, None),
     ):
-        monkeypatch.setattr(released, "compare", lambda *_, found=found: found)
+        monkeypatch.setattr(contract, "compare_releases", lambda *_, found=found: found)
         assert checks.check_released()[0] is expected
 
 

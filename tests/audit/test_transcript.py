@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpsco_bench.audit.auditor import make_audit_cell
-from dpsco_bench.audit.neighbours import candidate_pairs
-from dpsco_bench.audit.scorers import candidate_weights, run_pairs
+from dpsco_bench.audit.auditor import candidate_weights, make_audit_cell, run_pairs
+from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.transcript import BINS, ForcedReplay, NeighbourRun, Recording, log_ratio
 from dpsco_bench.privacy.calibrate import calibrate
 from dpsco_bench.privacy.mechanism import Mechanism
@@ -98,7 +97,7 @@ def test_the_mixture_of_one_sampled_release_by_hand(register, problem, records):
 def test_scores_do_not_depend_on_blocks(monkeypatch):
     setting = setting_of("wang2017.dp_svrg", epochs=1, inner_steps=10)
     whole = ratios(setting, 0, 500)
-    monkeypatch.setattr("dpsco_bench.audit.scorers.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr("dpsco_bench.audit.auditor.BLOCK_BYTES", 1 << 16)
     blocks = run_features(setting, "transcript", 0, 0, 500, SEED)
     assert len(blocks) > 5 and {b.shape[1] for b in blocks} == {BINS}
     np.testing.assert_allclose(np.concatenate(blocks).sum(axis=1), whole, atol=1e-8)

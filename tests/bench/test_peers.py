@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_bench.bench import c_peer, jax_peer, products
+from dpsco_bench.bench import draws, measure
 from dpsco_bench.bench.draws import gamma_and_power
 from dpsco_bench.bench.loops import SgdTask, batched_run, compiled_run, draw_only, project, scanned, single_run
 from dpsco_bench.bench.measure import NotMeasurable
@@ -45,8 +45,8 @@ def test_both_branches_of_the_projection_are_taken():
 def test_jax_runs_what_the_batched_loop_runs(dtype, tolerance):
     pytest.importorskip("jax", reason="the peer is optional")
     task = replace(TASK, dtype=dtype)
-    jax = jax_peer.import_jax()
-    with jax_peer.double_precision(jax, dtype):
+    jax = measure.import_jax()
+    with measure.double_precision(jax, dtype):
         run = jax.jit(jax.vmap(lambda rows: scanned(task, rows, lambda row: row)))
         found = np.asarray(run(noise(task).swapaxes(0, 1).astype(dtype)))
     assert found.dtype == dtype
@@ -73,7 +73,7 @@ def test_draw_only_draws_one_run_s_noise():
 
 
 def test_the_products_are_those_of_the_gradient():
-    pair = products._pair(4, 300, 7)
+    pair = draws._pair(4, 300, 7)
     pair.peer()
     np.testing.assert_allclose(pair.peer.gradient / 300, pair.ours(), rtol=0, atol=1e-15)
     assert pair.ours_units == pair.peer_units == 1200
@@ -119,7 +119,7 @@ def test_vectorised_normals_of_the_c_peer_are_normal_and_independent():
         pytest.skip(str(reason))
     c_run()  # seeds it
     z = np.empty(1 << 20, dtype=np.float32)
-    c_peer.library(noisy_sgd.SOURCE).wide_normals(c_peer.pointer(z), ctypes.c_int64(z.size))
+    measure.library(noisy_sgd.SOURCE).wide_normals(measure.pointer(z), ctypes.c_int64(z.size))
     assert (
         stats.kstest(z[: 1 << 17], stats.norm.cdf).pvalue > 1e-3 and stats.kstest(np.abs(z), "halfnorm").pvalue > 1e-3
     )

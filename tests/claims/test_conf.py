@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.analysis.asymptotic import LEAST
+from dpsco_bench.analysis.rates import LEAST
 from dpsco_bench.claims.bounds.registry import get_bound
 from dpsco_bench.claims.catalogue import claim_files, claim_ids, find_claim_id, parse_table, read_claim
-from dpsco_bench.claims.compose import claim_plan, load_claim, plan_settings
 from dpsco_bench.claims.files import read_shipped, read_yaml
-from dpsco_bench.claims.jobs import checked_job, part_jobs
+from dpsco_bench.claims.jobs import checked_job, claim_plan, load_claim, part_jobs, plan_settings
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.jsonio import dumps_canonical, loads, to_jsonable

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_bench.claims.costs import amounts, costs, expected_seconds
+from dpsco_bench.claims.jobs import amounts, costs, expected_seconds
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.jsonio import loads
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dpsco_bench.claims.files import read_shipped
-from dpsco_bench.claims.grids import PROFILES, expanded, numbers, spread, to_the_cap
+from dpsco_bench.claims.model import PROFILES, expanded, numbers, spread, to_the_cap
 from dpsco_bench.errors import InputError
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.notation import read
 from dpsco_bench.claims.bounds.registry import (
     BOUNDS,
     COMMON,
@@ -19,6 +18,7 @@ from dpsco_bench.claims.bounds.registry import (
     bound,
     evaluate,
     get_bound,
+    read,
     used_symbols,
 )
 from dpsco_bench.errors import InputError

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import calibration, worker

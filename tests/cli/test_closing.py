@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.cli import terminal, workflow
-from dpsco_bench.cli.terminal import LogHandler, TimeLeft
+from dpsco_bench.cli import workflow
 from dpsco_bench.cli.verbs.gate import closing
+from dpsco_bench.cli.workflow import LogHandler, TimeLeft
 from dpsco_bench.execution.layout import Layout
 
 
@@ -66,7 +66,7 @@ def test_the_time_left_is_within_a_factor_two_after_a_tenth(monkeypatch, cores, 
     seconds = {f"a.{n}": float(n % 17 + 1) for n in range(100)}
     now = [0.0]
     monkeypatch.setattr(workflow, "PREDICTED", {"claim": dict(seconds)})
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(workflow.time, "monotonic", lambda: now[0])
     left, whole = TimeLeft({"claim": 100, "total": 100}), slower * sum(seconds.values()) / cores
     for id, spent in sorted(seconds.items(), key=lambda item: -item[1]):
         left.begin(id, "claim", id)

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from dpsco_bench.cli.options import parse_keys, parse_value
-from dpsco_bench.cli.output import Heading, bounded, table
+from dpsco_bench.cli.console import Heading, bounded, parse_keys, parse_value, table
 from dpsco_bench.errors import InputError
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.cli.claiming import asked_claims
 
 CLAIM = """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
-from dpsco_bench.audit.contract import Checks, check_algorithm
+from dpsco_bench.audit.contract import attained_epsilon, check_algorithm
 from dpsco_bench.audit.subject import subject_of
 from dpsco_bench.backend.namespace import cast, cast_like, float64_zeros
 from dpsco_bench.execution.calibration import calibrate_cell
@@ -137,4 +137,4 @@ def test_a_draw_whose_bound_is_called_exact():
     honest = subject_of(cell, calibrate_cell(cell, "accounted", 0), 0)
     assert honest.charge.kind == "upper"
     planted_charge = replace(honest, charge=replace(honest.charge, kind="exact"))
-    assert Checks(planted_charge, None).check_attained()[0] is False
+    assert attained_epsilon(planted_charge)[0] is False

@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm
-from dpsco_bench.execution.calling import call_run
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.measures import get_measure
-from dpsco_bench.execution.run import Checkpoints, run_block
-from dpsco_bench.execution.signals import SharedNoise
+from dpsco_bench.execution.run import Checkpoints, SharedNoise, call_run, get_measure, run_block
 from dpsco_bench.fused import compiled, tiles
 from dpsco_bench.fused.registry import FUSED, run_of
 from dpsco_bench.privacy.transcript import Recorder

@@ -36,7 +36,7 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor
-from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import Machine
 from dpsco_bench.execution.worker import make
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 from dpsco_bench.plain import IF_GIVEN, Record

@@ -15,7 +15,7 @@ from dpsco_bench.cli.main import main
 from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.times import Machine
+from dpsco_bench.execution.timing import Machine
 from dpsco_bench.problems.registry import list_problems
 from dpsco_bench.registry import Registry
 

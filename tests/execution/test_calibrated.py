@@ -13,9 +13,8 @@ import pytest
 from dpsco_bench import run
 from dpsco_bench.algorithms.registry import algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import Calibrated, CalibratedCell
 from dpsco_bench.execution.calibration import calibrate_cell, constants_status
-from dpsco_bench.execution.cell import Cell, ImpurePlan
+from dpsco_bench.execution.cell import Calibrated, CalibratedCell, Cell, ImpurePlan
 from dpsco_bench.geometry.norms import SmoothNorm
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.fingerprint import PlanRecord

@@ -11,7 +11,7 @@ from dpsco_bench.algorithms.registry import ALGORITHMS, get_algorithm
 from dpsco_bench.audit.auditor import audit_cell, make_audit_cell
 from dpsco_bench.audit.contract import check_algorithm
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calling import AlgorithmError
+from dpsco_bench.execution.run import AlgorithmError
 from dpsco_bench.privacy.plan import GaussianQuery
 
 HONEST = get_algorithm("wang2017.dp_gd_pl")

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dpsco_bench.execution import compiling
-from dpsco_bench.execution.compiling import CompileClock, compiled_seconds
-from dpsco_bench.execution.store import Meter
+from dpsco_bench.execution import store
+from dpsco_bench.execution.store import CompileClock, Meter, compiled_seconds
 
 event = pytest.importorskip("numba.core.event", reason="without Numba nothing is compiled")
 
@@ -29,10 +28,10 @@ def test_what_is_compiled_within_counts_once():
 
 def test_a_cell_is_not_charged_for_what_numba_compiles():
     """A busy stretch inside of a compilation, and one outside of it."""
-    compiling.listen()
+    store.listen()
     meter, before = Meter(), compiled_seconds()
     with meter.measure([0]):
-        with event.trigger_event(compiling.COMPILES):
+        with event.trigger_event(store.COMPILES):
             busy(0.3)
         busy(0.1)
     assert compiled_seconds() - before == pytest.approx(0.3, abs=0.05)
@@ -55,7 +54,7 @@ def test_a_second_thread_never_imports_numba_first(monkeypatch):
         asked.append(True)
         return CompileClock(lambda: 0.0)
 
-    monkeypatch.setattr(compiling, "_own", own)
+    monkeypatch.setattr(store, "_own", own)
     monkeypatch.setitem(sys.modules, "numba", sys)
     thread = threading.Thread(target=lambda: said.append(compiled_seconds()))
     thread.start()

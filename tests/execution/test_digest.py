@@ -6,7 +6,7 @@ import pytest
 
 from dpsco_bench.claims import jobs
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.execution import digest
 from dpsco_bench.execution.digest import (
     CALIBRATION_MODULES,

@@ -9,15 +9,14 @@ from dpsco_bench.algorithms.info import Info, extra
 from dpsco_bench.algorithms.registry import ALGORITHMS, algorithm
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import run as run_module
-from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
+from dpsco_bench.execution.job_results import summarise
 from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.request import RunConfig
 from dpsco_bench.execution.results import FINAL, build_block, join_blocks, read_extras, read_table, write_table
-from dpsco_bench.execution.rounds import RoundObserver, get_round_observer
-from dpsco_bench.execution.run_config import RunConfig
-from dpsco_bench.execution.summary import summarise
+from dpsco_bench.execution.run import RoundObserver, get_round_observer
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.plan import GaussianQuery, Plan
 

@@ -6,8 +6,7 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.cell import Cell
-from dpsco_bench.execution.measures import MEASURES, get_measure
-from dpsco_bench.execution.run import run_block
+from dpsco_bench.execution.run import MEASURES, get_measure, run_block
 from dpsco_bench.problems.objective import Objective
 
 CELL = Cell("wang2017.dp_gd_nonconvex", "geman_mcclure", n=40, d=4, epsilon=1.0, delta=1e-5, options={"steps": 6})

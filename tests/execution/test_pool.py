@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.errors import DpscoError
-from dpsco_bench.execution import pool
+from dpsco_bench.execution import worker
 from dpsco_bench.execution.jobs import Job
 
 LONG = 300.0
@@ -32,9 +32,9 @@ def outcome(parts, seconds=LONG, cores=1, tell=lambda pace: None):
     jobs = [Job(part=part, seconds=(0.1,), **usual) for part in parts]
     measured = SimpleNamespace(has=lambda step, job: job.part == "is there")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "make", made)
+        patch.setattr(worker, "make", made)
         try:
-            with pool.Makers(jobs, measured, cores, seconds, tell) as makers:
+            with worker.Makers(jobs, measured, cores, seconds, tell) as makers:
                 makers.make(jobs)
             return makers.outcome
         finally:
@@ -43,7 +43,7 @@ def outcome(parts, seconds=LONG, cores=1, tell=lambda pace: None):
 
 def test_failures_are_a_line_each_and_the_others_are_made():
     found = outcome(["is there", "a", "refuses", "dies", "b", "waits", "never begun"], seconds=8.0)
-    assert found.failed == {"refuses": "two lines", "dies": pool.LOST}
+    assert found.failed == {"refuses": "two lines", "dies": worker.LOST}
     assert (
         found.stopped.keys() == {"waits", "never begun"} and found.stopped["waits"] > found.stopped["never begun"] == 0
     )

@@ -10,9 +10,8 @@ from dpsco_bench import jsonio
 from dpsco_bench.algorithms.info import Info
 from dpsco_bench.errors import InputError, NumericalFailure
 from dpsco_bench.execution import run
-from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import DEMOTED, FINAL, RESULT_SCHEMA, ROUNDED, join_blocks, read_table, write_table

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from dpsco_bench import run
+from dpsco_bench.audit.canaries import candidate_pairs
 from dpsco_bench.audit.contract import check_algorithm
-from dpsco_bench.audit.neighbours import candidate_pairs
 from dpsco_bench.errors import Refusal
 from dpsco_bench.execution import job as job_module
 from dpsco_bench.execution import run as run_module
-from dpsco_bench.execution.calibrated import Calibrated
 from dpsco_bench.execution.calibration import calibrate_job
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import Calibrated, Cell
 from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.run import run_block
-from dpsco_bench.execution.signals import SharedNoise, signal_groups
+from dpsco_bench.execution.run import SharedNoise, run_block, signal_groups
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.privacy.mechanism import Mechanism
 from dpsco_bench.privacy.plan import GaussianQuery, NoisyMinimumQuery, Plan

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.summary import Summary, _chains
+from dpsco_bench.execution.job_results import Summary, _chains
 
 
 @pytest.mark.parametrize(

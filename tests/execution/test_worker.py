@@ -28,8 +28,7 @@ from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Predictor, read_seconds, record_seconds
 from dpsco_bench.execution.store import Store
-from dpsco_bench.execution.times import Timings
-from dpsco_bench.execution.timing import time_cells
+from dpsco_bench.execution.timing import Timings, time_cells
 from dpsco_bench.jsonio import dumps_canonical, loads
 from dpsco_bench.problems.objective import Objective
 

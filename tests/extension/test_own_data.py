@@ -87,7 +87,7 @@ def test_another_content_is_another_run(dpsco):
 
 
 def test_a_plan_is_run_on_the_content_that_it_was_made_from(dpsco):
-    from dpsco_bench.claims.compose import claim_plan, plan_settings
+    from dpsco_bench.claims.jobs import claim_plan, plan_settings
     from dpsco_bench.cli.verbs.plan import plan_stamp
     from dpsco_bench.errors import InputError
     from dpsco_bench.execution.calibration import calibrate_job

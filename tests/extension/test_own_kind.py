@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpsco_bench.analysis.judged import JudgedClaim, read_judged
 from dpsco_bench.analysis.record import read_record, record
-from dpsco_bench.analysis.schema import verdict_schema
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.analysis.verdict import JudgedClaim, read_judged
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.claiming import run_claim
+from dpsco_bench.cli.verbs.list import verdict_schema
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import load_plugins
 from dpsco_bench.report.inputs import ClaimResults

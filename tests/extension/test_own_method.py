@@ -90,7 +90,7 @@ def test_reported(dpsco, monkeypatch):
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
-    from dpsco_bench.claims.compose import plan_settings
+    from dpsco_bench.claims.jobs import plan_settings
     from dpsco_bench.cli.verbs.plan import plan_stamp
 
     settings = plan_settings("smoke", [f"plugins=[{METHOD}]", f"claims=[{CLAIM}]"])

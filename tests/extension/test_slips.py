@@ -126,7 +126,7 @@ def test_a_plan_for_other_records_than_its_run_has(dpsco, records):
 
 def test_an_edit_beside_a_plugin_changes_the_key(dpsco, examples):
     """Its folder counts."""
-    from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.claims.jobs import claim_plan
 
     settings = [f"plugins=[{METHOD}]", "claims=[examples/own_claim.yaml]"]
     first = claim_plan("mine.noisy_gd", "smoke", settings).jobs[0].key

@@ -13,8 +13,7 @@ import pytest
 import dpsco_bench
 from dpsco_bench.cli.main import main
 from dpsco_bench.cli.workflow import check_writable, one_line
-from dpsco_bench.execution.lock import take
-from dpsco_bench.execution.store import Store
+from dpsco_bench.execution.store import Store, take
 
 
 def open_to_all(*places):

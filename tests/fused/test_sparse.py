@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpsco_bench.execution.measures import get_measure
+from dpsco_bench.execution.run import get_measure
 from dpsco_bench.fused import compiled, sparse
 from dpsco_bench.fused.sparse import entries_of, excess_risk, mean_gradient
 from dpsco_bench.problems.base import Data

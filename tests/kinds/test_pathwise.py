@@ -11,8 +11,7 @@ from dpsco_bench.analysis.evidence import job_evidence
 from dpsco_bench.analysis.looks import Look
 from dpsco_bench.claims.bounds.registry import Bound, Symbol
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import FINAL, RESULT_FIELDS, build_block, join_blocks
 from dpsco_bench.kinds.explicit import Explicit, ExplicitPart, is_pathwise, pathwise_verdict, replicate_bounds

@@ -11,8 +11,8 @@ import dpsco_bench
 from dpsco_bench import choose
 from dpsco_bench.claims.plan import LeftOut, Settings
 from dpsco_bench.errors import DpscoError, InputError
-from dpsco_bench.execution.pool import Makers
 from dpsco_bench.execution.results import FINAL
+from dpsco_bench.execution.worker import Makers
 from dpsco_bench.leaderboard import choose as planning
 from dpsco_bench.leaderboard.choose import _nothing
 from dpsco_bench.leaderboard.standings import TRIVIAL, Unrun, compare

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
-from dpsco_bench.claims.costs import costs
+from dpsco_bench.claims.jobs import costs
 from dpsco_bench.claims.plan import Settings
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.board import Board, load_board

@@ -10,8 +10,7 @@ from dpsco_bench.execution.store import Store
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.leaderboard.board import board_plan, parse_board
-from dpsco_bench.leaderboard.race import race, raced, survivors
-from dpsco_bench.leaderboard.standings import Standing, standings
+from dpsco_bench.leaderboard.standings import Standing, race, raced, standings, survivors
 
 from .made_up import FILE, RIDGE, SETTINGS
 

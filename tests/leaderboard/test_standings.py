@@ -11,8 +11,8 @@ import pytest
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.claims.bounds.registry import BoundContext
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
-from dpsco_bench.execution.calibrated import EPSILONS
 from dpsco_bench.execution.calibration import calibrate_job
+from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board

@@ -11,8 +11,8 @@ from dpsco_bench.algorithms.registry import ALGORITHMS
 from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.cli.describe import describe
 from dpsco_bench.cli.verbs.leaderboard import _print
+from dpsco_bench.execution.job_results import HeldOut
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.summary import HeldOut
 from dpsco_bench.jsonio import dumps_pretty, loads, to_jsonable
 from dpsco_bench.leaderboard.board import Board, Instance
 from dpsco_bench.leaderboard.phases import (

@@ -16,7 +16,7 @@ from dpsco_bench.execution.job import execute
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import table_bytes, without_names
 from dpsco_bench.execution.store import Cost
-from dpsco_bench.execution.times import Curve, Machine, Timings
+from dpsco_bench.execution.timing import Curve, Machine, Timings
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic
 from dpsco_bench.problems.base import Constants, Trait
 from dpsco_bench.problems.families import SignalFamily

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.catalogue import read_claims
-from dpsco_bench.report.audits import GREY, HIGHEST, INK, audits_figure, rows_of
 from dpsco_bench.report.drawing import style
+from dpsco_bench.report.figures import GREY, HIGHEST, INK, audits_figure, rows_of
 
 PARTS = [part for claim in read_claims() for part in claim.parts if part.kind == "audit"]
 

@@ -16,7 +16,7 @@ from dpsco_bench.registry import papers
 from dpsco_bench.report.findings import COMMON, Finding, Point, Results, Said, all_findings, lower, need, upper
 from dpsco_bench.report.numbers import number
 from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.findings import draw_findings, figure, findings
+from dpsco_bench.site.pages.home import draw_findings, finding_figure, findings
 
 ROOT = shared_dir("workflows").parent
 CONSTANTS = ("noise_constant", "constant")
@@ -121,7 +121,7 @@ def test_bounds_are_rounded_so_that_they_stay_bounds():
 
     def shown(**more):
         said = Said("", "", "", points=[Point("real", 887_900.0, **more)])
-        return [text.get_text() for text in figure(said).axes[0].texts]
+        return [text.get_text() for text in finding_figure(said).axes[0].texts]
 
     assert (shown(), shown(bound="lower"), shown(bound="upper")) == (["8.88×10⁵"], ["8.87×10⁵"], ["8.88×10⁵"])
 

@@ -18,7 +18,7 @@ PAPERS = {figure.name.split(".")[0] for figure in ALL}
 @pytest.fixture(scope="module")
 def nothing(inputs):
     """A profile of two papers that has measured nothing."""
-    from dpsco_bench.claims.compose import claim_plan, plan_settings
+    from dpsco_bench.claims.jobs import claim_plan, plan_settings
     from dpsco_bench.execution.layout import Layout
     from dpsco_bench.report.inputs import ClaimResults
 

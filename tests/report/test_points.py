@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.grids import GRID
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
-from dpsco_bench.claims.model import Part
+from dpsco_bench.claims.model import GRID, Part
 from dpsco_bench.report.axes import FOOT
 from dpsco_bench.report.drawing import LINE_CHARACTERS, compose, cut, style
 from dpsco_bench.report.figures import _panel, claim_figures, claim_panels

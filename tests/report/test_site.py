@@ -13,10 +13,9 @@ from dpsco_bench.report.rebuilt import rebuilt_tables
 from dpsco_bench.report.scores import scores
 from dpsco_bench.report.tables import at
 from dpsco_bench.site.content import SiteContent
-from dpsco_bench.site.pages.guide import guide_pages
+from dpsco_bench.site.pages.home import guide_pages
 from dpsco_bench.site.pages.papers import rebuilt
-from dpsco_bench.site.sphinx import SiteError, rendered
-from dpsco_bench.site.write import all_tables, write_all, write_one
+from dpsco_bench.site.write import SiteError, all_tables, rendered, write_all, write_one
 
 pytestmark = pytest.mark.slow
 
@@ -156,13 +155,13 @@ def test_a_table_that_links_nowhere_stops_the_build():
 
 
 def test_a_broken_page_stops_the_build_and_leaves_the_old_site(inputs, built, tmp_path, monkeypatch):
-    from dpsco_bench.site import sphinx, write
+    from dpsco_bench.site import write
 
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("old")
     broken = lambda content: {**guide_pages(content), "guide/faq": "# Reading\n\n[nowhere](#no-such-place)\n"}  # noqa: E731
     monkeypatch.setattr(write, "guide_pages", broken)
-    with pytest.raises(sphinx.SiteError, match="no-such-place"):
+    with pytest.raises(write.SiteError, match="no-such-place"):
         write_all(inputs, tmp_path, built / "figures")
     assert (tmp_path / "site" / "index.html").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"site", "tables"}

@@ -8,13 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.claims.catalogue import parse_table
-from dpsco_bench.execution.calibrated import CalibratedCell
-from dpsco_bench.execution.cell import Cell
+from dpsco_bench.execution.cell import CalibratedCell, Cell
 from dpsco_bench.privacy.fingerprint import PlanRecord
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.report.ledger import Charged, charged_on, privacy_table
-from dpsco_bench.report.papers import cells_table, orderings_table, rates_table
-from dpsco_bench.report.rebuilt import _stated, rebuilt_tables
+from dpsco_bench.report.rebuilt import _stated, cells_table, orderings_table, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import counts_table, scoreboard, scores
 from dpsco_bench.report.tables import Column, ReportTable, to_csv, to_latex, to_markdown
 from dpsco_bench.site.content import SiteContent

@@ -9,14 +9,14 @@ from dpsco_bench.claims.kinds import OUTCOMES, all_kinds
 from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
-from dpsco_bench.report.citations import find_citation, method_name
-from dpsco_bench.report.messages import place, statement
-from dpsco_bench.report.scores import Score
+from dpsco_bench.report.scores import Score, place, statement
 from dpsco_bench.report.wording import (
     QUALIFIED,
     SYMBOLS,
     TONES,
+    find_citation,
     meanings,
+    method_name,
     symbols,
 )
 

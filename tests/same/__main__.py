@@ -26,10 +26,9 @@ from dpsco_bench.analysis.judge import judge_claim
 from dpsco_bench.analysis.record import record
 from dpsco_bench.analysis.stages import near
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.execution.jobs import Job
+from dpsco_bench.execution.jobs import PILOT, Job, stage_end
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import without_names
-from dpsco_bench.execution.stages import PILOT, stage_end
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import dumps_canonical, loads
 
@@ -120,7 +119,7 @@ def has_rare(values, size, samples=400):
 def smoke(keep):
     """Run the jobs of profile smoke anew; a line for each that is not as recorded."""
     from dpsco_bench.claims.catalogue import claim_ids
-    from dpsco_bench.claims.compose import claim_plan
+    from dpsco_bench.claims.jobs import claim_plan
 
     jobs = [job for id in claim_ids() for job in claim_plan(id, "smoke").jobs if job.has_run and not job.skipped]
     with ProcessPoolExecutor(os.cpu_count()) as pool:

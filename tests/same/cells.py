@@ -9,10 +9,10 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.digest import RUN_FORMAT
-from dpsco_bench.execution.evaluations import executed
+from dpsco_bench.execution.job import executed
 from dpsco_bench.execution.results import join_parts, table_bytes, without_names
 
 RECORD = Path(__file__).with_name("cells.json")

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from dpsco_bench.execution.lock import ResultsInUse, take
+from dpsco_bench.execution.store import ResultsInUse, take
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def test_a_live_run_keeps_its_plan(project, edited):
 
 def test_lock_goes_with_its_process(tmp_path):
     path = tmp_path / "results" / ".lock"
-    code = "from dpsco_bench.execution.lock import take\nfrom pathlib import Path\n"
+    code = "from dpsco_bench.execution.store import take\nfrom pathlib import Path\n"
     code += f"lock = take(Path({str(path)!r}))\nimport subprocess\nchild = subprocess.Popen(['sleep', '60'])\n"
     code += "print('held', flush=True)\nchild.wait()"
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)

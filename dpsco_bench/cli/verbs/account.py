@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.options import add_algorithm, add_shared, algorithm_keys
-from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.console import add_algorithm, add_shared, algorithm_keys, answer
 from dpsco_bench.errors import InputError, Refusal, integral
 
 SUMMARY = "noise, real epsilon and gradient evaluations of an algorithm; nothing is run"

@@ -8,8 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 
 from dpsco_bench.audit.auditor import INSTANCES, AuditResult, audit_cell, make_audit_cell
-from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import answer, bounded, labelled, number, say
+from dpsco_bench.cli.console import (
+    add_checked_algorithm,
+    answer,
+    bounded,
+    checked_algorithm,
+    labelled,
+    number,
+    parse_value,
+    say,
+)
 from dpsco_bench.execution.progress import Pace, duration, shown
 from dpsco_bench.privacy.ledger import OF
 
@@ -29,7 +37,6 @@ class AuditPace(Pace):
         self._counted: list[tuple[int, int, float]] = []
 
     def progress(self, done: int, all: int) -> None:
-        """Note how many of the runs that count are done."""
         self._counted = [*self._counted[:1], (done, all, self.elapsed)]
 
     def __str__(self) -> str:

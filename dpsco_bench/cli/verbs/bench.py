@@ -8,15 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import labelled, number, print_json
+from dpsco_bench.cli.console import add_shared, labelled, number, print_json
 from dpsco_bench.errors import InputError
 from dpsco_bench.jsonio import dumps_pretty, write_atomic
 from dpsco_bench.plain import Plain
 
 if TYPE_CHECKING:
     from dpsco_bench.bench.measure import Row
-    from dpsco_bench.execution.times import Machine
+    from dpsco_bench.execution.timing import Machine
 
 SUMMARY = "performance as ratios against rooflines and peers, with goals"
 EPILOG = """A ratio compares processor times of two tasks measured in turn in this process: at most 0.6 means that ours

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from dpsco_bench.cli.options import add_checked_algorithm, checked_algorithm, parse_value
-from dpsco_bench.cli.output import answer, labelled
+from dpsco_bench.cli.console import add_checked_algorithm, answer, checked_algorithm, labelled, parse_value
 
 SUMMARY = "check that an algorithm draws, counts and protects what it declares"
 EPILOG = """keys: problem (ridge_logistic), n (24), d, epsilon (1), delta (1e-5), variant, and every schedule option,

@@ -9,11 +9,10 @@ from pathlib import Path
 from dpsco_bench.analysis.answer import told
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import check_profile, claim_plan, left_out, unmeasured
+from dpsco_bench.claims.jobs import check_profile, claim_plan, left_out, unmeasured
 from dpsco_bench.claims.plan import ClaimEntry
 from dpsco_bench.cli.claiming import asked_claims, run_claim
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import labelled, print_json
+from dpsco_bench.cli.console import add_shared, labelled, print_json
 from dpsco_bench.cli.verbs.gate import answers_text, recorded_rows, verdict_table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.results import check_writable

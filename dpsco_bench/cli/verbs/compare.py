@@ -8,18 +8,16 @@ from dataclasses import asdict
 
 from dpsco_bench.analysis.record import RowDifference, compare, merge, read_record, record
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.compose import check_profile
+from dpsco_bench.claims.jobs import check_profile
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, answer, table
+from dpsco_bench.cli.console import Heading, add_shared, answer, table
 from dpsco_bench.cli.verbs import gate
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.job_results import Measured
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.predict import Seconds, read_seconds, record_seconds, slower
-from dpsco_bench.leaderboard.race import raced_plan
-from dpsco_bench.leaderboard.standings import RankedBoard, changed, read_boards, record_board
+from dpsco_bench.leaderboard.standings import RankedBoard, changed, raced_plan, read_boards, record_board
 
 SUMMARY = "the recorded verdicts against the last run (the regression check)"
 EPILOG = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import answer, labelled
+from dpsco_bench.cli.console import add_shared, answer, labelled
 
 SUMMARY = "fetch a data set, or verify the copy that is there"
 
@@ -20,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from dpsco_bench.claims.compose import plan_settings
+    from dpsco_bench.claims.jobs import plan_settings
     from dpsco_bench.datasets.registry import fetch, get_data_set, verify
 
     get_data_set(args.name)

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from dpsco_bench.claims.model import check_profile
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.execution.layout import Layout
 
 SUMMARY = "figure of a claim or leaderboard, or of all audits, of the last run, as SVG and PDF"
@@ -21,8 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from dpsco_bench.report.audits import NAME as AUDITS
-    from dpsco_bench.report.figures import write_figures
+    from dpsco_bench.report.figures import AUDITS, write_figures
     from dpsco_bench.report.inputs import read_inputs
 
     layout = Layout(check_profile(args.profile))

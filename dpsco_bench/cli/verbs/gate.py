@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsco_bench.analysis.answer import NO, QUESTIONS, WORDS, Answer, answers, question_of, told
-from dpsco_bench.analysis.judged import read_judged
 from dpsco_bench.analysis.record import SAME, RowDifference, compare, read_record
-from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.analysis.verdict import Verdict, read_judged
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.kinds import SKIPPED, get_kind
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import read_plan
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, Row, bounded, labelled, number, numbers, print_json, table
+from dpsco_bench.cli.console import Heading, Row, add_shared, bounded, labelled, number, numbers, print_json, table
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import write_atomic
 from dpsco_bench.paths import shared_dir

@@ -6,12 +6,23 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dpsco_bench.claims.compose import plan_settings
+from dpsco_bench.claims.jobs import plan_settings
 from dpsco_bench.claims.model import check_profile
 from dpsco_bench.claims.plan import BoardEntry, LeftOut
 from dpsco_bench.cli.claiming import asked_files, cell_weights
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import HELD_OUT, Heading, Row, held_text, labelled, number, numbers, print_json, say, table
+from dpsco_bench.cli.console import (
+    HELD_OUT,
+    Heading,
+    Row,
+    add_shared,
+    held_text,
+    labelled,
+    number,
+    numbers,
+    print_json,
+    say,
+    table,
+)
 from dpsco_bench.cli.overrides import listed_by
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.job_results import Measured
@@ -19,8 +30,7 @@ from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.leaderboard.board import PREFIX, board_ids, own_boards, plan_boards
-from dpsco_bench.leaderboard.race import race, raced
-from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, standings
+from dpsco_bench.leaderboard.standings import Skipped, Standing, decided_text, race, raced, standings
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 
 SUMMARY = "which method to pick: all methods on common instances at equal accounted (epsilon, delta)"

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import Heading, labelled, number, numbers, print_json, table
+from dpsco_bench.claims.files import read_yaml
+from dpsco_bench.claims.kinds import Kind, all_kinds
+from dpsco_bench.cli.console import Heading, add_shared, labelled, number, numbers, print_json, table
 from dpsco_bench.errors import DpscoError, InputError, nearest
+from dpsco_bench.paths import shared_dir
 from dpsco_bench.plain import Plain
 from dpsco_bench.registry import PLUGIN
 
@@ -78,7 +80,7 @@ def _accepting(arguments: Sequence[str], plugins: Sequence[str] = ()) -> list[Pl
     """
     from dpsco_bench.algorithms.registry import get_algorithm
     from dpsco_bench.cli.verbs.choose import asked_point
-    from dpsco_bench.execution.run_config import DEFAULT_RECORDS
+    from dpsco_bench.execution.request import DEFAULT_RECORDS
     from dpsco_bench.leaderboard.board import contestants
     from dpsco_bench.leaderboard.choose import candidates
     from dpsco_bench.problems.registry import problem_class
@@ -155,7 +157,6 @@ def errata() -> list[Plain]:
 
 
 def kinds() -> list[Plain]:
-    from dpsco_bench.analysis.schema import own_schema
     from dpsco_bench.claims.kinds import KINDS, all_kinds
 
     return [
@@ -173,7 +174,7 @@ def kinds() -> list[Plain]:
 
 def papers() -> list[Plain]:
     from dpsco_bench import registry
-    from dpsco_bench.report.citations import find_citation
+    from dpsco_bench.report.wording import find_citation
 
     found = [(name, find_citation(name)) for name in registry.papers()]
     return [_listed(name, one.published, one.title, authors=one.authors) for name, one in found if one]
@@ -248,3 +249,25 @@ def _canary(trial: Any) -> str:
 _LISTS: dict[str, Callable[[], Sequence[Any]]] = {
     made.__name__: made for made in (algorithms, audits, claims, errata, kinds, papers, problems, tables)
 }
+
+
+def verdict_schema() -> Plain:
+    """Build the schema of a row of any kind; a kind's own fields are required of its rows only."""
+    schema = dict(read_yaml(shared_dir("workflows") / "schemas" / "verdict.schema.yaml"))
+    kinds = [kind for kind in all_kinds() if kind.own_fields]
+    owners = {
+        name: [kind.name for kind in kinds if name in kind.own_fields] for kind in kinds for name in kind.own_fields
+    }
+    schema["properties"] = {**schema["properties"], **dict.fromkeys(owners, {})}
+    cases = [(_of([kind.name]), own_schema(kind)) for kind in kinds]
+    cases += [({"required": [name]}, _of(allowed)) for name, allowed in owners.items()]
+    return schema | ({"allOf": [{"if": given, "then": then} for given, then in cases]} if cases else {})
+
+
+def own_schema(kind: Kind) -> Plain:
+    own = {name: field.schema for name, field in kind.own_fields.items()}
+    return {"properties": own, "required": list(own)}
+
+
+def _of(kinds: list[str]) -> Plain:
+    return {"properties": {"kind": {"enum": kinds}}}

@@ -10,25 +10,23 @@ from pathlib import Path
 
 from dpsco_bench.analysis.stages import staged
 from dpsco_bench.claims.catalogue import conf_files, errors_of, own_claims, profile_claims
-from dpsco_bench.claims.compose import claim_plan, errors_of_part, plan_settings, unmeasured
+from dpsco_bench.claims.jobs import claim_plan, errors_of_part, plan_settings, unmeasured
 from dpsco_bench.claims.model import Part, check_profile
 from dpsco_bench.claims.parsing import parse_claim
 from dpsco_bench.claims.plan import Settings, WorkPlan, restored
 from dpsco_bench.cli.claiming import check_settings
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.cli.overrides import extended
 from dpsco_bench.cli.verbs.gate import predictor
 from dpsco_bench.execution.digest import ROOT as PACKAGE_ROOT
 from dpsco_bench.execution.layout import Layout
-from dpsco_bench.execution.lock import take
 from dpsco_bench.execution.plugins import code_files, load_plugins, plugin_files
 from dpsco_bench.execution.progress import duration
-from dpsco_bench.execution.store import read_sealed
+from dpsco_bench.execution.store import read_sealed, take
 from dpsco_bench.execution.worker import seconds_left
 from dpsco_bench.jsonio import dumps_canonical, to_jsonable
 from dpsco_bench.leaderboard.board import Instance, own_boards, plan_boards
-from dpsco_bench.leaderboard.race import raced_plan
+from dpsco_bench.leaderboard.standings import raced_plan
 from dpsco_bench.plain import Options
 from dpsco_bench.problems.registry import get_problem, list_problems, problem_class
 from dpsco_bench.registry import paper_folders, say_once

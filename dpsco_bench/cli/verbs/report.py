@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from dpsco_bench.claims.model import check_profile
-from dpsco_bench.cli.options import add_shared
+from dpsco_bench.cli.console import add_shared
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.layout import Layout
 

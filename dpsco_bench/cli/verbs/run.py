@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import print_json
+from dpsco_bench.cli.console import add_shared, print_json
 from dpsco_bench.errors import InputError
 
 SUMMARY = "run an algorithm on a problem (Hydra; -m sweeps)"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.console import add_shared, answer
 
 SUMMARY = "everything about an algorithm, a claim, a problem, a table or an erratum"
 EPILOG = "examples: dpsco show {algorithm}; dpsco show {claim}; dpsco show {erratum}; dpsco show {paper}"

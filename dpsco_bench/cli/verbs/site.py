@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from dpsco_bench.claims.model import check_profile
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import answer
+from dpsco_bench.cli.console import add_shared, answer
 from dpsco_bench.errors import checked_count
 from dpsco_bench.execution.layout import Layout
 

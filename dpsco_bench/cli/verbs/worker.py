@@ -8,21 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpsco_bench.analysis.judged import JudgedClaim
 from dpsco_bench.analysis.stages import decider
-from dpsco_bench.claims.grids import PROFILES
+from dpsco_bench.analysis.verdict import JudgedClaim
+from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.claims.plan import BoardEntry, ClaimEntry, WorkPlan, read_plan
 from dpsco_bench.cli.claiming import cell_weights
-from dpsco_bench.cli.options import add_shared
-from dpsco_bench.cli.output import say
+from dpsco_bench.cli.console import add_shared, say
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.jobs import Entry, Job, part_of
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.execution.plugins import check_given
 from dpsco_bench.execution.worker import make_all
 from dpsco_bench.jsonio import write_atomic
-from dpsco_bench.leaderboard.race import race, raced
-from dpsco_bench.leaderboard.standings import RankedBoard, Standing, standings
+from dpsco_bench.leaderboard.standings import RankedBoard, Standing, race, raced, standings
 
 SUMMARY = "one job of the workflow: a claim, a part of one, its timing, or a leaderboard"
 EPILOG = """The rules in workflows/ call it. `calibrate` and `run` do that step of everything in the plan that the store

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_bench.backend.namespace import array_namespace, to_numpy
-from dpsco_bench.execution.rounds import RoundObserver, round_observer
+from dpsco_bench.execution.run import RoundObserver, round_observer
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.problems.objective import Objective
 

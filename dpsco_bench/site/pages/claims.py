@@ -10,16 +10,16 @@ from dpsco_bench.analysis.answer import question_of
 from dpsco_bench.claims.bounds.registry import alphabetical, get_bound
 from dpsco_bench.claims.catalogue import claim_file
 from dpsco_bench.report.inputs import ClaimResults
-from dpsco_bench.report.messages import statement
 from dpsco_bench.report.numbers import NOTHING
 from dpsco_bench.report.opening import ClaimLine, claims_table
-from dpsco_bench.report.papers import number_tables, orderings_table, parts_table
-from dpsco_bench.report.scores import Score, claim_table, scoreboard
+from dpsco_bench.report.rebuilt import number_tables, orderings_table, parts_table
+from dpsco_bench.report.scores import Score, claim_table, scoreboard, statement
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import symbols
-from dpsco_bench.site.content import Pages, SiteContent
-from dpsco_bench.site.markdown import (
+from dpsco_bench.site.content import (
     NO_SEARCH,
+    Pages,
+    SiteContent,
     badge,
     bullets,
     code,

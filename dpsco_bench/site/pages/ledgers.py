@@ -19,17 +19,28 @@ from dpsco_bench.analysis.record import read_record
 from dpsco_bench.claims.catalogue import BY_HAND, CHANGES, WEIGHTIEST, Erratum, counted_changes
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution.jobs import Job
-from dpsco_bench.execution.times import Machine
-from dpsco_bench.execution.timing import machine
+from dpsco_bench.execution.timing import Machine, machine
 from dpsco_bench.paths import documents, shared_dir
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.report.inputs import Inputs
 from dpsco_bench.report.ledger import COLUMNS, LAW_MEANING, LAW_TITLE, Charged, LedgerRow
 from dpsco_bench.report.numbers import NOTHING, count, number, seconds
-from dpsco_bench.report.papers import errata_note
+from dpsco_bench.report.rebuilt import errata_note
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
-from dpsco_bench.site.content import Pages, SiteContent
-from dpsco_bench.site.markdown import NO_SEARCH, bullets, code, fenced, figure, heading, link, table, text, toctree
+from dpsco_bench.site.content import (
+    NO_SEARCH,
+    Pages,
+    SiteContent,
+    bullets,
+    code,
+    fenced,
+    figure,
+    heading,
+    link,
+    table,
+    text,
+    toctree,
+)
 
 VARIANT = "Variant, options"
 ORDER = (

@@ -16,13 +16,24 @@ from dpsco_bench.leaderboard.tables import named
 from dpsco_bench.plain import Plain
 from dpsco_bench.privacy.ledger import STATUS_WORDS
 from dpsco_bench.problems.registry import problem_class
-from dpsco_bench.report.citations import method_name
 from dpsco_bench.report.ledger import Charged
 from dpsco_bench.report.numbers import count, number, plain
 from dpsco_bench.report.tables import Column, Columns, ReportTable, address, leads_to
-from dpsco_bench.report.wording import epsilon_text
-from dpsco_bench.site.content import Pages, SiteContent
-from dpsco_bench.site.markdown import beside, bullets, code, fenced, heading, link, prose, table, text, toctree
+from dpsco_bench.report.wording import epsilon_text, method_name
+from dpsco_bench.site.content import (
+    Pages,
+    SiteContent,
+    beside,
+    bullets,
+    code,
+    fenced,
+    heading,
+    link,
+    prose,
+    table,
+    text,
+    toctree,
+)
 from dpsco_bench.site.pages.ledgers import ledger_table, with_erratum
 
 STANDARD = "n=16384 epsilon=1"  # the point of the page's command where no claim has charged the method

@@ -7,18 +7,15 @@ from collections.abc import Sequence
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.analysis.answer import QUESTIONS
 from dpsco_bench.analysis.judge import FROM_MEMORY
-from dpsco_bench.report.citations import Citation, find_citation
 from dpsco_bench.report.ledger import LedgerRow
 from dpsco_bench.report.numbers import NOTHING, is_number, slope, span
 from dpsco_bench.report.opening import PaperLine, answers_table, counts_table, headline, papers_table
 from dpsco_bench.report.own_figures import FIGURES
-from dpsco_bench.report.papers import rates_table
-from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rebuilt_tables
+from dpsco_bench.report.rebuilt import GRADIENTS, UTILITY, RebuiltRow, rates_table, rebuilt_tables
 from dpsco_bench.report.scores import Score
 from dpsco_bench.report.tables import ReportTable, address
-from dpsco_bench.report.wording import parameter_symbol, symbols
-from dpsco_bench.site.content import Pages, SiteContent
-from dpsco_bench.site.markdown import badge, bullets, code, heading, link, table, text, toctree
+from dpsco_bench.report.wording import Citation, find_citation, parameter_symbol, symbols
+from dpsco_bench.site.content import Pages, SiteContent, badge, bullets, code, heading, link, table, text, toctree
 from dpsco_bench.site.pages.ledgers import ledger_table
 
 NOISES = ("paper", "accounted", "none")  # calibrations, the one whose exponents a paper's table shows first

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 
-from dpsco_bench.claims.compose import claim_plan
+from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution.layout import Layout
 from dpsco_bench.jsonio import dumps_canonical, sealed, write_atomic

@@ -3,8 +3,7 @@
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.compose import load_claim
-from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.jobs import load_claim, part_jobs
 from dpsco_bench.papers.zhang2022.tables import SETTINGS, conversion, relative_level
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from tests.marks import rest_at_night

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from dpsco_bench.claims.bounds.registry import BoundContext, get_bound
-from dpsco_bench.claims.compose import load_claim
-from dpsco_bench.claims.jobs import part_jobs
+from dpsco_bench.claims.jobs import load_claim, part_jobs
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.papers.zhang2022.algorithms.reduction import NODE, NodeUnits, TreeSum
 from dpsco_bench.papers.zhang2022.moments import path_moment, second_moment

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench import jax_peer
 from dpsco_bench.bench.fused_pairs import TimedRun, fused_cases
-from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
+from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, double_precision, goal, import_jax
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.privacy.plan import Plan
 
@@ -48,11 +47,11 @@ class FrankWolfeTask:
 
 def jax_run(task: FrankWolfeTask, noise: np.ndarray | None = None) -> Callable[[], Array]:
     """``vmap`` over replicates of ``scan`` over steps, compiled; noise ``(R, N + 1, 2 d)`` replaces its own."""
-    jax = jax_peer.import_jax()
+    jax = import_jax()
     jnp, random, data = jax.numpy, jax.random, task.cell.draw_data(0, 0)
     d, N, eta = task.d, task.plan.steps, task.plan.step
     radius = float(task.cell.problem_entry.feasible_set.radius)
-    with jax_peer.double_precision(jax, "float64"):
+    with double_precision(jax, "float64"):
         features, labels = jnp.asarray(data.features), jnp.asarray(data.labels, dtype="float64")
 
         def gradients(x: Array, rows: Array, signs: Array) -> Array:

@@ -16,9 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from dpsco_bench.bench import c_peer, jax_peer, torch_peer
 from dpsco_bench.bench.fused_pairs import TimedRun, fused_cases
-from dpsco_bench.bench.measure import AT_LEAST, BenchCase, Pair, goal
+from dpsco_bench.bench.measure import (
+    AT_LEAST,
+    BenchCase,
+    Pair,
+    double_precision,
+    goal,
+    import_jax,
+    import_torch,
+    library,
+    pointer,
+)
 from dpsco_bench.execution.cell import Cell
 
 Array = Any
@@ -71,16 +80,16 @@ def c_run(
     task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None, wide: bool = False
 ) -> Callable[[], np.ndarray]:
     """Call the loop in C; indices ``(T,)`` and noise ``(R, T, d)`` replace its own, which is vectorised if ``wide``."""
-    run, (features, labels) = c_peer.library(SOURCE).noisy_sgd, task.records
+    run, (features, labels) = library(SOURCE).noisy_sgd, task.records
     out, work = np.empty((task.replicates, task.d)), np.empty(2 * task.d)
     shape = (task.n, task.d, task.replicates, task.steps)
     arguments = [
-        *map(c_peer.pointer, (features, labels)),
+        *map(pointer, (features, labels)),
         *map(ctypes.c_int64, shape),
         *map(ctypes.c_double, (task.step, task.scale, task.radius)),
         ctypes.c_uint64(1),
         ctypes.c_int64(wide),
-        *map(c_peer.pointer, (indices, noise, work, out)),
+        *map(pointer, (indices, noise, work, out)),
     ]
     kept = (features, labels, indices, noise, work)  # while the pointers are used
 
@@ -114,9 +123,9 @@ def jax_run(
     task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
 ) -> Callable[[], Array]:
     """``vmap`` over replicates of ``scan`` over steps, compiled."""
-    jax = jax_peer.import_jax()
+    jax = import_jax()
     jnp, random = jax.numpy, jax.random
-    with jax_peer.double_precision(jax, task.dtype):
+    with double_precision(jax, task.dtype):
         features, labels = (jnp.asarray(part, dtype=task.dtype) for part in task.records)
 
         def body(carry: tuple[Array, Array], source: tuple[Array, Array]) -> tuple[tuple[Array, Array], None]:
@@ -151,7 +160,7 @@ def torch_run(
     task: SampledSgdTask, indices: np.ndarray | None = None, noise: np.ndarray | None = None
 ) -> Callable[[], Array]:
     """Batched tensors ``(R, d)``, a loop over steps."""
-    torch = torch_peer.import_torch()
+    torch = import_torch()
     kind = getattr(torch, task.dtype)
     features, labels = (torch.asarray(part, dtype=kind) for part in task.records)
     generator = torch.Generator().manual_seed(0)
