@@ -1,4 +1,4 @@
-"""Kinds that compare slopes: `rate`, `complexity` (counts of gradients) and `control` (a negative control).
+"""Kind `rate`: the slope of the excess risk against that of a formula.
 
 "Better" means that the risk decays faster as the parameter grows, hence a smaller slope: more negative for n and
 epsilon, less steep for d or a condition number. Regimes towards 0 (a gradient noise, a distance) ask for a larger
@@ -9,29 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpsco_bench.analysis.cells import band_verdict, columns_of, measured, same_length
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case, means
-from dpsco_bench.analysis.looks import within
 from dpsco_bench.analysis.rates import HARDLY_MOVED, MOVED, Regime, SweepRisks, rate_verdict
 from dpsco_bench.analysis.sharing import sharing_of
-from dpsco_bench.analysis.slopes import RateFit, bound_slope
+from dpsco_bench.analysis.slopes import bound_slope
 from dpsco_bench.analysis.verdict import Verdict
-from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import RISK, MeasuredPart, Part
 from dpsco_bench.errors import InputError
 from dpsco_bench.problems.registry import problem_class
 
 LARGEST_TOLERANCE, OF_THE_EXPONENT, ALWAYS_ALLOWED = 0.25, 0.25, 0.08
 """A tolerance is at most the first, and at most this share of the exponent unless that is below the last."""
-COUNT_ERRORS = 3.0
-"""Standard errors by which a measured count may exceed its formula."""
-TOLERANCE = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,234 +217,3 @@ def _family_notes(cells: Sequence[CellEvidence], silent: Sequence[CellEvidence])
     each = ", each at its own worst signal" if any(cell.grid for cell in (*cells, *silent)) else ""
     off = f"; with noise off {shares(silent)}{each}" if silent else ""
     return (f"gap over the starting gap: {shares(cells)}{off}",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComplexityPart(MeasuredPart):
-    """Fields of an evaluation count's part.
-
-    Attributes
-    ----------
-    exact : bool
-        Whether the counts themselves are compared and not their slopes: planned ones for equality, measured ones for
-        being at most the formula's within 3 standard errors.
-    quantity : str, name of an extra that the runs noted: the part then runs, and judges what was counted, not the plan
-    """
-
-    bound: str
-    exponent: float | None = None
-    tolerance: float = TOLERANCE
-    tolerances: Mapping[str, float] = field(default_factory=dict)
-    exact: bool = False
-    quantity: str = RISK
-
-
-@kind("complexity")
-class Complexity(Kind):
-    """Counts that the plan knows, or that runs noted; a slope of them has no interval."""
-
-    title = "evaluation count"
-    words: ClassVar = {
-        "match": Word(
-            "confirms",
-            "the count grows like the formula, equals it or is at most it, as the part asks",
-            phrase="{counted} are as stated",
-        ),
-        "fewer": Word(
-            "better",
-            "the count grows more slowly than the formula, which an O() does not exclude",
-            phrase="fewer {counted} than stated",
-        ),
-        "fails": Word(
-            "contradicts",
-            "it grows faster, or it is not the stated number",
-            phrase="more {counted} than stated",
-        ),
-    }
-    part = ComplexityPart
-    counts = measures_slope = True
-    charged = False
-    shape = "slopes"
-
-    def needs_slope(self, part: ComplexityPart) -> bool:
-        """Unless counts themselves are compared."""
-        return not part.exact
-
-    def runs(self, part: ComplexityPart) -> bool:
-        """Only to measure another count than the plan's."""
-        return part.quantity != RISK
-
-    def tolerance_of(self, part: Any) -> Any:
-        """None where counts must be equal."""
-        return "equal" if part.exact else part.tolerance
-
-    def asks(self, part: ComplexityPart) -> bool:
-        """Never: it takes what is there."""
-        return False
-
-    def judge(self, case: Case) -> Verdict:
-        """Planned counts by their slope or for equality, measured ones also for being at most the formula's."""
-        part, cells = case.part, case.cells
-        formula, planned = [case.bound.value(cell.context) for cell in cells], part.quantity == RISK
-        if part.exact and not planned:
-            return counted_verdict(*case.columns, formula)
-        return complexity_verdict(
-            case.values,
-            [cell.calibrated.gradient_evaluations for cell in cells] if planned else means(cells)[0],
-            formula,
-            claimed_exponent=part.exponent,
-            tolerance=part.tolerance,
-            exact=part.exact,
-        )
-
-
-def complexity_verdict(
-    values: ArrayLike,
-    evaluations: ArrayLike,
-    formula: ArrayLike,
-    *,
-    claimed_exponent: float | None = None,
-    tolerance: float = TOLERANCE,
-    exact: bool = False,
-) -> Verdict:
-    """``match`` if planned and stated counts differ in slope by at most the tolerance, or (``exact``) not at all.
-
-    ``fewer`` if they grow more slowly, or (``exact``) none is larger than stated and some are smaller; else ``fails``.
-    Swept values, planned counts and the formula's are > 0, shape ``(cells,)``; the paper's exponent is only shown.
-    """
-    x = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    counted, claimed = same_length("evaluations", evaluations, len(x)), same_length("formula", formula, len(x))
-    several = len(np.unique(x)) > 1
-    slope, b = (bound_slope(x, y) if several else np.nan for y in (counted, claimed))
-    if exact:
-        reason = f"{(counted == claimed).sum()} of {len(x)} counts are equal"
-        word = "match" if (counted == claimed).all() else "fewer" if (counted <= claimed).all() else "fails"
-    else:
-        word = "match" if abs(slope - b) <= tolerance else "fewer" if slope < b else "fails"
-        reason = f"the count grows with slope {slope:.3g}, the formula with {b:.3g}, allowed {tolerance:g}"
-    return Verdict(
-        word,
-        reason=reason,
-        **measured(x, counted, np.zeros(len(x)), claimed),
-        slope=slope,
-        ci=(slope, slope),
-        bound_slope=b,
-        claimed_exponent=claimed_exponent,
-        tolerance=tolerance,
-    )
-
-
-def counted_verdict(values: ArrayLike, mean: ArrayLike, stderr: ArrayLike, formula: ArrayLike) -> Verdict:
-    """``match`` if mean measured counts ``(cells,)`` are at most the formula's, within 3 standard errors."""
-    columns = columns_of(values, mean, stderr, formula)
-    _, m, s, b = columns
-    worst = int(np.argmax((m - COUNT_ERRORS * s) / b))
-    good = bool(m[worst] - COUNT_ERRORS * s[worst] <= b[worst])
-    if m[worst] <= b[worst]:
-        against = "at most"
-    else:
-        against = f"{'less' if good else 'more'} than {COUNT_ERRORS:g} standard errors above"
-    reason = f"mean count {m[worst]:.4g} +- {s[worst]:.2g}, {against} {b[worst]:.4g}"
-    return Verdict("match" if good else "fails", reason=reason, **measured(*columns))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlPart(MeasuredPart):
-    """Fields of a negative control's part.
-
-    Attributes
-    ----------
-    exponent : float, the slope that it is stated to have
-    band : list of float, where given, the range of risk over bound
-    """
-
-    exponent: float
-    tolerance: float = 0.15
-    tolerances: Mapping[str, float] = field(default_factory=dict)
-    bound: str = ""
-    axis: str = ""
-    band: list[float] = field(default_factory=list)
-    quantity: str = RISK
-
-
-@kind("control")
-class Control(Kind):
-    """The slope of what is stated not to have the claimed one, and the band that it stays in, if any."""
-
-    title = "negative control"
-    words: ClassVar = {
-        "holds": Word(
-            "confirms",
-            "the whole interval is within the tolerance of the slope that it is stated to have",
-            phrase="the control has the slope that it must have",
-        ),
-        "fails": Word(
-            "contradicts",
-            "the whole interval lies beyond the tolerance, on either side",
-            phrase="the control has another slope than it must have",
-        ),
-        "inconclusive": Word(
-            "open", "the interval reaches across the tolerance", phrase="the control's slope is undecided"
-        ),
-    }
-    part = ControlPart
-    of_the_law = has_interval = measures_slope = True
-    early = ("holds", "fails")
-    shape = "slopes"
-    whose_exponent = "stated"
-    answers = False
-
-    def check(self, part: ControlPart, where: str) -> None:
-        """Check that a band has its formula."""
-        if part.band and not part.bound:
-            raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
-        if part.band:
-            check_band(part.band, where)
-
-    def compared_slope(self, row: Verdict) -> float | None:
-        return row.claimed_exponent
-
-    def judge(self, case: Case) -> Verdict:
-        part = case.part
-        how = {"dof": case.dof, "look": case.look}
-        band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
-        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
-
-
-def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
-    """Judge whether a negative control has its stated slope; a verdict on the band that it stays in has to agree.
-
-    Returns ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond,
-    else ``inconclusive``.
-    """
-    word, reason = _control_word(fit, exponent, tolerance)
-    words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
-    word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
-    shared = {name: getattr(band, name) for name in WORST} if band else {}
-    return Verdict(
-        word,
-        reason=reason + (f"; {band.reason}" if band else ""),
-        values=fit.values,
-        mean=fit.mean,
-        stderr=fit.stderr,
-        bound=band.bound if band else (),
-        slope=fit.slope,
-        ci=(fit.ci_low, fit.ci_high),
-        claimed_exponent=exponent,
-        tolerance=tolerance,
-        notes=fit.notes,
-        **shared,
-    )
-
-
-def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
-    if fit.nonpositive:
-        return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
-    if fit.no_error:
-        return "inconclusive", "a single random replicate gives no interval; it takes at least 2"
-    shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}], stated {exponent:g}, allowed {tolerance:g}"
-    if exponent - tolerance <= fit.ci_low and fit.ci_high <= exponent + tolerance:
-        return "holds", shown
-    if fit.ci_low > exponent + tolerance or fit.ci_high < exponent - tolerance:
-        return "fails", shown
-    return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, exponent, tolerance)}"

@@ -26,8 +26,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLo
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.claims.model import GRID
 from dpsco_bench.errors import failing_as
+from dpsco_bench.kinds.audit import SAYS_SOMETHING
 from dpsco_bench.kinds.ordering import HOLDS, REVERSED
-from dpsco_bench.kinds.privacy import SAYS_SOMETHING
 from dpsco_bench.report.axes import EndLabel, decade_text, label_ends, log_y, value_axis
 from dpsco_bench.report.drawing import (
     COLOURS,

@@ -7,7 +7,8 @@ from scipy.stats import norm
 from dpsco_bench.analysis.bootstrap import simultaneous_quantile
 from dpsco_bench.analysis.looks import EARLY, Look
 from dpsco_bench.analysis.stages import near
-from dpsco_bench.kinds.cells import law_verdict, lower_bound_verdict
+from dpsco_bench.kinds.law import law_verdict
+from dpsco_bench.kinds.lower_bound import lower_bound_verdict
 
 
 @pytest.mark.parametrize(("share", "quantile"), [(1 / 16, 4.14), (1 / 4, 2.93), (1 / 2, 2.46), (1.0, 2.07)])

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.ordering import (
-    AT_END,
-    AT_EQUAL_EVALUATIONS,
+from dpsco_bench.analysis.ordering import (
     MedianRatio,
     common_budget,
     compare_medians,
-    ordering_verdict,
     risk_at,
 )
+from dpsco_bench.errors import InputError
+from dpsco_bench.kinds.ordering import AT_END, AT_EQUAL_EVALUATIONS, ordering_verdict
 
 NAMES = ("claim", "part", "paper", AT_END)
 

@@ -19,7 +19,7 @@ from dpsco_bench.execution.calibration import calibrate_cell, calibrate_job
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.jobs import Job
 from dpsco_bench.execution.results import read_extras
-from dpsco_bench.kinds.privacy import SAYS_SOMETHING
+from dpsco_bench.kinds.audit import SAYS_SOMETHING
 
 AUDITS = [(claim, part) for claim in read_claims() if claim.id.endswith(".audit") for part in claim.parts]
 

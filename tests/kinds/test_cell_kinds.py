@@ -8,8 +8,10 @@ from scipy.stats import norm
 
 from dpsco_bench.analysis.cells import band_verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.cells import law_verdict, lower_bound_verdict, shown_verdict
 from dpsco_bench.kinds.explicit import explicit_verdict, simultaneous_quantile
+from dpsco_bench.kinds.law import law_verdict
+from dpsco_bench.kinds.lower_bound import lower_bound_verdict
+from dpsco_bench.kinds.shown import shown_verdict
 
 X = [1, 2, 4]
 

@@ -9,14 +9,9 @@ from dpsco_bench.analysis.rates import Regime, SweepRisks
 from dpsco_bench.analysis.slopes import RateFit
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.errors import InputError
-from dpsco_bench.kinds.rate import (
-    Rate,
-    complexity_verdict,
-    control_verdict,
-    counted_verdict,
-    largest_tolerance,
-    limited,
-)
+from dpsco_bench.kinds.complexity import complexity_verdict, counted_verdict
+from dpsco_bench.kinds.control import control_verdict
+from dpsco_bench.kinds.rate import Rate, largest_tolerance, limited
 
 X = (1.0, 2.0, 4.0, 8.0)
 

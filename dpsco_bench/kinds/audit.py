@@ -1,0 +1,120 @@
+"""Kind `audit`: an empirical lower bound on epsilon against the claimed one. It refutes, and never proves."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_bench.analysis.evidence import CellEvidence
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.rounding import outward
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import Field, Kind, Word, kind
+from dpsco_bench.claims.model import MeasuredPart
+from dpsco_bench.errors import InputError
+from dpsco_bench.execution.job import AUDIT, AUDIT_OUTPUT
+
+FEWEST_RUNS = 100
+SAYS_SOMETHING = 0.5
+"""Predicted power from which on an audit that refutes nothing is worth telling."""
+NEVER = "an audit never proves privacy"
+
+
+@kind("audit")
+class AuditKind(Kind):
+    """Audit: do runs on neighbouring data sets refute the claimed epsilon? All audits of a profile hold together."""
+
+    title = "audit"
+    words: ClassVar = {
+        "refuted": Word(
+            "contradicts",
+            "the lower bound on epsilon is above the claim in a cell",
+            phrase="an audit refutes the claim",
+        ),
+        "not refuted": Word(
+            "shown",
+            "it is not, and would probably be where the noise were the one that is told",
+            phrase="the audit does not refute the claim",
+        ),
+        "says nothing": Word(
+            "shown", "it is not, and the predicted power is below one half", phrase="the audit says nothing"
+        ),
+    }
+    part = MeasuredPart
+    answers = False
+    aside = True
+    judges_noise = True
+    shape = "audits"
+    fields = ("epsilon_real", "epsilon_real_kind", "epsilon_claimed")
+    own_fields: ClassVar = {
+        "epsilon_lower": Field(float, "lower bound on epsilon"),
+        "power": Field(float, "predicted power"),
+    }
+    evaluations: ClassVar = {"run": AUDIT, "output": AUDIT_OUTPUT}
+
+    def check(self, part: MeasuredPart, where: str) -> None:
+        """Noise to audit, one method, and enough runs in every profile."""
+        if "none" in part.calibrations:
+            raise InputError(f"{where}: calibrations", part.calibrations, "paper, accounted: without noise nothing is")
+        if len(part.methods) != 1:
+            raise InputError(f"{where}: methods", len(part.methods), "one")
+        grids = part.sweep.values if part.sweep else {}
+        for profile in grids:
+            if part.replicates.get(profile, 0) < FEWEST_RUNS:
+                runs = part.replicates.get(profile, "missing")
+                raise InputError(f"{where}: replicates, {profile}", runs, f"at least {FEWEST_RUNS}, runs on a data set")
+
+    def judge(self, case: Case) -> Verdict:
+        """Judge by the cell whose lower bound is the largest part of its claim."""
+        cells = case.risk_cells(case.part.id)
+        found = max(cells, key=lambda cell: _lower(cell) / float(cell.entry.epsilon))
+        lower, claimed, power = _lower(found), float(found.entry.epsilon), _extra(found, "audit_power")
+        weakest = min(_extra(cell, "audit_power") for cell in cells)
+        refuted = any(_extra(cell, "audit_refuted") > 0 for cell in cells)
+        word = "refuted" if refuted else "not refuted" if weakest >= SAYS_SOMETHING else "says nothing"
+        proven = found.calibrated.privacy_status == "proven"
+        against = "of seeing a quarter of this noise" if proven else "of refuting this noise"
+        sequence = _extra(found, "audit_of_output") == 0.0 if "audit_of_output" in found.extras else False
+        of = " of the query sequence" * sequence
+        reason = f"eps{of} >= {outward(lower, 'lower'):.3g} where {claimed:g} is claimed{_level(found)}; "
+        runs = float(np.mean(found.extras.get("audit_runs", math.nan)))
+        if runs == 0.0:
+            reason = f"stopped after the pilot, where {claimed:g} is claimed{of}; "
+        reason += f"predicted power {power:.2g} {against}" + f" by {runs:,.0f} runs" * (runs > 0)
+        return Verdict(
+            word,
+            reason=reason + ("" if refuted else f"{_predicted(found)}; {NEVER}"),
+            values=tuple(cell.value for cell in cells),
+            mean=tuple(map(_lower, cells)),
+            epsilon_real=found.calibrated.epsilon_real,
+            epsilon_real_kind=found.calibrated.epsilon_real_kind,
+            epsilon_claimed=claimed,
+            own={"epsilon_lower": lower, "power": power},
+        )
+
+
+def _lower(cell: CellEvidence) -> float:
+    return float(np.mean(cell.risks))
+
+
+def _predicted(cell: CellEvidence) -> str:
+    """Return what was predicted before the runs of the pair, and for noise that attains what is charged."""
+    promised = _extra(cell, "audit_promised")
+    attainable = _extra(cell, "audit_attainable") if "audit_attainable" in cell.extras else math.nan
+    said = f"; predicted eps >= {promised:.2g}"
+    tight = math.isfinite(attainable)
+    return said + (f", of a tight charge eps >= {attainable:.2g} by as many runs" if tight else "")
+
+
+def _level(cell: CellEvidence) -> str:
+    """Return the bound on the Gaussian-DP parameter, if one is charged."""
+    if "audit_mu_charged" not in cell.extras:
+        return ""
+    lower, charged = _extra(cell, "audit_mu"), _extra(cell, "audit_mu_charged")
+    return f", mu >= {outward(lower, 'lower'):.3g} where {charged:.3g} is charged"
+
+
+def _extra(cell: CellEvidence, name: str) -> float:
+    return float(np.mean(cell.extras[name]))

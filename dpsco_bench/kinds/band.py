@@ -1,0 +1,90 @@
+"""Kind `band`: a ratio of risks, or of a risk to a formula, stays in a stated band."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.judge import Case, dof_of, means
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.model import RISK, Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class BandPart(Part):
+    """Fields of a band's part.
+
+    Attributes
+    ----------
+    band : list of float, allowed range of the ratio
+    bound : str, formula that the first used part is compared with, in place of the second used part
+    band_of : {"paper", "ours"}, who states the band; one of ours answers nothing of the claim
+    """
+
+    band: list[float]
+    bound: str = ""
+    quantity: str = RISK
+    band_of: Literal["paper", "ours"] = "paper"
+
+
+@kind("band")
+class Band(Kind):
+    """Means of the first used part over the bound, or else over those of the second."""
+
+    title = "stated band"
+    words: ClassVar = {
+        "holds": Word(
+            "confirms",
+            "the ratio of means is in the band in every cell; its interval may cross an end, which the reason says",
+            phrase="the ratios stay in the band",
+        ),
+        "violated": Word(
+            "contradicts",
+            "it is outside in at least one cell, by more than sampling error",
+            phrase="the ratios leave the band",
+        ),
+        "inconclusive": Word(
+            "open",
+            "it is outside in some cell, but by no more than sampling error",
+            phrase="in the band or not: undecided",
+        ),
+    }
+    part = BandPart
+    needs_all_uses = of_the_law = True
+    early = ("holds",)
+    fields = WORST
+    shape = "ratios"
+    labels: ClassVar = {"ratio": "ratio of excess risks", "worst": "extreme"}
+
+    def labels_of(self, part: BandPart) -> Mapping[str, str]:
+        return {**self.labels, "ratio": "excess risk / bound"} if part.bound else self.labels
+
+    def check(self, part: BandPart, where: str) -> None:
+        check_band(part.band, where)
+
+    def sources(self, case: Case, used: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Return the sources; a measured reference has its own calibration."""
+        if case.part.bound:
+            return used
+        reference = case.part.uses[1]
+        return [used[0], (reference, case.court.claim.part(reference).calibrations[0])]
+
+    def judge(self, case: Case) -> Verdict:
+        """In the cells that both parts have."""
+        cells = case.used_cells(0)
+        if case.part.bound:
+            reference, errors = np.array([case.bound.value(cell.printed) for cell in cells]), np.zeros(len(cells))
+            free = dof_of(cells)
+        else:
+            references = {cell.value: cell for cell in case.used_cells(1)}
+            cells = [cell for cell in cells if cell.value in references]
+            beside = [references[cell.value] for cell in cells]
+            (reference, errors), free = means(beside), np.minimum(dof_of(cells), dof_of(beside))
+        low, high = case.part.band
+        columns = ([cell.value for cell in cells], *means(cells), reference)
+        return band_verdict(*columns, low, high, reference_stderr=errors, dof=free, look=case.look)

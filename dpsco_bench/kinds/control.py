@@ -1,0 +1,118 @@
+"""Kind `control`: a negative control behaves as stated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from dpsco_bench.analysis.cells import band_verdict
+from dpsco_bench.analysis.judge import Case
+from dpsco_bench.analysis.looks import within
+from dpsco_bench.analysis.slopes import RateFit
+from dpsco_bench.analysis.verdict import Verdict
+from dpsco_bench.claims.kinds import WORST, Kind, Word, check_band, kind
+from dpsco_bench.claims.model import RISK, MeasuredPart
+from dpsco_bench.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlPart(MeasuredPart):
+    """Fields of a negative control's part.
+
+    Attributes
+    ----------
+    exponent : float, the slope that it is stated to have
+    band : list of float, where given, the range of risk over bound
+    """
+
+    exponent: float
+    tolerance: float = 0.15
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    bound: str = ""
+    axis: str = ""
+    band: list[float] = field(default_factory=list)
+    quantity: str = RISK
+
+
+@kind("control")
+class Control(Kind):
+    """The slope of what is stated not to have the claimed one, and the band that it stays in, if any."""
+
+    title = "negative control"
+    words: ClassVar = {
+        "holds": Word(
+            "confirms",
+            "the whole interval is within the tolerance of the slope that it is stated to have",
+            phrase="the control has the slope that it must have",
+        ),
+        "fails": Word(
+            "contradicts",
+            "the whole interval lies beyond the tolerance, on either side",
+            phrase="the control has another slope than it must have",
+        ),
+        "inconclusive": Word(
+            "open", "the interval reaches across the tolerance", phrase="the control's slope is undecided"
+        ),
+    }
+    part = ControlPart
+    of_the_law = has_interval = measures_slope = True
+    early = ("holds", "fails")
+    shape = "slopes"
+    whose_exponent = "stated"
+    answers = False
+
+    def check(self, part: ControlPart, where: str) -> None:
+        """Check that a band has its formula."""
+        if part.band and not part.bound:
+            raise InputError(f"{where}: bound", "missing", "given for kind control with a band")
+        if part.band:
+            check_band(part.band, where)
+
+    def compared_slope(self, row: Verdict) -> float | None:
+        return row.claimed_exponent
+
+    def judge(self, case: Case) -> Verdict:
+        part = case.part
+        how = {"dof": case.dof, "look": case.look}
+        band = band_verdict(*case.columns, case.printed, *part.band, **how) if part.band else None  # type: ignore[arg-type]
+        return control_verdict(case.fit(), part.exponent, part.tolerance, band)
+
+
+def control_verdict(fit: RateFit, exponent: float, tolerance: float, band: Verdict | None = None) -> Verdict:
+    """Judge whether a negative control has its stated slope; a verdict on the band that it stays in has to agree.
+
+    Returns ``holds`` if the interval is within the tolerance of the stated slope, ``fails`` if it lies wholly beyond,
+    else ``inconclusive``.
+    """
+    word, reason = _control_word(fit, exponent, tolerance)
+    words = {word} if band is None else {word, {"violated": "fails"}.get(band.word, band.word)}
+    word = next(w for w in ("fails", "inconclusive", "holds") if w in words)
+    shared = {name: getattr(band, name) for name in WORST} if band else {}
+    return Verdict(
+        word,
+        reason=reason + (f"; {band.reason}" if band else ""),
+        values=fit.values,
+        mean=fit.mean,
+        stderr=fit.stderr,
+        bound=band.bound if band else (),
+        slope=fit.slope,
+        ci=(fit.ci_low, fit.ci_high),
+        claimed_exponent=exponent,
+        tolerance=tolerance,
+        notes=fit.notes,
+        **shared,
+    )
+
+
+def _control_word(fit: RateFit, exponent: float, tolerance: float) -> tuple[str, str]:
+    if fit.nonpositive:
+        return "inconclusive", "a mean excess risk is not positive: it has no logarithm"
+    if fit.no_error:
+        return "inconclusive", "a single random replicate gives no interval; it takes at least 2"
+    shown = f"slope {fit.slope:.3g} [{fit.ci_low:.3g}, {fit.ci_high:.3g}], stated {exponent:g}, allowed {tolerance:g}"
+    if exponent - tolerance <= fit.ci_low and fit.ci_high <= exponent + tolerance:
+        return "holds", shown
+    if fit.ci_low > exponent + tolerance or fit.ci_high < exponent - tolerance:
+        return "fails", shown
+    return "inconclusive", f"{shown}; {within(fit.slope, fit.ci_low, fit.ci_high, exponent, tolerance)}"
