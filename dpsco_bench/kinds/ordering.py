@@ -8,17 +8,23 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpsco_bench.analysis.answer import HOLDS, OPEN
 from dpsco_bench.analysis.evidence import CellEvidence
 from dpsco_bench.analysis.judge import Case
 from dpsco_bench.analysis.looks import EARLY, would_decide
-from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
+from dpsco_bench.analysis.ordering import (
+    HOLDS,
+    OPEN,
+    REVERSED,
+    MedianRatio,
+    common_budget,
+    compare_medians,
+    compared,
+    risk_at,
+)
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import Kind, Word, kind
 from dpsco_bench.claims.model import AT_END, AT_EQUAL_EVALUATIONS, MeasuredPart
 from dpsco_bench.errors import InputError
-from dpsco_bench.privacy.accountants.single_index import REVERSED
-from dpsco_bench.privacy.compared import compared
 
 FEW_REPLICATES = 3
 

@@ -444,9 +444,9 @@ def families(results: Results) -> Said:
         title=f"On {largest:,} real records the least private risk is at most {upper(low_most)} % below the starting "
         f"point's up to eps = 1, and {lower(high_least)} to {upper(high_most)} % below it at eps = 4",
         sentence="The data are Covertype, Adult and KDD Cup 99. Up to eps = 1 phased SGD has the least mean risk at "
-        f"all {low_points} points, {ties(low)} of them ties. At eps = 4 gradient descent charged by its "
-        f"output has it at all {high_points}, {ties(high)} of them ties. A public search finds up to {search:.1f} times less risk. The "
-        f"{undecided} larger points are undecided. Deciding one would take {costs[0]} on Covertype, {costs[1]} on "
+        f"all {low_points} points, {ties(low)} of them ties. At eps = 4 gradient descent charged by its output has it "
+        f"at all {high_points}, {ties(high)} of them ties. A public search finds up to {search:.1f} times less risk. "
+        f"The {undecided} larger points are undecided. Deciding one would take {costs[0]} on Covertype, {costs[1]} on "
         f"Adult and {costs[2]} on KDD Cup 99.",
         means="At these sizes privacy leaves almost nothing up to eps = 1. On larger real data the board cannot say "
         "who wins, only what it would cost to know. Ask `dpsco choose` about your own point.",

@@ -422,7 +422,7 @@ class Text:
         """Check whether there is an alternative of this label."""
         return any(found == label for found, _, _ in self.cases)
 
-    def value(self, lookup: Lookup, label: str = "") -> float:
+    def value(self, lookup: Lookup, label: str = "") -> Any:
         """Evaluate the formula, or its alternative of a label, with a function that knows the symbols.
 
         Raises InputError where no case applies.
@@ -433,7 +433,8 @@ class Text:
 
         for found, condition, value in self.cases:
             if found == label and (condition is None or condition(known)):
-                return float(value(known))
+                found = value(known)
+                return found if isinstance(found, np.ndarray) else float(found)
         raise InputError("formula", label, "one with a case that applies")
 
 
@@ -594,9 +595,12 @@ class _Reader:
         self._counters.pop()
         if self.names.intersection(self._counters):
             raise self._error()  # its partial sums would differ from term to term of the outer sum
-        self.names = before | (self.names - {variable})
+        inside = self.names - {variable}
+        self.names = before | inside
 
         def value(look: Lookup) -> Any:
+            if measured := [name for name in inside if isinstance(look(name), np.ndarray)]:
+                raise InputError("formula", ", ".join(measured), "in front of the sum, as a measured quantity")
             low, high = int(first(look)), last(look)
             counted = np.arange(low, int(np.max(high)) + 1, dtype=np.float64)
             terms = body(lambda name: counted if name == variable else look(name)) * np.ones_like(counted)

@@ -76,8 +76,10 @@ def dp_accmd_plan(
     if given.variant == "literal":
         return make_plan(gradient_evaluations=n * T, unprotected=NO_NOISE, **schedule)
     query = gradient_query(given, T, noise_constant, SOURCE)
-    unprotected = EXACT_STEP if given.variant == "proof" else ""
-    return make_plan(query, gradient_evaluations=n * T, unprotected=unprotected, **schedule)
+    exact = (EXACT_STEP,) if given.variant == "proof" else ()  # at T = 1 the output holds no noise at all
+    if T == 1:
+        return make_plan(query, gradient_evaluations=n * T, unprotected=" ".join(exact), **schedule)
+    return make_plan(query, gradient_evaluations=n * T, leaks=exact, **schedule)
 
 
 def least_noise_constant(epsilon: float, delta: float) -> float:
