@@ -293,7 +293,7 @@ class Case:
     def at(self, looks: Mapping[tuple[str, str], Look]) -> Case:
         """Give the case as looks at some of its sources see it, with intervals that hold for all of them."""
         among = sum(len(self.court.jobs[key].cells) for key in self.sources)
-        return replace(self, looks=looks, only=tuple(looks), among=among)
+        return replace(self, looks=looks, only=tuple(looks), among=among if len(looks) < len(self.sources) else 0)
 
     def look_at(self, source: tuple[str, str]) -> Look:
         return self.looks.get(source, FIXED)

@@ -98,6 +98,9 @@ class Explicit(Kind):
         if is_pathwise(part, case.bound):
             found = pathwise_verdict(part, case.cells, case.bound, **how)
             few = part.statistic == "max" and not all(case.look_at(key).last for key in case.sources)
+            few |= (
+                part.statistic == "fraction" and found.verdict == "vacuous" and case.among > 0
+            )  # other cells may not be
             return replace(found, verdict="inconclusive") if few else found  # nothing is known of replicates to come
         return explicit_verdict(
             *case.columns,
