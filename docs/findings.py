@@ -40,7 +40,7 @@ def page(found: Mapping[str, Sequence[Supported]]) -> str:
         "# What was found",
         "",
         "The numbers are those of the recorded runs: the complete replication (profile `full`) and the reduced one "
-        "(`ci`). `full` was last run on 2026-11-28, before the rules of 2.0.0. Each paragraph begins with its profile, "
+        "(`ci`). `full` was last run on 2026-11-30. Each paragraph begins with its profile, "
         "and a heading has the numbers of `full` if that has the finding. The site has a figure for each.",
     ]
     said = [one.id for one in all_findings() if any(one.id in ours for ours in by_id.values())]
