@@ -71,6 +71,9 @@ class Recorder(Mechanism):
         self.transcript = Transcript()
 
     def release(self, name: str, value: Array, step: int = 0) -> Array:
+        if isinstance(value, np.ndarray) and value.shape[:1] != (self._replicates,):
+            allowed = f"an array (R, k), a row for each replicate; here R is {self._replicates}"
+            raise InputError(f"release of {name}", f"an array {value.shape}", allowed)
         released = super().release(name, value, step)
         self.transcript.values[name][step] = _host_copy(self.plan.query(name).exposed(value, released))
         self.transcript.released[name][step] = released + 0

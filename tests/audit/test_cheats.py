@@ -284,3 +284,13 @@ def test_a_public_choice_beside_hidden_batches_is_no_cheat(cheat):
 
     findings = {one.check: one for one in check_algorithm(cheat(one_of_the_iterates, poisson), d=3, n=27)}
     assert all(findings[name].passed for name in (RELEASES, RANDOMNESS, SENSITIVITY, RELEASED, POST)), findings
+
+
+def test_a_release_of_no_row_for_each_replicate_is_named(cheat):
+    def mean_of_replicates(objective, plan, mechanism):
+        for t in range(STEPS):
+            released = mechanism.release("sum", total(objective).mean(axis=0), t)
+        return objective.start - released
+
+    failed = [one for one in check_algorithm(cheat(mean_of_replicates, full), d=3, n=27) if not one.passed]
+    assert any("release of sum = 'an array (3,)'" in str(one) for one in failed), failed
