@@ -230,10 +230,10 @@ def test_code_in_use_changes_the_key(monkeypatch):
     monkeypatch.setattr(module, "code_digest", spy)
     made = jobs()[0]
     calibrating, running = seen[:2]
-    parts = {"dpsco_bench.papers.wang2017.algorithms.svrg", "dpsco_bench.problems.logistic"}
+    parts = {"dpsco_bench.papers.wang2017.algorithms.svrg", "dpsco_bench.problems.glm"}
     charging = {f"dpsco_bench.privacy.composition.{name}" for name in ("sampled", "refutation")}
     assert calibrating == parts | charging | {*CALIBRATION_MODULES}
-    fused = "dpsco_bench.papers.wang2017.fused"
+    fused = "dpsco_bench.papers.wang2017.fused.steps"
     assert running == parts | {*RUN_MODULES, fused}
     assert made.key != base().key
 

@@ -269,6 +269,6 @@ def test_a_run_on_a_core_loads_nothing_of_a_device():
 
 
 def test_what_a_device_alone_needs_counts_for_runs_there_alone():
-    modules = ["dpsco_bench.papers.wang2017.fused", *RUN_MODULES]
+    modules = ["dpsco_bench.papers.wang2017.fused.steps", *RUN_MODULES]
     assert set(closure(modules, keyed=True)) - set(closure(modules, DEVICE_ONLY, keyed=True)) == DEVICE_ONLY
     assert code_digest(modules, keyed=True) != code_digest(modules, without=DEVICE_ONLY, keyed=True)

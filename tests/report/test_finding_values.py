@@ -159,7 +159,7 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
 
 def real_data(low=0.9, high=0.5):
     """Points on real data: phased SGD is the best up to epsilon 1, output perturbation at 4, and larger n are open."""
-    winners = {0.25: "phased_dp_sgd", 1: "phased_dp_sgd", 4: "output_perturbation_zhang17"}
+    winners = {0.25: "phased_dp_sgd", 1: "phased_dp_sgd", 4: "dp_gd_by_output"}
     for instance in REAL:
         for epsilon, winner in winners.items():
             risk = ROWS[0].trivial * (low if epsilon <= 1 else high)

@@ -116,7 +116,7 @@ def noisy_vertex(scores, estimate, radius, noise, step, r, first, scale, lazy, w
     step, r, first : int, of the step within the tile, of the replicate, and of the tile's first replicate
     scale : float, of the noise
     lazy : tuple
-        Range of the scores in noise scales up to which few noises are drawn (`samplers.noisy_minimum`), or -1 for all
+        Range of the scores in noise scales up to which few noises are drawn (`samplers.draws`), or -1 for all
         of them always; the number of the tile's first step, of the run's first replicate, and the stream's key.
     work : tuple, from `vertex_work`
     """

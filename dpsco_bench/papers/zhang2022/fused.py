@@ -58,7 +58,7 @@ OGD_FIXED, OGD_ADAGRAD, OSD, FTRL, LP_FTRL, OPTIMISTIC_FTRL, OPTIMISTIC_OMD, PAR
 FIXED, PRINTED, TIGHT = range(3)
 """Sources of the nodes' units: before the run, by equation (6), or as the least that are enough."""
 TINY = 1e-200
-KERNELS = Path(__file__).with_name("cu")
+KERNELS = Path(__file__).with_suffix(".cu")
 RATE = 2.0 / (2.0 - math.log(3.0))
 
 

@@ -1,4 +1,4 @@
-"""Compiled runs of the methods of Wang, Ye, Xu 2017."""
+"""Compiled steps of the methods of Wang, Ye, Xu 2017."""
 
 from __future__ import annotations
 
@@ -20,32 +20,13 @@ from dpsco_bench.fused.descent import (
     steps_of,
     to_batch_slopes,
 )
-from dpsco_bench.fused.gradients import mean_gradient, one_pass
 from dpsco_bench.fused.mirror import averaged_run
 from dpsco_bench.fused.pieces import margin_of, scale_by, shrink_onto, slope
 from dpsco_bench.fused.registry import fused
-from dpsco_bench.fused.sparse import entries_of, mean_of_records
-from dpsco_bench.fused.sparse import mean_gradient as mean_of_entries
+from dpsco_bench.fused.sparse import mean_of_records
 from dpsco_bench.fused.tiles import domain_of, on_device
 from dpsco_bench.papers.wang2017.algorithms.svrg import anchor_gradient, barzilai_borwein_step
 from dpsco_bench.problems.data import NO_SLOPE
-
-
-def supported(objective, plan, mechanism):
-    """Check that one pass is made: over few entries, or for few replicates."""
-    return entries_of(objective) is not None or one_pass(objective)
-
-
-@fused("wang2017.dp_gd", "wang2017.dp_gd_pl", supports=supported)
-def gradient_descent(objective, plan, mechanism):
-    """Run the listing compiled; return the last iterate."""
-    x = objective.start
-    mean = mean_gradient if entries_of(objective) is None else mean_of_entries
-    for t in range(plan.steps):
-        gradient = mechanism.release("gradient", mean(objective, x), t) + objective.regulariser_gradient(x)
-        x = x - plan.step * gradient
-        objective.observe(x)
-    return x
 
 
 @fused("wang2017.noisy_md_ttz14", form=False)
