@@ -35,8 +35,10 @@ def execute(args: argparse.Namespace) -> int:
         report = account(cell, seed)
     except Refusal as refused:
         ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
-        cure = (
-            "give domain=l2_ball radius=1" if ball and "radius" in problem_class(problem).options else ACCEPT + problem
-        )
+        cure = ACCEPT + problem if f" on {problem}" in refused.what else ""
+        if ball and "radius" in problem_class(problem).options:
+            cure = "give domain=l2_ball radius=1"
+        if not cure:
+            raise
         raise Refusal(refused.what, f"{refused.reason}; {cure}", refused.source) from None
     return answer(args.json, report, screen(report))
