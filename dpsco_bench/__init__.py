@@ -36,12 +36,10 @@ _HOMES = {
         ("analysis.verdict", "Verdict"),
         ("leaderboard.choose", "Choice choose"),
         ("privacy.records", "Full Poisson SingleIndex"),
-        ("privacy.plan", "GaussianQuery Plan make_plan"),
-        ("privacy.last_iterate", "LastIterate"),
-        ("privacy.spec", "PrivacySpec"),
+        ("privacy.plan", "GaussianQuery LastIterate Plan PrivacySpec make_plan"),
         ("problems.base", "Constants Data Problem Trait"),
         ("problems.glm", "GeneralisedLinear Logistic"),
-        ("problems.options", "option"),
+        ("problems.constants", "option"),
         ("problems.registry", "problem"),
     )
     for name in names.split()
