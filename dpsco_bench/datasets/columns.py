@@ -307,7 +307,7 @@ def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
         record = int(np.argmax(bad))
         if np.isnan(values[record]):
             refuse(name, path, "", record, GIVEN)
-        refuse(name, path, f"{values[record]:g}", record, f"{GIVEN} ({BEYOND})")
+        refuse(name, path, f"{values[record]:g}", record, f"a finite number in every record ({BEYOND})")
 
 
 def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:

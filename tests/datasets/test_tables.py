@@ -182,7 +182,7 @@ BAD = [
     ("t.csv", "a,b\n1,2\n3,\n", {"label": "a"}, "record 2 of column b of t.csv is missing: must be a number"),
     ("t.csv", "a,b\n1,2\n3,4\n5,NA\n", {"label": "a"}, "column b of t.csv = 'NA' \\(record 3\\): must be a number"),
     ("t.csv", "a,b\n1,2\n3,nan\n", {"label": "a"}, "column b of t.csv = 'nan' \\(record 2\\): must be a number"),
-    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' \\(record 2\\): must be a number"),
+    ("t.csv", "a,b\n1,2\ninf,3\n", {"label": "b"}, "column a of t.csv = 'inf' \\(record 2\\): must be a finite number"),
     ("t.csv", "a,b\n1,2\n1e400,3\n", {"label": "b"}, "'inf' \\(record 2\\): .* too large for a double, such as 1e400"),
     (
         "t.csv",
