@@ -1,7 +1,4 @@
-"""dpsco_bench. `snakemake` runs a profile end to end, `snakemake --list` shows the targets.
-
-Snakemake knows what is to be made and Hydra how: the plan composes every claim once, and the rules read its outline.
-"""
+"""dpsco_bench: `snakemake` runs a profile end to end, `snakemake --list` shows the targets; rules read a plan's outline."""
 
 import re
 import shlex

@@ -39,7 +39,7 @@ class InputError(DpscoError):
 
 
 class InputErrors(InputError):
-    """Several keys of one file with values outside their ranges, told in one line.
+    """Several keys of one file with values outside their ranges, told in one line, or with ``between`` in several.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class InputErrors(InputError):
         At least one; ``key``, ``value`` and ``allowed`` are those of the first.
     """
 
-    def __init__(self, slips: Sequence[InputError]) -> None:
+    def __init__(self, slips: Sequence[InputError], between: str = "; ") -> None:
         first = slips[0]
         super().__init__(first.key, first.value, first.allowed, first.source)
         places = [slip.key.rpartition(": ")[0] for slip in slips]
         told = [str(first)]
         for before, place, slip in zip(places, places[1:], slips[1:], strict=False):
             told.append(str(slip).removeprefix(f"{place}: " if place == before else ""))
-        self.args = ("; ".join(told),)
+        self.args = (between.join(told),)
 
 
 class BrokenPaper(InputError):

@@ -1,5 +1,4 @@
-# A job a claim: what the store lacks of it, its verdicts, its figures. Long parts, and the instances of a leaderboard, are
-# jobs of their own; what two jobs share is made once. A claim that does not hold is a verdict, not a failure.
+# A job a claim. Long parts and instances of leaderboards are jobs of their own; a claim that does not hold is no failure.
 
 rule claim:
     """Verdicts and figures of a claim."""

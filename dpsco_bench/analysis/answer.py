@@ -504,6 +504,15 @@ def headline(found: Iterable[Answer]) -> str:
     return ". ".join(said) + "."
 
 
+def brief(found: Iterable[Answer]) -> str:
+    """Count the statements about risk that show with the printed noise, and where that noise is private."""
+    risks = [one.cells for one in found if one.subject == "risk"]
+    noises = [cells["noise"] for cells in risks if cells["printed"].word == YES]
+    private = sum(cell.word == YES and not larger_constant(cell) for cell in noises)
+    said = f"{len(noises)} of {len(risks)} statements about risk show with the printed noise"
+    return f"{said}; for {private} of these that noise is proven private."
+
+
 def larger_constant(cell: AnswerCell) -> bool:
     """Check whether noise is private for a larger constant than 1 alone."""
     return cell.word == YES and float(cell.marks.get("c", ">= 1").removeprefix(">= ").replace(",", "")) > 1.0

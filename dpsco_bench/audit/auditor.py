@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.audit.bounds import (
     Events,
     LowerBound,
@@ -72,7 +73,7 @@ ROWS, STRAY_ROWS = 10, 4
 """Outputs for each dimension from which a covariance is learned, and of those that no replay explains."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditResult:
     """Outcome of an audit; `to_json` has all but the bound, and what an accountant says of the same runs.
 
@@ -109,6 +110,10 @@ class AuditResult:
     @property
     def verdict(self) -> str:
         return "refuted" if self.epsilon_lower > self.epsilon_claimed else "not refuted"
+
+    def __repr__(self) -> str:
+        found = f"{self.verdict}, epsilon >= {outward(self.epsilon_lower, 'lower', 4):.4g}"
+        return f"AuditResult({self.algorithm} {self.calibration}: {found}, claimed {self.epsilon_claimed:g})"
 
     def to_json(self) -> Plain:
         keys = "algorithm calibration epsilon_claimed epsilon_lower confidence runs neighbours statistic verdict"

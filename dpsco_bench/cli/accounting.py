@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import pyarrow as pa
+
 from dpsco_bench.algorithms.registry import get_algorithm
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.bounds.registry import schedule_letter
@@ -14,7 +16,7 @@ from dpsco_bench.cli.console import Heading, bounded, constants_text, labelled, 
 from dpsco_bench.errors import DpscoError
 from dpsco_bench.execution.calibration import calibrate_cell, within_range
 from dpsco_bench.execution.cell import Cell, ImpurePlan
-from dpsco_bench.plain import Plain, Schedule
+from dpsco_bench.plain import Plain, Schedule, Tabled
 from dpsco_bench.privacy.add_remove import add_remove
 from dpsco_bench.privacy.composition.sampled import generic_bound
 from dpsco_bench.privacy.ledger import (
@@ -100,8 +102,8 @@ class Declined:
         return {**dict.fromkeys(f.name for f in fields(CalibrationAccount)), "refused": self.refused}
 
 
-@dataclass(frozen=True)
-class Account:
+@dataclass(frozen=True, repr=False)
+class Account(Tabled):
     """A cell accounted under both calibrations; its fields are those that docs/verbs.md documents.
 
     The constants are declared in the norm of order ``p``; ``delta_large`` tells whether delta is at least 1/n.
@@ -128,6 +130,27 @@ class Account:
     @property
     def charged(self) -> dict[str, CalibrationAccount]:
         return {name: entry for name, entry in self.calibrations.items() if isinstance(entry, CalibrationAccount)}
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the numbers mean, and warnings, a sentence each."""
+        return sentences(self)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per calibration: real epsilon, privacy status, gradient evaluations and the noise of each query."""
+        keys = ["variant", "epsilon_real", "epsilon_real_kind", "privacy_status", "gradient_evaluations", "refused"]
+        rows = [
+            {"calibration": name, **{key: getattr(entry, key, None) for key in keys}}
+            | {f"noise of {query}": scale for query, scale in getattr(entry, "noise", {}).items()}
+            for name, entry in self.calibrations.items()
+        ]
+        return pa.table({key: [row.get(key) for row in rows] for key in {**rows[0], **rows[1]}})
+
+    def __repr__(self) -> str:
+        real = {name: bounded(one.epsilon_real, one.epsilon_real_kind) for name, one in self.charged.items()}
+        found = [f"{name} {real.get(name, 'refused')}" for name in self.calibrations]
+        return f"Account({self.algorithm} on {self.problem}: {', '.join(found)})"
 
 
 def account(cell: Cell, root_seed: int) -> Account:

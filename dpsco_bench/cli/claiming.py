@@ -59,6 +59,8 @@ def asked_claims(arguments: Sequence[str], plugins: Sequence[str] = ()) -> tuple
     ids: list[str] = []
     for name in names:
         found = fnmatch.filter(known, f"{name}.*" if name.isidentifier() else name)
+        if not found and set(name) & set("*?[") and name not in files:
+            raise InputError("claim", name, "a pattern that some claims match: `dpsco list claims` shows all")
         ids += own_claims([name]) if name in files else found or [find_claim_id(name, known)]
     if not ids:
         raise InputError("claim", "missing", "given" + "".join(f", e.g. {id}" for id in known[:1]))

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsco_bench.algorithms.registry import Algorithm, get_algorithm
-from dpsco_bench.cli.console import quoted
+from dpsco_bench.cli.console import full_id, quoted
 from dpsco_bench.errors import InputError, nearest
 from dpsco_bench.execution.calibration import calibrate_cell
 from dpsco_bench.execution.cell import CalibratedCell, Cell, check_data_sets
@@ -151,7 +151,8 @@ def run(
 
     Parameters
     ----------
-    algorithm : str or Algorithm, ``paper.name``, or the object that ``@algorithm`` returned
+    algorithm : str or Algorithm
+        ``paper.name``, or ``name`` where one paper alone has it, or the object that ``@algorithm`` returned.
     problem : str or type of Problem, name, or the class that ``@problem`` returned
     n : int, number of records, >= 1; a file has all of its own by default
     d : int, optional, dimension; by default the problem's
@@ -180,7 +181,7 @@ def run(
 def _cell(algorithm: Any, problem: Any, plugins: Sequence[str | Path], **keys: Any) -> Cell:
     load_plugins(plugins)
     given = {key: value for key, value in keys.items() if value is not None}
-    return make_cell(_name(algorithm, "id"), _name(problem, "name"), given)
+    return make_cell(full_id(_name(algorithm, "id")), _name(problem, "name"), given)
 
 
 def _run(cell: Cell, calibrated: CalibratedCell, replicates: int, seed: int, data_set: int, **how: Any) -> Result:
@@ -261,7 +262,7 @@ def audit(
     load_plugins(plugins)
     keys = unboxed({key: value for key, value in {"n": n, "d": d, **options}.items() if value is not None})
     on = None if problem is None else _name(problem, "name")
-    cell = make_audit_cell(_name(algorithm, "id"), on, keys, calibration)
+    cell = make_audit_cell(full_id(_name(algorithm, "id")), on, keys, calibration)
     searched = () if problem else INSTANCES.keys() - {key.rpartition(".")[2] for key in keys}
     how = unboxed({"runs": runs, "confidence": confidence, "seed": seed})
     with np.errstate(over="ignore"):

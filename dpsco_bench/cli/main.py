@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from dpsco_bench.errors import DpscoError, nearest
+from dpsco_bench.errors import DpscoError, InputErrors, nearest
 from dpsco_bench.registry import PLUGIN
 
 BAD_INPUT = 2
@@ -91,7 +91,8 @@ def _stop_output() -> None:
 
 def _told(error: Exception) -> str:
     """Tell an error of the user, of the machine or of a plug-in in one line; empty for one of ours."""
-    what = " ".join(str(error).split())
+    parts = str(error).split("\n  ") if isinstance(error, InputErrors) else [str(error)]
+    what = "\n  ".join(" ".join(part.split()) for part in parts)
     if isinstance(error, DpscoError):
         if len(what) > LONGEST:  # what is wrong stands at its head, what is allowed at its end
             what = f"{what[: LONGEST // 2]} ... {what[-LONGEST // 3 :]}"

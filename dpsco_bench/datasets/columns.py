@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -104,13 +104,15 @@ def check_square(columns: int, file: str) -> None:
         raise InputError(f"columns of {file}", columns, allowed)
 
 
+Written = Callable[[int], str]
+"""Text of a record's entry in a file, empty where none is written."""
 LARGEST = 1e100
 """Largest magnitude of a number."""
 LONGEST, MOST = 30, 12
 """Characters of an entry, and columns, that a message shows."""
 LEAST_IDS = 20
 """Fewer records do not tell record numbers from other integers."""
-GIVEN = "given in every record, as a finite number"
+GIVEN = "a number in every record"
 BEYOND = "what is too large for a double, such as 1e400, is read as inf"
 _ID_WORDS = frozenset(
     ("id", "ids", "uuid", "guid", "key", "index", "idx", "row", "record", "nr", "no", "num", "number", "code", "serial")
@@ -197,12 +199,14 @@ def dropped(names: Sequence[str], parts: Sequence[str], label: int, path: Path) 
     return found
 
 
-def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool) -> np.ndarray:
+def numbers_of(
+    column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, ids: bool, written: Written
+) -> np.ndarray:
     """Take a column as finite float64 ``(n,)``, no record numbers unless ``ids``. InputError says how to drop it."""
     name = names[place]
     drop = f"drop={place if not name or set('+,=') & set(name) else name}"
     try:
-        values = _finite(column, _called(names, place), path)
+        values = _finite(column, _called(names, place), path, written)
     except InputError as slip:
         cure = "" if pa.types.is_nested(column.type) else f", or {drop}"
         raise InputError(slip.key, slip.value, slip.allowed + cure) from None
@@ -213,17 +217,17 @@ def numbers_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: 
     return values
 
 
-def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path) -> np.ndarray:
+def labels_of(column: pa.ChunkedArray, names: Sequence[str], place: int, path: Path, written: Written) -> np.ndarray:
     """Take a column as labels ``(n,)``: finite float64, or text where it is no number or doubles would merge some."""
     name = _called(names, place)
     if column.null_count:
-        values = column.to_pylist()
-        found = sorted({str(value) for value in values if value is not None})
+        gap = column.is_null().index(True).as_py()
+        found = sorted({str(value) for value in column.to_pylist() if value is not None})
         others = f": the others are {' and '.join(map(repr, found))}" if 1 <= len(found) <= 2 else ""
-        refuse(name, path, "no label", values.index(None), f"given in every record{others}")
+        refuse(name, path, written(gap), gap, f"given in every record{others}")
     doubles = column.cast(pa.float64(), safe=False) if _is_number(column.type) else None
     if doubles is not None and pc.count_distinct(doubles).as_py() == pc.count_distinct(column).as_py():
-        return _finite(column, name, path)
+        return _finite(column, name, path, written)
     try:
         return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
     except pa.ArrowException:
@@ -249,9 +253,10 @@ def _is_number(kind: pa.DataType) -> bool:
     return is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_boolean(kind) or is_a.is_decimal(kind)
 
 
-def _finite(column: pa.ChunkedArray, name: str, path: Path) -> np.ndarray:
-    if pa.types.is_null(column.type):
-        refuse(name, path, "no number", 0, GIVEN)
+def _finite(column: pa.ChunkedArray, name: str, path: Path, written: Written) -> np.ndarray:
+    if column.null_count and (_is_number(column.type) or pa.types.is_null(column.type)):
+        gap = column.is_null().index(True).as_py()
+        refuse(name, path, written(gap), gap, GIVEN)
     if not _is_number(column.type):
         _refuse_text(column.to_pylist(), name, path, column.type)
     values = column.cast(pa.float64(), safe=False).to_numpy()
@@ -301,8 +306,8 @@ def refuse_gap(values: np.ndarray, name: str, path: Path) -> None:
     if bad.any():
         record = int(np.argmax(bad))
         if np.isnan(values[record]):
-            refuse(name, path, "no number", record, GIVEN)
-        refuse(name, path, f"{values[record]:g}", record, f"{GIVEN} ({BEYOND})")
+            refuse(name, path, "", record, GIVEN)
+        refuse(name, path, f"{values[record]:g}", record, f"a finite number in every record ({BEYOND})")
 
 
 def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
@@ -314,14 +319,16 @@ def refuse_huge(values: np.ndarray, name: str, path: Path) -> None:
 
 
 def refuse(name: str, path: Path, shown: str, record: int, allowed: str) -> None:
-    """Raise the InputError of an entry."""
+    """Raise the InputError of an entry, which is missing where nothing is shown."""
+    if not shown:
+        raise InputError(f"record {record + 1} of column {name} of {path.name}", "missing", allowed)
     raise InputError(f"column {name} of {path.name}", InRecord(shown, record + 1), allowed)
 
 
 def told_together(slips: Sequence[InputError]) -> InputError:
-    """Make one error of those of some columns."""
+    """Make one error of those of some columns, a line each."""
     if len(slips) > MOST:
         last = slips[MOST - 1]
         more = f"{last.allowed}; and so on, {len(slips) - MOST} more columns"
         slips = [*slips[: MOST - 1], InputError(last.key, last.value, more)]
-    return InputErrors(slips) if len(slips) > 1 else slips[0]
+    return InputErrors(slips, "\n  ") if len(slips) > 1 else slips[0]

@@ -6,10 +6,11 @@ import csv
 import io
 import lzma
 import re
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ _CONTENTS = {
     b"\x28\xb5\x2f\xfd": ("zstd", "call it {}.zst"),
     b"\xfd7zXZ": ("xz", "call it {}.xz"),
     b"PAR1": ("parquet", "give format=parquet"),
-    b"PK\x03\x04": ("zip, an archive or a spreadsheet", "unpack it, or save it as a CSV"),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", "unpack it, or save it as a CSV"),
     b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "save it as a CSV"),
     b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
     b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
@@ -155,14 +156,21 @@ def _read(
 
 def _check_content(path: Path, form: str | None) -> None:
     """Refuse a file whose first bytes are of another format than its name."""
-    with open(path, "rb") as stream:
-        first = stream.read(8)
-    found, advice = next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), ("text", ""))
+    found, advice = _content(path)
     ending = path.suffix.lower()
     expected = COMPRESSED.get(ending, "parquet" if "parquet" in (form, FORMATS.get(ending)) else "text")
     if found != expected:
+        if ending and ending not in {*FORMATS, *COMPRESSED}:
+            raise InputError("path", str(path), f"a table; it is {found}: {advice.format(path.name)}")
         cure = advice.format(path.name) or f"call it {path.stem}, or give format="
         raise InputError("path", str(path), f"{expected}, as its name says; its content is {found}: {cure}")
+
+
+def _content(path: Path) -> tuple[str, str]:
+    """Tell by its first bytes what a file is, and what to do about it."""
+    with open(path, "rb") as stream:
+        first = stream.read(8)
+    return next((told for magic, told in _CONTENTS.items() if first.startswith(magic)), ("text", ""))
 
 
 def format_of(path: Path, form: str | None = None) -> str:
@@ -321,16 +329,29 @@ def _select(table: pa.Table, path: Path, label: str | int | None, drop: tuple[st
     numbers, slips = list[np.ndarray](), list[InputError]()
     for i in kept:
         try:
-            numbers.append(numbers_of(table.column(i), names, i, path, ids))
+            numbers.append(numbers_of(table.column(i), names, i, path, ids, partial(_written, table, path, i)))
         except InputError as slip:
             slips.append(slip)
     try:
-        labels = labels_of(table.column(position), names, position, path)
+        labels = labels_of(table.column(position), names, position, path, partial(_written, table, path, position))
     except InputError as slip:
         slips.append(slip)
     if slips:
         raise told_together(slips)
     return Records(np.column_stack(numbers), labels, tuple(names[i] for i in kept), names[position])
+
+
+def _written(table: pa.Table, path: Path, place: int, record: int) -> str:
+    """Return an entry of a CSV as it stands there; of other formats nothing."""
+    if _content(path)[0] == "parquet":
+        return ""
+    found = deque[str](maxlen=table.num_rows - record)  # from the end: who knows of a header?
+    with _text(path) as stream:
+        delimiter = "\t" if ".tsv" in _suffixes(path) else ","
+        found.extend(
+            row[place] for row in csv.reader(io.TextIOWrapper(stream, "utf-8-sig"), delimiter=delimiter) if row
+        )
+    return found[0].strip()
 
 
 def _position(names: Sequence[str], label: str | int | None, path: Path) -> int:

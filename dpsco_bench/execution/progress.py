@@ -20,7 +20,7 @@ NEARLY = 0.1
 class Pace:
     """Estimate the time left from predictions and from what the finished pieces took.
 
-    Pieces count for their sizes, by default 1, and run ``at_once``; ``note`` is shown at the end of the line.
+    Pieces count for their sizes, by default 1, and run ``at_once``; a ``note`` is shown in place of the time left.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Pace:
         return max(rest - (self._clock() - self._last), NEARLY * rest)
 
     def __str__(self) -> str:
-        """``7 of 23 done, 12 s, about 30 s left``, and the note."""
+        """``7 of 23 done, 12 s, about 30 s left``, or the note in place of the time left."""
         text = f"{self.done} of {self.all}{f' {self.unit}' if self.unit else ''} done, {duration(self.elapsed)}"
-        text += f", about {duration(self.left)} left" if self.done < self.all else ""
-        return f"{text}, {self.note}" if self.note else text
+        left = f"about {duration(self.left)} left" if self.done < self.all else ""
+        return ", ".join(filter(None, (text, self.note or left)))
 
 
 @contextmanager

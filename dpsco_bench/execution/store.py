@@ -32,7 +32,7 @@ MANIFEST = ".manifest"
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _NAMED: set[Path] = set()
 """Damaged files that this process has named."""
-COMPILING = "compiling"
+COMPILING = "compiling, once"
 COMPILES = "numba:compile"
 """Numba's name of what happens while it compiles; reading its cache on disk is none of it."""
 

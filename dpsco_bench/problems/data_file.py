@@ -12,7 +12,7 @@ import numpy as np
 from dpsco_bench.datasets import tables
 from dpsco_bench.datasets.columns import check_square, is_plain, shown_entry
 from dpsco_bench.datasets.store import permutation, sha256_of_file
-from dpsco_bench.errors import InputError
+from dpsco_bench.errors import DpscoError, InputError
 from dpsco_bench.geometry.ball import feasible_set
 from dpsco_bench.geometry.norms import dual_exponent
 from dpsco_bench.geometry.polytope import Simplex
@@ -209,23 +209,23 @@ class DataFile(GeneralisedLinear):
 
     def _positive_value(self, table: tables.Records) -> Any:
         values, first = np.unique(table.labels, return_index=True)
-        shown = ", ".join(map(shown_entry, values[:8])) + (", ..." if len(values) > 8 else "")
+        text = values.dtype.kind == "U"
+        many = not text and len(values) > 8
+        some = [f"{value:.4g}" for value in values[:3]] if many else map(shown_entry, values[:8])
+        shown = ", ".join(some) + (", ..." if len(values) > 8 else "")
         if len(values) < 2:
             raise InputError(f"label {table.label} of {self.table_name}", shown, "a column with at least two values")
         if self.one_against_rest and self.positive is None:
             raise InputError("positive", "missing", f"given with one_against_rest, one of the label's values {shown}")
-        text = values.dtype.kind == "U"
         if self.positive is None:
+            if many:
+                found = f"label {table.label} of {self.table_name} has {len(values)} different numbers, {shown}"
+                raise DpscoError(f"{found}: give loss=least_squares label_clip=VALUE, or positive= for two classes")
             if text or len(values) > 2:
                 row = int(np.sort(first)[2]) if len(values) > 2 else -1
                 odd = shown_entry(table.labels[row])
                 third = f"; column {table.label} has a third, {odd}, in record {row + 1}" * (row >= 0)
-                raise InputError(
-                    "positive",
-                    "missing",
-                    f"given, one of the label's values {shown}{third}"
-                    f"{'; or loss=least_squares label_clip=VALUE' * (not text and len(values) > 8)}",
-                )
+                raise InputError("positive", "missing", f"given, one of the label's values {shown}{third}")
             return values[-1]
         wanted = str(self.positive) if text else _as_number(self.positive)
         if wanted is None or wanted not in values:

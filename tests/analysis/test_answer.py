@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, headline, says
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, brief, headline, says
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
@@ -194,6 +194,7 @@ def test_counts_of_the_headline_add_up():
     found = answers([*rows, privacy(REFUTED, "fails"), privacy(PROVEN, id="p.other")]).values()
     said = headline(found)
     assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone), 0 are")
+    assert brief(found).startswith("1 of 1 statements about risk show") and "for 1 of these" in brief(found)
     assert "proven private for 1" in said and "Of 2 privacy theorems: 1 yes, 1 no, 0 open, 0 not tested" in said
 
 

@@ -44,14 +44,18 @@ def test_entries_are_found_again_by_name():
 
 def test_numbers_of_numpy_are_numbers():
     boxed = {"epsilon": np.float32(1), "delta": np.float64(1e-5), "replicates": np.int32(2), "seed": np.int64(3)}
-    plain, found = run(METHOD, PROBLEM, 100, 5, **SMALL), run(METHOD, PROBLEM, np.int64(100), np.int8(5), **boxed)
+    plain, found = run(METHOD, PROBLEM, 100, 5, **SMALL), run("dp_gd_pl", PROBLEM, np.int64(100), np.int8(5), **boxed)
     assert found.table == plain.table and account(METHOD, PROBLEM, np.int64(100), seed=np.int64(3)).n == 100
 
 
 def test_verbs_are_functions():
-    found = account("wang2017.dp_svrg", PROBLEM, 2000, 5)
+    found = account("dp_svrg", PROBLEM, 2000, 5)
     assert found.paper.epsilon_real > 1 >= found.accounted.epsilon_real
-    assert audit(METHOD, runs=100, epsilon=1.0).runs in (0, 100)
+    assert repr(found).startswith("Account(wang2017.dp_svrg on ridge_logistic: paper >= ") and len(found.remarks) > 2
+    assert found.table["epsilon_real"].to_pylist() == [found.paper.epsilon_real, found.accounted.epsilon_real]
+    assert "privacy_status" in found._repr_html_()
+    audited = audit("dp_gd_pl", runs=100, epsilon=1.0)
+    assert audited.runs in (0, 100) and repr(audited).startswith(f"AuditResult({METHOD} accounted: not refuted, eps")
     with pytest.raises(InputError, match="profile = nothing|profile = 'nothing'"):
         claim("wang2017.thm42", profile="nothing")
     with pytest.raises(InputError, match="^leaderboard = 'nothing'"):

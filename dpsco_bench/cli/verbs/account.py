@@ -12,6 +12,8 @@ EPILOG = """keys: problem, n (both required), d, epsilon (1), delta (1e-5), vari
 and every schedule option, problem option and problem constant by name. Example:
   dpsco account {algorithm} problem={problem} n=16384 d=10 epsilon=1 delta=1e-5"""
 
+ACCEPT = "which accept it: dpsco list algorithms --for problem="
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_algorithm(parser, "problem=... n=... and any other key")
@@ -33,7 +35,10 @@ def execute(args: argparse.Namespace) -> int:
         report = account(cell, seed)
     except Refusal as refused:
         ball = "domain = space" in refused.reason and "l2_ball" in refused.reason
-        if not ball or "radius" not in problem_class(problem).options:
+        cure = ACCEPT + problem if f" on {problem}" in refused.what else ""
+        if ball and "radius" in problem_class(problem).options:
+            cure = "give domain=l2_ball radius=1"
+        if not cure:
             raise
-        raise Refusal(refused.what, f"{refused.reason}; give domain=l2_ball radius=1", refused.source) from None
+        raise Refusal(refused.what, f"{refused.reason}; {cure}", refused.source) from None
     return answer(args.json, report, screen(report))

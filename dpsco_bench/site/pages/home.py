@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 import dpsco_bench
 from dpsco_bench.algorithms.registry import list_algorithms
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, brief
 from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.claims.catalogue import CHANGES, naming
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
@@ -40,7 +40,6 @@ from dpsco_bench.report.findings import Finding, NotMeasured, Results, Said, all
 from dpsco_bench.report.numbers import number
 from dpsco_bench.report.opening import MARKS, headline, papers_table
 from dpsco_bench.report.opening import TONES as ANSWER_TONES
-from dpsco_bench.report.scores import chance_text
 from dpsco_bench.report.tables import Column, ReportTable, address
 from dpsco_bench.report.wording import CALIBRATION_MEANINGS, QUALIFIED, RESERVED, TONES, method_name, symbols
 from dpsco_bench.site.content import (
@@ -133,13 +132,14 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 def home_page(content: SiteContent, found: Sequence[Supported], unsaid: Sequence[Unsaid]) -> Pages:
     lines = content.lines
     title = "Findings" if found else "What this profile measures"
+    said = brief(claim.answer for line in lines for claim in line.claims)
     left_out = [f"“{text(entry.title)}”: {text(entry.reason)}." for entry in unsaid]
     pieces = [
         heading("Does it show, and is it private?", target="standings"),
         f"{STAND}\n",
         figure("figures/site/papers.svg", headline(lines)),
         f"{text(WHAT)}\n",
-        f"Profile {code(content.inputs.profile)}. {text(headline(lines))} {text(chance_text(content.scores))}\n",
+        f"Profile {code(content.inputs.profile)}. {text(said)}\n",
         table(papers_table(lines)),
         f"{text(MAILED)}\n" if content.short else "",
         heading(title, 2, target="findings"),
@@ -185,14 +185,14 @@ def which_pages(content: SiteContent) -> Pages:
 def _board(content: SiteContent, board: BoardResults) -> str:
     collapse = f"{board.id}.collapse"
     delta = symbols(f"{board.board.delta:g}")
-    slow = ((code(one.id), uncompared_text(rows)) for one, rows in board.by_instance)
+    slow = ((text(one.title), uncompared_text(rows)) for one, rows in board.by_instance)
     pieces = [
         heading(board.board.title, 2) if len(content.inputs.boards) > 1 else "",
         f"All points have δ = {delta}.\n",
         text(decided_text(board.points)) + "\n",
         content.figure(board.id, board.board.title) if content.drawn(board.id) else "",
-        bullets(f"{instance}: {text(words)}" for instance, words in slow if words),
         table(explained(board)),
+        bullets(f"{instance}: {text(words)}" for instance, words in slow if words),
         *([heading(COLLAPSE, 2), content.figure(collapse, COLLAPSE)] if content.drawn(collapse) else ()),
         heading("Winners, point by point", 2, address("board", board.id, "points")),
         table(with_names(points_table(board))),

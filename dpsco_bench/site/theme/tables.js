@@ -45,7 +45,17 @@ function tell(box) {
     new ResizeObserver(look).observe(box.querySelector("table"));
 }
 
+// Of a finding "On this page" has its number and first clause; the heading has the rest.
+function shorten(entry) {
+    const title = entry.textContent.trim();
+    const clause = title.match(/^\d+\. .*?(?=[,;:] |$)/)?.[0];
+    if (!clause) return;
+    const short = clause.length > 60 ? clause.slice(0, 60).replace(/\s+\S*$/, "") : clause;
+    if (short !== title) entry.textContent = `${short} …`;
+}
+
 document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".page-toc a").forEach(shorten);
     document.querySelectorAll(".pst-scrollable-table-container").forEach(tell);
     const tables = document.querySelectorAll("table.sortable");
     const own = document.querySelector('script[src*="tables.js"]');
