@@ -48,7 +48,7 @@ REST = (
 """Instances of the board other than the three with the largest gains by a search."""
 
 
-@finding(profiles=REDUCED, papers=PAPERS, pages=["privacy", "errata/index"])
+@finding(profiles=BOTH, papers=PAPERS, pages=["privacy", "errata/index"])
 def privacy_as_printed(results: Results) -> Said:
     """Count the theorems that print their noise by what is known: of the output, as charged, for an open constant."""
     every = results.noise_answers
