@@ -69,7 +69,7 @@ def test_the_numbers_of_the_full_board_are_those_of_its_record():
     real = [point for point in points if point.instance in ("covertype-held-out", "adult", "kddcup99")]
     low, high = (sum(bool(p.tied) and (p.epsilon <= 1) is small for p in real) for small in (True, False))
     assert f"phased SGD has the least mean risk at all {low} points" in page
-    assert f"output perturbation has it at all {high}," in page
+    assert f"gradient descent charged by its output has it at all {high}," in page
     assert f"The {sum(not point.tied for point in real)} larger points are undecided." in page
     last = max(point.n * point.epsilon / point.d**0.5 for point in decided if TRIVIAL in point.tied)
     assert f"nowhere above n eps/sqrt(d) = {last:.0f}." in page
