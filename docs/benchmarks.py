@@ -74,7 +74,7 @@ def _runs() -> Iterable[str]:
     commits = ", ".join(f"`{profile}` at {run['commit']}" for profile, run in timed.items())
     first, commands = whole["smoke"]["first"]["after"], whole["commands"]
     yield (
-        f"Each began with an empty store and all data sets ({commits}), on cores that other work shared; `full` was "
+        f"Each began with an empty store and all data sets ({commits}), on cores that other work shared. `full` was "
         "interrupted four times, and what it judged and drew is an estimate. The first run on a machine compiles "
         f"besides: `smoke` then takes {_time(first)}. What is finished is kept: a second run makes nothing, "
         "and an edit makes anew what it changes."
