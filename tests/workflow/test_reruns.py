@@ -43,7 +43,7 @@ def test_a_tolerance_concerns_its_claim_alone(project, edited):
 
 
 def algorithm(project):
-    return project.root / "dpsco_bench" / "papers" / "wang2017" / "algorithms" / "output_perturbation_zhang17.py"
+    return project.root / "dpsco_bench" / "papers" / "wang2017" / "algorithms" / "perturbation.py"
 
 
 def test_an_algorithm_concerns_the_claims_that_run_it(project, edited):
