@@ -68,14 +68,16 @@ def _runs() -> Iterable[str]:
     yield "| profile | cores | processor time | by the clock | calibrations and runs, on record |"
     yield "| --- | ---: | ---: | ---: | ---: |"
     for profile, run in timed.items():
-        spent = [_time(seconds) for seconds in (run["cpu"], run["wall"], _recorded(profile))]
+        spent = [_time(run[key]) if key in run else "not timed" for key in ("cpu", "wall")] + [
+            _time(_recorded(profile))
+        ]
         yield f"| `{profile}` | {2 if profile == 'full' else 1} | {' | '.join(spent)} |"
     yield ""
     commits = ", ".join(f"`{profile}` at {run['commit']}" for profile, run in timed.items())
     first, commands = whole["smoke"]["first"]["after"], whole["commands"]
     yield (
         f"Each began with an empty store and all data sets ({commits}), on cores that other work shared. `full` was "
-        "interrupted four times, and what it judged and drew is an estimate. The first run on a machine compiles "
+        "run in pieces, so that only its calibrations and runs are known. The first run on a machine compiles "
         f"besides: `smoke` then takes {_time(first)}. What is finished is kept: a second run makes nothing, "
         "and an edit makes anew what it changes."
     )

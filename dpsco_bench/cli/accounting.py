@@ -133,7 +133,7 @@ class Account(Tabled):
 
     @property
     def remarks(self) -> list[str]:
-        """What the numbers mean, and warnings, a sentence each."""
+        """Sentences on what the numbers mean, and warnings."""
         return sentences(self)
 
     @property

@@ -62,7 +62,7 @@ class _Batches:
 
     sampled: ClassVar[bool] = True
     repeats: ClassVar[bool] = False
-    """Whether a record may be in a batch more than once."""
+    """True if a record may be in a batch more than once."""
 
     def __post_init__(self) -> None:
         checked_count("population", self.population)
