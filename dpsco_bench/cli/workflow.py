@@ -215,12 +215,13 @@ class Flow:
         return found
 
     def start(self) -> None:
-        """Check that everything can be written, and take the results for this run; the lock goes with the process."""
+        """Check that everything can be written, take the results for this run, and start what forks its jobs."""
+        from dpsco_bench.cli import forking
         from dpsco_bench.execution.store import take
 
         for folder in (self.files.results, self.files.results.parent / "store", self.files.figures):
             check_writable(folder)
-        self._lock = take(self.files.lock)  # collected, it would be released
+        self._held = take(self.files.lock), forking.start()  # collected, they would be released
 
 
 class TimeLeft:
