@@ -182,6 +182,8 @@ class ClaimJudge:
         silent = bool(skipped or part.noiseless) or calibration == "none"
         noise = None if silent else verdict.noise or noise_behind(cell.charged for cell in self._charged(case))
         verdict = replace(verdict, reservations=reservations_of(part, calibration, verdict, noise))
+        if noise and "epsilon_real" in part.rules.fields:
+            verdict = replace(verdict, epsilon_real=noise.epsilon_real, epsilon_real_kind=noise.epsilon_real_kind)
         return replace(
             verdict,
             sentence=part.rules.sentence(verdict),

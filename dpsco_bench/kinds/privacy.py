@@ -97,13 +97,10 @@ class PrivacyKind(Kind):
         )
         if verdict.verdict == "holds":
             verdict = replace(verdict, reason=verdict.reason + other_instance(case))
-        if not of_the_law:
-            return verdict
-        noise = max(noises, key=lambda noise: noise.severity)
-        if law_only:
+        if of_the_law and law_only:
             law = np.nan if verdict.epsilon_real is None else outward(verdict.epsilon_real, "upper")
             verdict = replace(verdict, verdict=f"unproven (target law {law:.3g})")
-        return replace(verdict, epsilon_real=noise.epsilon_real, epsilon_real_kind=noise.epsilon_real_kind)
+        return verdict
 
 
 def privacy_verdict(
