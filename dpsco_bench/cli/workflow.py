@@ -32,7 +32,7 @@ from dpsco_bench.plain import Plain
 PREFIX = "leaderboard."
 PREDICTED: dict[str, dict[str, float]] = {}
 """Rule -> job -> predicted seconds, of the profile that this process runs."""
-START_SECONDS, CLAIM_SECONDS = 1.5, 3.0
+START_SECONDS, CLAIM_SECONDS = 0.1, 2.0
 """Seconds of a job besides its runs: to start, and to judge and draw a claim."""
 FILES = ("plugins", "claims", "boards")
 """Keys that take a file or a list of files."""
