@@ -6,6 +6,7 @@ asks it to do the work. Where it is not to be reached, as on another machine, a 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -79,6 +80,7 @@ def serve(path: str) -> None:
     for registry in REGISTRIES:
         with suppress(DpscoError):  # a paper that cannot be imported: told by the jobs that need it
             registry.load()
+    gc.freeze()  # what is loaded stays: no child looks through it
     with _Server(path, _Job) as server:
         server.serve_forever()
 
