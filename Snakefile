@@ -36,7 +36,9 @@ onstart:
         flow.start()
 
 onsuccess:
+    flow.stop()
     shell("{DPSCO} gate --brief --profile {flow.profile}")
 
 onerror:
+    flow.stop()
     shell("{DPSCO} gate --brief --profile {flow.profile} || true")

@@ -85,13 +85,22 @@ def serve(path: str) -> None:
         server.serve_forever()
 
 
-def start() -> TemporaryDirectory[str]:
-    """Start the process, and have jobs find it; it ends with this one. The folder that is returned has its socket."""
-    folder = TemporaryDirectory(prefix="dpsco-")  # not beside results: a socket's path has at most 107 characters
-    path = Path(folder.name) / "jobs"
-    subprocess.Popen([sys.executable, "-m", __name__, str(path)])  # jobs before it has loaded do without
-    os.environ[SOCKET] = str(path)
-    return folder
+class Forks:
+    """The process, started, where jobs find it; it ends with this one, or when it is stopped.
+
+    Jobs that begin before it has loaded do without it.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="dpsco-")  # a socket's path has at most 107 characters
+        path = str(Path(self._folder.name) / "jobs")
+        self._process = subprocess.Popen([sys.executable, "-m", __name__, path])
+        os.environ[SOCKET] = path
+
+    def stop(self) -> None:
+        """End it and wait for it, so that its times count as those of this process's children."""
+        self._process.terminate()
+        self._process.wait()
 
 
 def asked(arguments: list[str]) -> int | None:

@@ -23,6 +23,7 @@ from dpsco_bench.backend.namespace import BACKENDS
 from dpsco_bench.claims.catalogue import find_claim_id
 from dpsco_bench.claims.model import PROFILES
 from dpsco_bench.cli.console import quoted
+from dpsco_bench.cli.forking import Forks
 from dpsco_bench.cli.outlined import Outlined, read_outline, shared, state
 from dpsco_bench.errors import DpscoError, InputError, nearest
 from dpsco_bench.execution.layout import Layout
@@ -150,6 +151,7 @@ class Flow:
         plugins = (f" --plugin {shlex.quote(file)}" for file in checked.get("plugins", ()))
         self.options = f"--profile {self.profile}{''.join(plugins)}"
         self.targets = dict(self._targets(arguments))
+        self._forks: Forks | None = None
         PREDICTED.update(self._predicted())
 
     def __getitem__(self, id: str) -> Outlined:
@@ -216,12 +218,16 @@ class Flow:
 
     def start(self) -> None:
         """Check that everything can be written, take the results for this run, and start what forks its jobs."""
-        from dpsco_bench.cli import forking
         from dpsco_bench.execution.store import take
 
         for folder in (self.files.results, self.files.results.parent / "store", self.files.figures):
             check_writable(folder)
-        self._held = take(self.files.lock), forking.start()  # collected, they would be released
+        self._lock, self._forks = take(self.files.lock), Forks()  # collected, the lock would be released
+
+    def stop(self) -> None:
+        """End what forks jobs."""
+        if self._forks:
+            self._forks.stop()
 
 
 class TimeLeft:

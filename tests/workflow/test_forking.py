@@ -23,10 +23,10 @@ main.main, forking.LOADED, forking.REGISTRIES = job, (), ()
 forking.serve(sys.argv[1])
 """
 LEFT = """
-import time
+import os
 from dpsco_bench.cli import forking
-folder = forking.start()
-print(__import__("os").environ[forking.SOCKET], flush=True)
+forks = forking.Forks()
+print(os.environ[forking.SOCKET], flush=True)
 """
 
 
