@@ -71,7 +71,7 @@ def _runs() -> Iterable[str]:
         spent = [_time(run[key]) if key in run else "not timed" for key in ("cpu", "wall")] + [
             _time(_recorded(profile))
         ]
-        yield f"| `{profile}` | {2 if profile == 'full' else 1} | {' | '.join(spent)} |"
+        yield f"| `{profile}` | {run.get('cores', 1)} | {' | '.join(spent)} |"
     yield ""
     commits = ", ".join(f"`{profile}` at {run['commit']}" for profile, run in timed.items())
     first, commands = whole["smoke"]["first"]["after"], whole["commands"]

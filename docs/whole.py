@@ -33,6 +33,7 @@ class Whole:
     lines : int, what it printed
     stages : mapping, seconds by the clock of the jobs of each of `STAGES`, and of what is left beside them
     jobs : int, of Snakemake that had outputs
+    cores : int, that it was given
     date : str, year first, the day on which it ended, by the clock of UTC
     """
 
@@ -42,6 +43,7 @@ class Whole:
     lines: int
     stages: Mapping[str, float] = field(default_factory=dict)
     jobs: int = 0
+    cores: int = 1
     date: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
 
 
