@@ -82,11 +82,11 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("site", "--profile", "smoke", "--plugin", METHOD))
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
     assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
-    for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "(L + λ) d G", "docs/own.md"):
+    for words in ("mine.noisy_gd", "flipped_labels-n", "match", "(L + λ) d G", "docs/own.md"):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
-    assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
-    assert "2 not observable" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+    assert "3 not recorded" in done(dpsco("compare", "--profile", "smoke"))
+    assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
