@@ -89,6 +89,15 @@ def test_reported(dpsco, monkeypatch):
     assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
 
 
+def test_a_need_that_is_no_trait(dpsco):
+    own = 'from enum import Enum\n\nOwn = Enum("Own", {"FLIPPED": "labels that are flipped"})\n\n\n@algorithm('
+    text = Path(METHOD).read_text().replace("Trait.STRONGLY_CONVEX", "Own.FLIPPED").replace("@algorithm(", own)
+    Path(METHOD).write_text(text.replace("c.strong_convexity", "0.1"))
+    assert '"epsilon_real":' in done(dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json"))
+    refused = dpsco("account", "mine.noisy_gd", "problem=ridge_logistic", "n=64", "--plugin", METHOD).err
+    assert "the problem lacks labels that are flipped" in refused
+
+
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):
     from dpsco_bench.claims.jobs import plan_settings
     from dpsco_bench.cli.verbs.plan import plan_stamp
