@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpsco_bench.privacy.records import Full, Poisson, SingleIndex
     from dpsco_bench.problems.base import Constants, Data, Problem, Trait
     from dpsco_bench.problems.constants import option
-    from dpsco_bench.problems.glm import GeneralisedLinear, Logistic
+    from dpsco_bench.problems.glm import GeneralisedLinear, LeastSquares, Logistic
     from dpsco_bench.problems.registry import get_problem, problem
 
 _HOMES = {
@@ -38,7 +38,7 @@ _HOMES = {
         ("privacy.records", "Full Poisson SingleIndex"),
         ("privacy.plan", "GaussianQuery LastIterate Plan PrivacySpec make_plan"),
         ("problems.base", "Constants Data Problem Trait"),
-        ("problems.glm", "GeneralisedLinear Logistic"),
+        ("problems.glm", "GeneralisedLinear LeastSquares Logistic"),
         ("problems.constants", "option"),
         ("problems.registry", "problem"),
     )
@@ -54,6 +54,7 @@ __all__ = [
     "GeneralisedLinear",
     "Kind",
     "LastIterate",
+    "LeastSquares",
     "Logistic",
     "MeasuredPart",
     "Part",

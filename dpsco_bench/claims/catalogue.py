@@ -146,6 +146,8 @@ def find_claim_id(text: str, known: Collection[str] | None = None) -> str:
     for id in known:
         if id == text or id.replace("_", ".") == wanted:
             return id
+    if text.replace("/", ".", 1) in claim_ids():
+        raise InputError("claim", text, "one that the profile measures: see the paper's conf/profile")
     raise InputError("claim", text, nearest(text, known, "dpsco list claims"))
 
 

@@ -46,15 +46,15 @@ _OTHERS = "and the other options"
 """Stands, in an entry of a docstring, for all options that no other entry names."""
 
 
-def describe(id: str) -> Plain:
-    """Describe whatever has this id: its ``kind``, and what is known of it. Raises InputError if nothing has it.
+def describe(id: str, kind: str = "") -> Plain:
+    """Describe what has this id (and ``kind``): its kind, and what is known of it. Raises InputError if nothing has it.
 
     It is of an algorithm, claim or table (``paper.name``; claims accept ``_`` for ``.``; an algorithm that shares its
     name with nothing else also ``name``, as rankings show it), a problem, an erratum (``paper.E1``), a paper (its
     ledger), or the file of a user's claim.
     """
     for find in (_claim, _table, _errata, _algorithm, _problem):  # what loads little first
-        if (found := find(id)) is not None:
+        if find.__name__.endswith(kind) and (found := find(id)) is not None:
             return found
     if (found := _algorithm(full_id(id))) is not None:
         return found

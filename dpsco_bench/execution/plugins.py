@@ -13,6 +13,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from functools import wraps
 from pathlib import Path
 from types import UnionType
@@ -22,7 +23,7 @@ import numpy as np
 
 from dpsco_bench.algorithms.registry import ALGORITHMS, CALIBRATIONS, Algorithm
 from dpsco_bench.errors import BrokenPaper, DpscoError, InputError
-from dpsco_bench.problems.base import Data, Problem, Trait
+from dpsco_bench.problems.base import Data, Problem
 from dpsco_bench.problems.constants import Constants, alternatives
 from dpsco_bench.problems.glm import GeneralisedLinear
 from dpsco_bench.problems.registry import PROBLEMS
@@ -139,9 +140,10 @@ def check_registered(module: str) -> None:
 
 def _check_algorithm(entry: Algorithm) -> None:
     where = f"algorithm {entry.id}"
-    listed = isinstance(entry.needs, tuple | list) and all(isinstance(need, Trait | tuple) for need in entry.needs)
-    if not listed or not all(isinstance(trait, Trait) for need in entry.needs for trait in alternatives(need)):
-        raise InputError(f"{where}: needs", entry.needs, "a tuple of Trait members, e.g. (Trait.SMOOTH,)")
+    listed = isinstance(entry.needs, tuple | list) and all(isinstance(need, Enum | tuple) for need in entry.needs)
+    if not listed or not all(isinstance(trait, Enum) for need in entry.needs for trait in alternatives(need)):
+        allowed = "a tuple of members of Trait, or of an Enum of your own, e.g. (Trait.SMOOTH,)"
+        raise InputError(f"{where}: needs", entry.needs, allowed)
     variants, known = entry.variants, {*CALIBRATIONS}
     if not isinstance(variants, Mapping) or not all(names and set(names) <= known for names in variants.values()):
         allowed = "a mapping of variants to tuples of " + ", ".join(CALIBRATIONS)
@@ -161,8 +163,8 @@ def _check_problem(cls: Any) -> None:
     if not (inspect.isclass(cls) and issubclass(cls, Problem)):
         raise InputError("problem", getattr(cls, "__name__", cls), "a subclass of Problem, e.g. of Logistic")
     where = f"problem {cls.name}"
-    if not isinstance(cls.traits, property) and not all(isinstance(trait, Trait) for trait in cls.traits):
-        raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of Trait members")
+    if not isinstance(cls.traits, property) and not all(isinstance(trait, Enum) for trait in cls.traits):
+        raise InputError(f"{where}: traits", sorted(map(str, cls.traits)), "a set of members of Trait, or of an Enum")
     own = inspect.getattr_static(cls, "own_constants")
     if own is inspect.getattr_static(Problem, "own_constants"):
         raise InputError(f"{where}: own_constants", "missing", f"given, {EXAMPLE}")

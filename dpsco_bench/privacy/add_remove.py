@@ -1,15 +1,16 @@
 """Epsilon under add/remove neighbours, which other libraries speak, beside that under replace-one.
 
 One record's contribution is there or it is not; its place stays, since the number of records and the schedule are
-public (other libraries say zero-out). Where replace-one exchanges two contributions, this is half the change. A batch
-of a fixed size has no such place: another record takes that of an absent one.
+public (other libraries say zero-out). Where replace-one exchanges two contributions, this is half the change, unless
+the query's class says otherwise by `contribution`. A batch of a fixed size has no such place: another record takes
+that of an absent one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_bench.privacy.accountants import gaussian, pld
 from dpsco_bench.privacy.composition import shifts
@@ -62,7 +63,8 @@ def _shifted(plan: Plan, scales: Mapping[str, float], delta: float) -> AddRemove
     sampled = [q for q in plan.queries if q.records.sampled]
     if len(sampled) > 1 or not all(q.is_normal for q in sampled):
         return _none("no accountant here composes its sampled queries")
-    mu = 0.5 * math.sqrt(shifts.total_cost([q for q in plan.queries if q not in sampled], scales))
+    apart = [replace(q, sensitivity=q.contribution) for q in plan.queries if q not in sampled]
+    mu = math.sqrt(shifts.total_cost(apart, scales))
     if not sampled:
         normal = all(q.is_normal for q in plan.queries)
         return AddRemove(gaussian.gdp_epsilon(mu, delta), "exact" if normal else "upper")

@@ -410,7 +410,8 @@ class Problem:
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Return records of the record domain, extreme ones first, for the search over neighbouring data sets."""
-        raise InputError("problem", self.name, "a problem with domain_records")
+        allowed = "given: it returns a Data of records that change gradients most; without it no neighbour can be tried"
+        raise InputError(f"domain_records of {self.name}", "missing", allowed)
 
 
 CLIPPED_VALUES = 1 << 20

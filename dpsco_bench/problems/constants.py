@@ -21,7 +21,7 @@ from dpsco_bench.geometry.ball import FeasibleSet, feasible_set
 
 
 class Trait(Enum):
-    """Properties of an objective that algorithms ask for."""
+    """Properties of an objective that algorithms ask for; a plug-in may ask for members of an Enum of its own."""
 
     CONVEX = "convex records"
     SMOOTH = "smooth records"
@@ -55,7 +55,7 @@ Need = Trait | tuple[Trait, ...]
 
 def alternatives(need: Need) -> tuple[Trait, ...]:
     """List the traits of which one is enough."""
-    return (need,) if isinstance(need, Trait) else tuple(need)
+    return (need,) if isinstance(need, Enum) else tuple(need)
 
 
 def need_text(need: Need) -> str:

@@ -92,6 +92,14 @@ class GeneralisedLinear(Problem):
         labels = np.asarray(self.domain_records(2, 0).labels)
         return Data(2 * len(rows), np.repeat(rows, 2, axis=0), np.tile(labels, len(rows)))
 
+    def domain_records(self, count: int, seed: int) -> Data:
+        """Return unit rows, axes first, with labels 1 and -1 in turn, if rows fill the ball."""
+        if not self.rows_fill_the_ball:
+            return super().domain_records(count, seed)
+        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
+
     def optimal_risk(self, data: Data) -> float:
         """Minimum over the domain by damped Newton steps on the host, to a Newton decrement below 1e-15.
 
@@ -139,11 +147,6 @@ class Logistic(GeneralisedLinear):
         """Second derivative of `loss` in the margin: bounded by 1/4."""
         s = sigmoid(self.offset + self.sign * labels * margins)
         return s * (1.0 - s)
-
-    def domain_records(self, count: int, seed: int) -> Data:
-        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
 
 
 class LinearInBall(GeneralisedLinear):
@@ -273,13 +276,6 @@ class PublicQuadratic(LeastSquares):
         rows = self._rows(streams("features").normal(0, 1, 0, n, self.dimension)[0])
         noise = streams("labels").normal(0, 1, 0, n, 1)[0, :, 0].astype(np.float64)
         return Data(n, rows, np.clip(rows.sum(axis=1) * 0.5 * self.dimension**-0.5 + 0.1 * noise, -1.0, 1.0))
-
-    def domain_records(self, count: int, seed: int) -> Data:
-        if count < 1:
-            raise InputError("count", count, "an integer >= 1")
-        rows = axes_first(np.random.default_rng(seed).standard_normal((count, self.dimension)))
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return Data(count, rows, np.where(np.arange(count) % 2 == 0, 1.0, -1.0))
 
     def _rows(self, normals: Array) -> np.ndarray:
         rows = np.asarray(normals, dtype=np.float64)

@@ -82,11 +82,20 @@ def test_reported(dpsco, monkeypatch):
     done(dpsco("site", "--profile", "smoke", "--plugin", METHOD))
     page = (files.site.parent / "claims" / "mine.noisy_gd.html").read_text()
     assert "account mine.noisy_gd" in (files.site.parent / "methods" / "mine.noisy_gd.html").read_text()
-    for words in ("mine.noisy_gd", "flipped_labels-n", "not observable", "(L + λ) d G", "docs/own.md"):
+    for words in ("mine.noisy_gd", "flipped_labels-n", "match", "(L + λ) d G", "docs/own.md"):
         assert words in page, words
     assert Path("figures/smoke/mine.noisy_gd.svg").is_file()
-    assert "4 not recorded" in done(dpsco("compare", "--profile", "smoke"))
-    assert "2 not observable" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+    assert "3 not recorded" in done(dpsco("compare", "--profile", "smoke"))
+    assert "2 match" in done(dpsco("gate", "mine.noisy_gd", "--profile", "smoke"))
+
+
+def test_a_need_that_is_no_trait(dpsco):
+    own = 'from enum import Enum\n\nOwn = Enum("Own", {"FLIPPED": "labels that are flipped"})\n\n\n@algorithm('
+    text = Path(METHOD).read_text().replace("Trait.STRONGLY_CONVEX", "Own.FLIPPED").replace("@algorithm(", own)
+    Path(METHOD).write_text(text.replace("c.strong_convexity", "0.1"))
+    assert '"epsilon_real":' in done(dpsco("run", *PAIR, "n=64", "d=3", "steps=3", "out=rows.parquet", "--json"))
+    refused = dpsco("account", "mine.noisy_gd", "problem=ridge_logistic", "n=64", "--plugin", METHOD).err
+    assert "the problem lacks labels that are flipped" in refused
 
 
 def test_a_changed_file_changes_the_plan(dpsco, monkeypatch):

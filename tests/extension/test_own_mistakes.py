@@ -84,7 +84,7 @@ def test_one_line_names_what_is_wrong(dpsco, changed, old, new, named, allowed):
 
 CLAIMS = [
     ("kind: rate", "kind: rates", "part flipped_labels-n: kind = 'rates'", "one of audit, band"),
-    ("[512, 1024, 2048]", "[512, 512, 2048]", "sweep of smoke = [512, 512, 2048]", "512 is there twice"),
+    ("[1024, 2048, ", "[1024, 1024, ", "sweep of smoke = [1024, 1024, 4096]", "1024 is there twice"),
     ("exponent: -2", "expected: hold", "expected = 'hold'", "one of match, faster"),
     ("algorithm: mine.noisy_gd", "algorithm: mine.noisy", "algorithm = 'mine.noisy'", "mine.noisy_gd"),
     ("exponent: -2", "options: {stepz: 3}", "option = 'stepz'", "one of steps"),

@@ -56,9 +56,9 @@ def check_paper(folder, *option, path=()):
     rows = json.loads(dpsco(folder, "claim", "example2026.thm1", "--profile", "smoke", "--json", *option, path=path))
     words = {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows}
     assert words == WORDS
-    for what, id in (("algorithms", "one_step"), ("claims", "thm1"), ("tables", "table1")):
+    for what, id in (("algorithms", ".one_step"), ("claims", ".thm1"), ("tables", ".table1"), ("papers", "")):
         listed = json.loads(dpsco(folder, "list", what, "--json", *option, path=path))
-        assert f"example2026.{id}" in [entry["id"] for entry in listed]
+        assert f"example2026{id}" in [entry["id"] for entry in listed]
     account = dpsco(
         folder, "account", "example2026.one_step", "problem=sign_mean", "n=512", "--json", *option, path=path
     )
@@ -77,18 +77,8 @@ def test_from_its_folder_by_one_option(tmp_path, examples):
 def site(tmp_path):
     """A folder into which the example is installed, with its entry point."""
     source, target = ROOT / "examples" / "paper", tmp_path / "site"
-    install = [
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "--target",
-        target,
-        source,
-    ]
-    subprocess.run([sys.executable, "-m", *map(str, install)], check=True, capture_output=True, cwd=tmp_path)
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(target), str(source)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options], check=True, capture_output=True, cwd=tmp_path)
     return target
 
 

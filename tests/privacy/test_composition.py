@@ -160,6 +160,17 @@ def test_add_remove_halves_the_shift():
         assert found.epsilon == gdp_epsilon(0.2 * math.sqrt(smooth.kappa), 1e-6) and found.kind == kind
 
 
+class Lone(GaussianQuery):
+    """A record alone moves the answer as far as an exchange of two."""
+
+    contribution = property(lambda self: self.sensitivity)
+
+
+def test_add_remove_charges_the_contribution():
+    plan, scales = plan_of(Lone("g", 0.2, 3)), {"g": 0.5}
+    assert add_remove(plan, scales, 1e-6).epsilon == charge(plan, scales, 1e-6).epsilon
+
+
 def test_where_there_is_no_add_remove_epsilon_the_reason_is_given():
     for records in (WithReplacement(9, 3), WithoutReplacement(9, 3), SingleIndex(9)):
         found = add_remove(plan_of(GaussianQuery("g", 0.2, 3, records)), {"g": 1.0}, 1e-6)

@@ -174,10 +174,10 @@ def kinds() -> list[Plain]:
 
 def papers() -> list[Plain]:
     from dpsco_bench import registry
-    from dpsco_bench.report.wording import find_citation
+    from dpsco_bench.report.wording import Citation, find_citation
 
-    found = [(name, find_citation(name)) for name in registry.papers()]
-    return [_listed(name, one.published, one.title, authors=one.authors) for name, one in found if one]
+    found = [(name, find_citation(name) or Citation(f"no conf/paper/{name}.yaml", [])) for name in registry.papers()]
+    return [_listed(name, one.published, one.title, authors=one.authors) for name, one in found]
 
 
 def problems() -> list[Plain]:

@@ -71,7 +71,7 @@ def check_shares(plan: Plan) -> None:
         shares = ", ".join(f"{query.share:g}" for query in given)
         raise InputError(f"share of {names}", shares, "left out of one query, which takes what is left")
     if len(without) > 1 and not blocks:
-        allowed = "given for all queries but one: the fraction of the squared privacy budget that it gets, in (0, 1)"
+        allowed = "given for all queries but one, as GaussianQuery(..., share=0.5): the fraction of the squared budget"
         raise InputError("share of " + " and ".join(query.name for query in without), "missing", allowed)
     total = sum(query.share for query in given if query.share is not None)
     if total >= 1:

@@ -212,7 +212,7 @@ def _board(content: SiteContent, board: BoardResults) -> str:
 def explained(board: BoardResults) -> ReportTable:
     found, known = wins_table(board), algorithms(board)
     told = {TRIVIAL: START}  # nothing of one whose file or paper is not here
-    told |= {label: str(describe(id)["summary"]) for label, id in known.items() if id in list_algorithms()}
+    told |= {label: str(describe(id, "algorithm")["summary"]) for label, id in known.items() if id in list_algorithms()}
     what = Column("0", lambda label: told.get(label, ""), kind="prose")
     name = replace(found.columns["Method"], show=method_name, kind="text")
     return replace(found, columns={**found.columns, "Method": name, "What it is": what})

@@ -51,7 +51,7 @@ SCHEMES = {
 
 
 def method_pages(content: SiteContent) -> Pages:
-    pages = [*map(describe, content.algorithms)]
+    pages = [describe(id, "algorithm") for id in content.algorithms]
     columns = {
         "Method": Column(lambda page: method_name(page["id"]), link=leads_to("id", kind="method")),
         "Id": Column("id", kind="code"),

@@ -3,32 +3,23 @@ import pytest
 
 from dpsco_bench.papers.wang2017.perturbed import PerturbedMinimiser
 from dpsco_bench.problems.base import Constants, Data, Trait
-from dpsco_bench.problems.glm import GeneralisedLinear
+from dpsco_bench.problems.glm import LeastSquares
 from dpsco_bench.problems.objective import Objective
 from dpsco_bench.problems.registry import get_problem
 
 
-class LeastSquares(GeneralisedLinear):
+class RidgeSquares(LeastSquares):
     """Half the squared residual: the perturbed minimiser solves linear equations."""
 
-    name = "least_squares"
+    name = "ridge_squares"
     traits = frozenset({Trait.CONVEX, Trait.SMOOTH, Trait.GENERALISED_LINEAR})
     own_constants = Constants(1.0, 1.0, regularisation=0.05)
-
-    def loss(self, margins, labels):
-        return 0.5 * (margins - labels) ** 2
-
-    def slope(self, margins, labels):
-        return margins - labels
-
-    def curvature(self, margins, labels):
-        return 0.0 * margins + 1.0
 
 
 def least_squares(n=30, d=3):
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((n, d))
-    return LeastSquares(d), Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), rng.standard_normal(n))
+    return RidgeSquares(d), Data(n, rows / np.linalg.norm(rows, axis=1, keepdims=True), rng.standard_normal(n))
 
 
 def linear_terms(shape, scale=1.0):

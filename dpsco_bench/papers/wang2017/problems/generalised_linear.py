@@ -147,11 +147,8 @@ class GemanMcClure(GeneralisedLinear):
 
     def domain_records(self, count: int, seed: int) -> Data:
         """Rows on the unit sphere; labels at which the loss is steepest for small and for distant iterates."""
-        rng = np.random.default_rng(seed)
-        rows = rng.standard_normal((count, self.dimension))
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        steepest = np.where(np.arange(count) % 2 == 0, 1.0, -1.0) / math.sqrt(3.0)
-        return Data(count, rows, steepest)
+        records = super().domain_records(count, seed)
+        return Data(count, records.features, records.labels / math.sqrt(3.0))
 
 
 INFORMATIVE = 3
