@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import socketserver
@@ -24,6 +25,7 @@ from dpsco_bench.errors import DpscoError
 from dpsco_bench.registry import REGISTRIES
 
 SOCKET = "DPSCO_JOBS"
+BEGUN = b"+"
 LOADED = (
     "dpsco_bench.cli.verbs.worker",
     "dpsco_bench.analysis.judge",
@@ -52,8 +54,12 @@ class _Job(socketserver.BaseRequestHandler):
         os.chdir(folder)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=self._end_with_asker, daemon=True).start()
-        code = main(arguments)
-        sys.stderr.flush()
+        self.request.sendall(BEGUN)
+        try:
+            code = main(arguments)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
         self.request.sendall(bytes([code]))
 
     def _end_with_asker(self) -> None:
@@ -63,7 +69,7 @@ class _Job(socketserver.BaseRequestHandler):
 
 class _Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
     max_children = 1 << 10  # the workflow counts its jobs itself
-    parent = os.getppid()
+    parent = 0
 
     def service_actions(self) -> None:
         super().service_actions()
@@ -71,9 +77,8 @@ class _Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
             raise SystemExit
 
 
-def serve(path: str) -> None:
-    """Load the modules, and fork jobs until the process that started this one is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def load() -> None:
+    """Import what jobs need."""
     os.environ["MPLBACKEND"] = "agg"
     for name in LOADED:
         importlib.import_module(name)
@@ -81,21 +86,30 @@ def serve(path: str) -> None:
         with suppress(DpscoError):  # a paper that cannot be imported: told by the jobs that need it
             registry.load()
     gc.freeze()  # what is loaded stays: no child looks through it
-    with _Server(path, _Job) as server:
+
+
+def serve(listening: int, parent: int) -> None:
+    """Load when the first job asks, and fork jobs until the process that started this one is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _Server("", _Job, bind_and_activate=False) as server:
+        server.socket, server.parent = socket.socket(fileno=listening), parent
+        while not select.select([server], [], [], 0.5)[0]:
+            server.service_actions()
+        load()
         server.serve_forever()
 
 
 class Forks:
-    """The process, started, where jobs find it; it ends with this one, or when it is stopped.
-
-    Jobs that begin before it has loaded do without it.
-    """
+    """The process, started, where jobs find it; it ends with this one, or when it is stopped."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="dpsco-")  # a socket's path has at most 107 characters
-        path = str(Path(self._folder.name) / "jobs")
-        self._process = subprocess.Popen([sys.executable, "-m", __name__, path])
-        os.environ[SOCKET] = path
+        os.environ[SOCKET] = str(Path(self._folder.name) / "jobs")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(os.environ[SOCKET])
+            listening.listen(socket.SOMAXCONN)
+            command = [sys.executable, "-m", __name__, str(listening.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(command, pass_fds=[listening.fileno()])
 
     def stop(self) -> None:
         """End it and wait for it, so that its times count as those of this process's children."""
@@ -104,16 +118,18 @@ class Forks:
 
 
 def asked(arguments: list[str]) -> int | None:
-    """Have a job done, and return its exit code; None if nobody is there to do it."""
+    """Have a job done, and return its exit code; None if nobody begins it."""
     with socket.socket(socket.AF_UNIX) as asking:
         try:
             asking.connect(os.environ[SOCKET])
+            socket.send_fds(asking, [json.dumps([os.getcwd(), arguments]).encode()], [1, 2])
+            if asking.recv(1) != BEGUN:
+                return None
         except OSError:
             return None
-        socket.send_fds(asking, [json.dumps([os.getcwd(), arguments]).encode()], [1, 2])
         answer = asking.recv(1)
     return answer[0] if answer else 1
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*map(int, sys.argv[1:]))

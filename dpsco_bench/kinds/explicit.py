@@ -162,8 +162,8 @@ def explicit_verdict(
     elif not known[~idle].all():
         word, reason = "inconclusive", NO_ERROR
     elif within.all():
-        where = f" in the {(~idle).sum()} cells where the bound could fail" if idle.any() else ""
-        word, reason = "holds", f"mean / bound is at most {upper[~idle].max():.3g} with its interval{where}"
+        could = f" ({upper[~idle].max():.3g} in the {(~idle).sum()} cells where the bound could fail)"
+        word, reason = "holds", f"mean / bound is at most {upper[worst]:.3g} with its interval{could * bool(idle.any())}"
     else:
         more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"

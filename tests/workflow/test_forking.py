@@ -1,32 +1,37 @@
 """Jobs that are forked from a loaded process end as they would alone, with whoever asked for them."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import pytest
 
 from dpsco_bench.cli import forking
 
-SERVED = """
+STARTED = """
+import sys
+from dpsco_bench.cli.forking import SOCKET, Forks
+
+forks = Forks()
+print(SOCKET, flush=True)
+sys.stdin.read()
+"""
+JOBS = """
 import os, sys, time
 from dpsco_bench.cli import forking, main
 
 def job(arguments):
-    print(os.getcwd(), os.getpid(), *arguments, flush=True)
+    print(os.getcwd(), os.getpid(), *arguments)
+    if arguments[-1] == "fails":
+        raise MemoryError
+    sys.stdout.flush()
     time.sleep(60.0 * (arguments[-1] == "long"))
     return 3
 
 main.main, forking.LOADED, forking.REGISTRIES = job, (), ()
-forking.serve(sys.argv[1])
-"""
-LEFT = """
-import os
-from dpsco_bench.cli import forking
-forks = forking.Forks()
-print(os.environ[forking.SOCKET], flush=True)
+forking.serve(int(sys.argv[1]), os.getppid())
 """
 
 
@@ -37,15 +42,16 @@ def until(true):
         time.sleep(0.02)
 
 
-@contextmanager
+@pytest.fixture
 def served(tmp_path):
-    server = subprocess.Popen([sys.executable, "-c", SERVED, str(tmp_path / "jobs")])
-    try:
-        until((tmp_path / "jobs").exists)
-        yield
-    finally:
-        server.kill()
-        server.wait()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "jobs"))
+        listening.listen()
+        command = [sys.executable, "-c", JOBS, str(listening.fileno())]
+        server = subprocess.Popen(command, pass_fds=[listening.fileno()])
+    yield
+    server.kill()
+    server.wait()
 
 
 def asking(tmp_path, *arguments):
@@ -63,24 +69,29 @@ def runs(pid):
         return False
 
 
-def test_a_job_has_the_folder_output_and_code_of_whoever_asks_and_ends_with_it(tmp_path):
-    with served(tmp_path):
-        short = asking(tmp_path, "claim", "short")
-        folder, _, *arguments = short.communicate()[0].split()
-        assert (folder, arguments, short.returncode) == (str(tmp_path), ["worker", "claim", "short"], 3)
-        long = asking(tmp_path, "claim", "long")
-        pid = long.stdout.readline().split()[1]
-        assert runs(pid)
-        long.kill()
-        until(lambda: not runs(pid))
+def test_a_job_has_the_folder_output_and_code_of_whoever_asks_and_ends_with_it(tmp_path, served):
+    short = asking(tmp_path, "claim", "short")
+    folder, _, *arguments = short.communicate()[0].split()
+    assert (folder, arguments, short.returncode) == (str(tmp_path), ["worker", "claim", "short"], 3)
+    fails = asking(tmp_path, "claim", "fails")
+    assert fails.communicate()[0].endswith("fails\n") and fails.returncode == 1, "what it printed is told"
+    long = asking(tmp_path, "claim", "long")
+    pid = long.stdout.readline().split()[1]
+    assert runs(pid)
+    long.kill()
+    until(lambda: not runs(pid))
 
 
-def test_a_job_without_the_process_runs_alone(tmp_path):
+def test_a_job_that_nobody_begins_runs_alone(tmp_path):
     assert asking(tmp_path, "claim", "none", "--profile", "smoke").wait() == 2
 
 
-@pytest.mark.slow
-def test_the_process_ends_with_the_one_that_started_it(tmp_path):
-    path = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=True).stdout.strip()
-    of_it = ["pgrep", "-f", path]
-    until(lambda: subprocess.run(of_it, stdout=subprocess.DEVNULL, check=False).returncode)
+def test_the_process_ends_with_the_one_that_started_it():
+    starter = subprocess.Popen(
+        [sys.executable, "-c", STARTED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    starter.stdout.readline()
+    of_it = ["pgrep", "-P", str(starter.pid)]
+    (pid,) = subprocess.check_output(of_it, text=True).split()
+    starter.kill()
+    until(lambda: not runs(pid))
