@@ -312,8 +312,9 @@ def page(found: Mapping[tuple[str, float], Words]) -> str:
     }
     return f"""# How often a rate's word is wrong
 
-In the first table a true slope within the tolerance is called `fails` or `faster` in at most {worst[0.05]:.1%} of
-sweeps (5 % are allowed). One that is two tolerances away is called `match` in at most {worst[0.01]:.1%} (1 %).
+Of fewer than {STAGED_FROM} replicates a true slope within the tolerance is called `fails` or `faster` in at most
+{worst[0.05]:.1%} of sweeps (5 % are allowed). One that is two tolerances away is called `match` in at most
+{worst[0.01]:.1%} (1 %).
 
 Sweeps of {STAGED_FROM} replicates and more are judged as they are run, at several looks. The first to decide
 is the last. Of a grid, they have the signals that go on after a pilot of {PILOT}. At the tolerance's edge
@@ -329,7 +330,7 @@ faster. Where that leaves a limit within two standard errors, the row has {SWEEP
 to {2 * (0.05 * 0.95 / SWEEPS[1]) ** 0.5:.1%}. Few or unsteady replicates make a word `inconclusive`, rarely wrong:
 where their errors are large, intervals are longer than they would have to be.
 A power law is called `inconclusive (bent)` in at most {bent[True]:.1%} where cells have random numbers in common.
-Else it is in at most {bent[False]:.1%}, with heavy noise. A curve of 5 cells with local slopes from -0.58 to -1.42 is
+Else it is in at most {bent[False]:.1%}. A curve of 5 cells with local slopes from -0.58 to -1.42 is
 called bent in {bends_found(8):.0%} of 200 sweeps. It has 8 replicates, and all cells share noise larger than the bend.
 Along a sweep noise grows from a standard deviation of {GROWING[0]:g} of the mean to {GROWING[1]:g}, heavy noise to
 {TAIL_GROWS[1]:g}. `python docs/error_rates.py` writes this page in some hours. The second table has laws for which

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "2.0.0"
 
 if TYPE_CHECKING:
+    from dpsco_bench.algorithms.info import Info
     from dpsco_bench.algorithms.registry import Setting, algorithm, get_algorithm
     from dpsco_bench.analysis.verdict import Verdict
     from dpsco_bench.audit.contract import check_algorithm
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in (
+        ("algorithms.info", "Info"),
         ("algorithms.registry", "Setting algorithm"),
         ("cli.library", "get_algorithm Result account audit claim leaderboard run get_problem"),
         ("audit.contract", "check_algorithm"),
@@ -52,6 +54,7 @@ __all__ = [
     "Full",
     "GaussianQuery",
     "GeneralisedLinear",
+    "Info",
     "Kind",
     "LastIterate",
     "LeastSquares",

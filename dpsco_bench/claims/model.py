@@ -219,7 +219,7 @@ class MeasuredPart(Part):
     along : mapping, what else changes from value to value, by parameter and profile: lists as long as the grid
     signals : mapping
         Grid of the problem's free signal strength per profile: the risk of a value is the largest mean over it. As text
-        (`grids.to_the_cap`) one that ends at the largest admissible signal of each cell.
+        (`to_the_cap`) one that ends at the largest admissible signal of each cell.
     requires : mapping
         Extras whose mean must have at least the given value in every cell (at the largest signal) for a slope to be
         one of the method: below it the run is ``frozen``, and a `rate` not observable.

@@ -392,7 +392,8 @@ def call_run(
     shape = getattr(output, "shape", None)
     if shape is None or tuple(shape) != expected:
         found = type(output).__name__ if shape is None else f"an array of shape {tuple(shape)}"
-        raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be (replicates, d) = {expected}")
+        allowed = f"(replicates, d) = {expected}, alone or as x, Info(extras)"
+        raise AlgorithmError(f"algorithm {id}: its run returned {found}, must be {allowed}")
     if is_own(algorithm.plan_function.__module__):
         _check_inside(id, objective, output)
     if counted:

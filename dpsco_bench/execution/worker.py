@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -344,13 +346,21 @@ _WORK: dict[str, Any] = {}
 
 
 def _begin(begun: Any, noted: Sequence[MutableSequence[float]], jobs: Sequence[Job], measured: Measured) -> None:
-    """Begin a process of the pool: an interrupt is the parent's to handle."""
+    """Begin a process of the pool: an interrupt is the parent's to handle, and it ends when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _WORK.update(jobs=jobs, measured=measured)
     with begun.get_lock():
         mine = noted[begun.value]
         begun.value += 1
     CompileClock(time.monotonic, mine).listen()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is another one: whoever ended that could not end this."""
+    while os.getppid() == parent:
+        time.sleep(TICK)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _made(number: int, kept: tuple[tuple[int, ...], ...]) -> str:

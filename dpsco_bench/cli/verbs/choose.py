@@ -159,7 +159,7 @@ def asked_point(arguments: Sequence[str], plugins: Sequence[str] = (), twin: boo
 
     Raises InputError for an unknown key, or a value out of range.
     """
-    kept = SETTINGS.keys() - {"claims", "boards"}
+    kept = SETTINGS.keys() - {"claims", "boards", "stages"}
     mine = [text for text in arguments if text.partition("=")[0] in kept]
     settings = plan_settings("ci", check_settings(extended(mine, "plugins", plugins)))
     point = make_point(parse_keys(text for text in arguments if text not in mine), settings.data_root)

@@ -105,7 +105,12 @@ def _run_board(entry: BoardEntry, measured: Measured) -> list[Standing | Skipped
         failed.setdefault(job.key, error)  # jobs with one key are made once
 
     weigh, entry = cell_weights(next((job.profile for job in entry.jobs), "")), raced(entry, measured)
-    entry = race(entry, measured, lambda jobs: make_all(jobs, measured, say, weigh, lost))
+
+    def make(jobs: Sequence[Job]) -> None:
+        here = [job for job in jobs if not job.skipped]  # what is skipped is told below the standings
+        make_all(here, measured, say, weigh, lost)
+
+    entry = race(entry, measured, make)
     jobs = tuple(job for job in entry.jobs if job.key not in failed)
     if failed and not jobs:
         raise next(iter(failed.values()))

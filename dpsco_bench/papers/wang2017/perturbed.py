@@ -29,7 +29,7 @@ Array = Any
 class PerturbedMinimiser:
     """``argmin F(x) + (weight/2) ||x||^2 + <b, x>/n`` over the domain, for each replicate's own ``b``.
 
-    Computed on the host in float64 by Newton's method; `Objective.certify` keeps how well. Of the gradients that this
+    Computed on the host in float64 by Newton's method; `Info.certify` keeps how well. Of the gradients that this
     takes, only those of the certificate count, n per replicate: the sources list no number for an exact minimiser.
     Hessians that are multiples of the identity have closed forms.
 

@@ -119,7 +119,7 @@ class CertifiedMinimiser:
     """``argmin F(x) + ridge ||x||^2 + <b, x>/n`` over the domain, for each row's own ``b``, up to ``accuracy``.
 
     An exact projection where all Hessians are multiples of the identity and ``accuracy`` is 0. Computed in float64;
-    `Objective.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
+    `Info.certify` keeps the gradient mapping, and which rows rounding kept from the accuracy.
 
     Parameters
     ----------
