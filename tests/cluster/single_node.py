@@ -65,22 +65,9 @@ def missing() -> str:
 
 @contextmanager
 def single_node(folder: Path) -> Iterator[dict[str, str]]:
-    """Start it; all its daemons are this user's, and end with the block.
+    """Start it in an empty folder of a short name; yield the environment with which ``sbatch`` finds it.
 
-    Parameters
-    ----------
-    folder : Path
-        For its key, sockets, state and logs; empty, and of a short name, since sockets lie in it.
-
-    Yields
-    ------
-    dict of str to str
-        Environment with which ``sbatch`` and the rest find it.
-
-    Raises
-    ------
-    Unavailable
-        Where it cannot be started.
+    Its daemons are this user's and end with the block. Raises `Unavailable` where it cannot be started.
     """
     if why := missing():
         raise Unavailable(why)
@@ -128,16 +115,9 @@ def _start_munge(folder: Path, running: list[subprocess.Popen[bytes]]) -> None:
 def _start_slurm(folder: Path, environment: dict[str, str], running: list[subprocess.Popen[bytes]]) -> None:
     ports = _free_ports(2)
     host = socket.gethostname().partition(".")[0]
-    text = CONFIGURATION.format(
-        folder=folder,
-        host=host,
-        user=getpass.getuser(),
-        controller_port=ports[0],
-        node_port=ports[1],
-        cpus=CPUS,
-        memory=MEMORY_MB,
-    )
-    (folder / "slurm.conf").write_text(text)
+    found = {"folder": folder, "host": host, "user": getpass.getuser(), "cpus": CPUS, "memory": MEMORY_MB}
+    found |= {"controller_port": ports[0], "node_port": ports[1]}
+    (folder / "slurm.conf").write_text(CONFIGURATION.format(**found))
     for name in ("state", "spool"):
         (folder / name).mkdir()
     for program in ("slurmctld", "slurmd"):

@@ -22,13 +22,8 @@ PLUGIN = "snakemake_executor_plugin_slurm"
 PATTERNS = ("results/store/calibrations/*.json", "results/store/runs/*.parquet", "results/smoke/verdicts/*.json")
 PATTERNS += ("results/smoke/standings/*.json",)
 """What is compared: calibrations, result tables, verdicts and standings. Costs, logs and pages tell times or paths."""
-ON_SLURM = [
-    "--workflow-profile",
-    "profiles/slurm",
-    "--slurm-no-account",
-    "--slurm-init-seconds-before-status-checks",
-    "5",
-]
+ON_SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-no-account"]
+ON_SLURM += ["--slurm-init-seconds-before-status-checks", "5"]
 # A cluster with accounting is asked by sacct; this one has none. Its folders are on one machine: nothing comes late.
 ON_SLURM += ["--slurm-status-command", "squeue", "--latency-wait", "10"]
 

@@ -32,14 +32,7 @@ def test_the_example_is_run_by_its_path(dpsco, examples):
     assert rows[0]["lower_bound"] and rows[-1]["search"]["settings"] == 4
     again = dpsco("leaderboard", BOARD, f"plugins=[{METHOD}]", "--all")
     assert again.err == "" and "dp_gd_20" in again.out, "finished jobs are not run again"
-    assert "\nexcess empirical risks: flipped, customers\n" in again.out
-    reason = "wang2017.dp_gd_pl on flipped_labels refused"
-    assert again.out.count(reason) == 1 and again.out.count("refused (1)") == 4, "a reason stands once, and whole"
-    short = dpsco("leaderboard", BOARD, "--plugin", METHOD).out
-    for row in rows:
-        place = f"{row['instance']}, n = {row['n']}, d = {row['d']}, epsilon = {row['epsilon']:g}:"
-        assert (place in short) == (len(row["tied"]) > 1 or bool(row["contenders"]))
-        assert all(method in short for method in row["tied"]), "names are whole"
+    assert again.out.count("wang2017.dp_gd_pl on flipped_labels refused") == 1
 
 
 FAILING = """
@@ -63,24 +56,18 @@ def test_a_method_that_fails_is_told_and_the_others_are_ranked(dpsco):
     board = written(methods=["mine.failing", "wang2017.dp_gd_pl"])
     outcome = dpsco("leaderboard", board, "--plugin", "failing.py", "--json")
     (row,) = json.loads(outcome.out)
-    assert outcome.code == 0 and "failing" in outcome.err and "Traceback" not in outcome.err
+    assert outcome.code == 0 and "Traceback" not in outcome.err
     assert [method["method"] for method in row["methods"]] == ["dp_gd_pl"]
     assert [(left["method"], left["status"]) for left in row["left_out"]] == [("failing", "failed")]
-    shown = dpsco("leaderboard", board, "--plugin", "failing.py").out
-    assert "failing failed: algorithm mine.failing: its run failed with AttributeError" in " ".join(shown.split())
-    alone = dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", "failing.py")
-    assert alone.code == 2 and "its run failed with AttributeError" in alone.err.splitlines()[-1]
+    assert dpsco("leaderboard", written(methods=["mine.failing"]), "--plugin", "failing.py").code == 2
 
 
-def test_it_stands_in_the_plan_beside_those_that_ship(dpsco, monkeypatch):
-    from dpsco_bench.leaderboard import board
-
+def test_it_stands_in_the_plan(dpsco, monkeypatch):
     monkeypatch.setattr(planning, "profile_claims", lambda profile: [])
-    monkeypatch.setattr(board, "board_ids", list)
-    file = written()
-    stamp = planning.plan_stamp("smoke", planning.plan_settings("smoke", [f"boards=[{file}]"]))
-    plan = planning.make_plan("smoke", [f"boards=[{file}]"])
-    assert [entry.id for entry in plan.boards] == ["leaderboard.mine"]
-    assert [len(job.cells) for job in plan.boards[0].jobs] == [1]
+    monkeypatch.setattr("dpsco_bench.leaderboard.board.board_ids", list)
+    settings = [f"boards=[{written()}]"]
+    stamp = planning.plan_stamp("smoke", planning.plan_settings("smoke", settings))
+    (entry,) = planning.make_plan("smoke", settings).boards
+    assert entry.id == "leaderboard.mine" and [len(job.cells) for job in entry.jobs] == [1]
     written(delta=1e-5)
-    assert planning.plan_stamp("smoke", planning.plan_settings("smoke", [f"boards=[{file}]"])) != stamp
+    assert planning.plan_stamp("smoke", planning.plan_settings("smoke", settings)) != stamp

@@ -53,20 +53,19 @@ def run(folder, *arguments, path=()):
 
 def check_paper(folder, *option, path=()):
     """Everything that the paper brings is known like what ships."""
-    rows = json.loads(dpsco(folder, "claim", "example2026.thm1", "--profile", "smoke", "--json", *option, path=path))
-    words = {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows}
-    assert words == WORDS
+
+    def said(*arguments):
+        return dpsco(folder, *arguments, *option, path=path)
+
+    rows = json.loads(said("claim", "example2026.thm1", "--profile", "smoke", "--json"))
+    assert {(row["part"], row["calibration"]): row["verdict"].split(" ")[0] for row in rows} == WORDS
     for what, id in (("algorithms", "one_step"), ("claims", "thm1"), ("tables", "table1")):
-        listed = json.loads(dpsco(folder, "list", what, "--json", *option, path=path))
-        assert f"example2026.{id}" in [entry["id"] for entry in listed]
-    account = dpsco(
-        folder, "account", "example2026.one_step", "problem=sign_mean", "n=512", "--json", *option, path=path
-    )
+        assert f"example2026.{id}" in [entry["id"] for entry in json.loads(said("list", what, "--json"))]
+    account = said("account", "example2026.one_step", "problem=sign_mean", "n=512", "--json")
     assert json.loads(account)["paper"]["privacy_status"] == "exceeds_claim"
-    assert "half of the sensitivity" in dpsco(folder, "show", "example2026.E1", *option, path=path)
-    drawn = run(folder, "-c", FIGURE, *option[1:], path=path)
-    assert drawn.strip() == "The printed noise gives about twice the claimed ε"
-    assert "d R^2 l" in dpsco(folder, "show", "example2026.thm1", *option, path=path)
+    assert "half of the sensitivity" in said("show", "example2026.E1")
+    assert "d R^2 l" in said("show", "example2026.thm1")
+    assert run(folder, "-c", FIGURE, *option[1:], path=path).strip()
 
 
 def test_from_its_folder_by_one_option(tmp_path, examples):
@@ -76,20 +75,10 @@ def test_from_its_folder_by_one_option(tmp_path, examples):
 @pytest.fixture
 def site(tmp_path):
     """A folder into which the example is installed, with its entry point."""
-    source, target = ROOT / "examples" / "paper", tmp_path / "site"
-    install = [
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "--target",
-        target,
-        source,
-    ]
-    subprocess.run([sys.executable, "-m", *map(str, install)], check=True, capture_output=True, cwd=tmp_path)
-    return target
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(tmp_path / "site")]
+    install = [sys.executable, "-m", "pip", "install", *options, str(ROOT / "examples" / "paper")]
+    subprocess.run(install, check=True, capture_output=True, cwd=tmp_path)
+    return tmp_path / "site"
 
 
 def test_installed(tmp_path, site):

@@ -70,39 +70,22 @@ def content(folder):
 
 
 @ROOT
-def test_a_verb_that_has_to_write_there(shared, tmp_path_factory):
-    said, before = Path(tempfile.mkstemp()[1]), content(shared)
-    code, lines = as_somebody_else(lambda: main(list(CLAIM)), said)
-    said.unlink()
-    assert code == 2 and len(lines) == 1, lines
-    assert lines[0].startswith("dpsco: file = 'results/store") and "may be read or written here" in lines[0]
-    assert content(shared) == before
-
-
-@ROOT
-def test_a_run_of_the_workflow(shared):
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: check_writable(Path("results/smoke")), "folder = 'results/smoke'"),
+        (lambda: take(Path("results/smoke/.lock")), "file = 'results/smoke/.lock'"),
+        (lambda: sys.exit(main(list(CLAIM))), "file = 'results/store"),
+    ],
+)
+def test_what_has_to_write_there_is_one_line(shared, call, named):
     said, before = Path(tempfile.mkstemp()[1]), content(shared)
 
     def start():
         with one_line():
-            check_writable(Path("results/smoke"))
+            call()
 
     code, lines = as_somebody_else(start, said)
-    assert code == 2 and lines == ["dpsco: folder = 'results/smoke': must be a folder that can be written to"]
-
-    def take():
-        with one_line():
-            take(Path("results/smoke/.lock"))
-
-    code, lines = as_somebody_else(take, said)
-    assert code == 2 and len(lines) == 1 and "file = 'results/smoke/.lock'" in lines[0]
     said.unlink()
+    assert code == 2 and len(lines) == 1 and lines[0].startswith(f"dpsco: {named}"), lines
     assert content(shared) == before
-
-
-@ROOT
-def test_what_may_be_read_is_read(shared):
-    said = Path(tempfile.mkstemp()[1])
-    found = as_somebody_else(lambda: int(Store(Path("results/store")).read("runs", "theirs") != b"content"), said)
-    said.unlink()
-    assert found == (0, [])

@@ -123,35 +123,22 @@ class Project:
         """Snakemake on profile smoke; what follows `--` are targets."""
         words = list(arguments)
         if not any(word.startswith("profile=") for word in words):
-            words = (
-                ["--config", "profile=smoke", *words]
-                if words[:1] != ["--config"]
-                else ["--config", "profile=smoke", *words[1:]]
-            )
+            words = ["--config", "profile=smoke", *(words[1:] if words[:1] == ["--config"] else words)]
         return [sys.executable, "-m", "snakemake", *words]
 
     def snakemake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
+        return self.run(self.command(*arguments), timeout)
+
+    def run(self, command: list[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
+        options = {"cwd": self.root, "env": self.environment, "capture_output": True, "text": True}
+        return subprocess.run(command, **options, timeout=timeout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start Snakemake in a process group of its own."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            text=True,
-        )
+        nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = self.command(*arguments)
+        return subprocess.Popen(command, cwd=self.root, env=self.environment, start_new_session=True, **nowhere)
 
     def planned(self, *targets: str) -> set[str]:
         """The jobs of claims and leaderboards that a dry run would do: their rule and what it is of."""
@@ -166,14 +153,7 @@ class Project:
 
     def dpsco(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a verb."""
-        return subprocess.run(
-            [sys.executable, "-m", "dpsco_bench", *arguments],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        return self.run([sys.executable, "-m", "dpsco_bench", *arguments])
 
     def paths(self) -> list[Path]:
         """Every result and verdict; timings and costs are no results, and drafts of a killed run are nothing."""

@@ -7,15 +7,13 @@ import json
 import pytest
 
 pytestmark = pytest.mark.slow
-PLUGIN = '''
+PLUGIN = """
 from dpsco_bench import option, problem
 from dpsco_bench.problems.glm import RidgeLogistic
 
 
 @problem
 class Marked(RidgeLogistic):
-    """A problem whose data set is a marker in the data root."""
-
     name = "marked"
     summary = "ridge logistic regression with a marker"
     needs_data_root = True
@@ -24,7 +22,7 @@ class Marked(RidgeLogistic):
     @classmethod
     def unavailable(cls, root):
         return "" if (root / "marker").is_file() else "data absent: `touch marker`"
-'''
+"""
 CLAIM = """
 id: own.kept
 title: a rate on data of one's own
@@ -60,10 +58,7 @@ def run(project):
         result = project.snakemake("--config", *own, "--", TARGET)
         assert result.returncode == 0, result.stderr
         row = json.loads((project.root / TARGET).read_text())["verdicts"][0]
-        store = project.root / "results" / "store"
-        return row, {
-            path.name: path.read_bytes() for kind in ("runs", "timings") for path in (store / kind).glob("*.*")
-        }
+        return row, {path.name: path.read_bytes() for path in (project.root / "results/store").glob("[rt]*/*.*")}
 
     return call
 
