@@ -21,8 +21,6 @@ from dpsco_bench.site.pages.home import draw_findings, finding_figure, findings
 ROOT = shared_dir("workflows").parent
 CONSTANTS = ("noise_constant", "constant")
 """Options that set what a theorem leaves open of its noise."""
-LONGEST = 30
-"""Words of a sentence."""
 
 
 @pytest.fixture
@@ -32,37 +30,20 @@ def content(inputs, tmp_path):
 
 def real_eps(results):
     row = results.row("wang2017.kinds", "privacy-epsilon")
-    real, claimed, word = row.epsilon_real, row.epsilon_claimed, row.word
-    need(word == "fails", real > claimed)
+    real, claimed = row.epsilon_real, row.epsilon_claimed
+    need(row.word == "fails", real > claimed)
     return Said(
         title=f"The real eps is {number(real)} for a claim of {number(claimed)}",
-        sentence=f"That is {real / claimed:.0f} times as much; the word is {word}.",
+        sentence=f"That is {real / claimed:.0f} times as much.",
         means="Do not trust it.",
-        label="real eps",
         points=[Point("printed", real)],
-        reference=1,
         rows=[*results.statements("privacy"), *results.statements("rate")],
     )
 
 
 def too_small(results):
     real = results.row("wang2017.kinds", "privacy-epsilon").epsilon_real
-    need(
-        real > 0,
-        real < 1000,
-    )
-
-
-def on_rates(results):
-    return results.row("wang2017.kinds", "gone")
-
-
-def misspelt(results):
-    return results.row("wang2017.kinds", "privacy-epsilon").ratio["end"]
-
-
-def undrawn(results):
-    return replace(real_eps(results), points=[Point("y", 1.0, "blue")])
+    need(real > 0, real < 1000)
 
 
 def told(say, **more):
@@ -73,7 +54,7 @@ def told(say, **more):
 def test_a_finding_is_said_with_its_numbers_and_the_claims_that_it_counts(content, tmp_path):
     ((found,), unsaid) = findings(content, [told(real_eps)])
     assert unsaid == [] and found.said.title == "The real eps is 3.24×10⁵ for a claim of 1"
-    assert found.said.sentence == "That is 324000 times as much; the word is fails."
+    assert found.said.sentence == "That is 324000 times as much."
     counted = [row.id for row in found.said.rows]
     assert found.claims == list(dict.fromkeys(["wang2017.kinds", *counted])) and len(set(counted)) > 1
     draw_findings([found], tmp_path)
@@ -97,22 +78,12 @@ def test_each_condition_is_read_from_its_own_call():
             twice(x, word)
 
 
-@pytest.mark.parametrize("say", [too_small, on_rates, misspelt, undrawn])
-def test_one_that_is_wrong_stops_the_site(content, tmp_path, say):
-    with pytest.raises((InputError, KeyError)):
-        draw_findings(findings(content, [told(say)])[0], tmp_path)
-
-
 @pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ({"claims": ["wang2017.elsewhere"]}, "wang2017.elsewhere is not in profile smoke"),
-        ({"papers": ["wang2017", "gone2020"]}, "paper gone2020 is not installed"),
-    ],
+    "more", [{"claims": ["wang2017.elsewhere"]}, {"papers": ["wang2017", "gone2020"]}], ids=["claim", "paper"]
 )
-def test_a_finding_of_what_is_not_there_is_left_out_and_named(content, more, reason):
+def test_a_finding_of_what_is_not_there_is_left_out_and_named(content, more):
     said, (unsaid,) = findings(content, [told(real_eps, **more)])
-    assert said == [] and (unsaid.id, unsaid.reason) == ("real-eps", reason)
+    assert said == [] and unsaid.id == "real-eps" and unsaid.reason
     assert unsaid.title == "The real eps is … for a claim of …"
 
 
@@ -130,21 +101,23 @@ def recorded(profile):
     """Results with the verdicts and points that are on record, and nothing else."""
     rows = read_record(ROOT / "workflows" / "recorded" / f"{profile}.json")
     rows = [replace(row, epsilon_claimed=row.noise.epsilon_claimed if row.noise else None) for row in rows]
-    ids = list(dict.fromkeys(row.id for row in rows))
+    ids = dict.fromkeys(row.id for row in rows)
     claims = [SimpleNamespace(id=id, rows=[row for row in rows if row.id == id]) for id in ids]
-    recorded = read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
-    found = [standing(SimpleNamespace(**point)) for point in recorded]
-    boards = [SimpleNamespace(id=COMMON, points=found)]
-    inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
-    scores = [SimpleNamespace(row=row) for row in rows]
-    return Results(inputs, scores, {paper: load_errata(paper) for paper in papers()})
-
-
-def standing(point):
-    given = {key: getattr(point, key) for key in ("instance", "n", "d", "epsilon", "tied", "trivial", "contenders")}
+    known = ("instance", "n", "d", "epsilon", "tied", "trivial", "contenders")
     absent = {"title": "", "delta": 1e-5, "p": 2.0, "methods": (), "left_out": (), "margin": 0.1, "margin_ci": (0, 1)}
     absent |= {"without_privacy": Reference(0.0, (0.0, 0.0)), "lower_bound": None, "lower_bound_cut": False}
-    return Standing(**given, **absent, winner=point.least, runner_up="next" if point.tied else None)
+    points = [
+        Standing(
+            **{key: point[key] for key in known},
+            **absent,
+            winner=point["least"],
+            runner_up="next" if point["tied"] else None,
+        )
+        for point in read_boards(ROOT / "workflows" / "recorded" / "boards" / f"{profile}.json")
+    ]
+    boards = [SimpleNamespace(id=COMMON, points=points)]
+    inputs = SimpleNamespace(profile=profile, claims=claims, boards=boards, papers=sorted(papers()))
+    return Results(inputs, [SimpleNamespace(row=row) for row in rows], {one: load_errata(one) for one in papers()})
 
 
 @pytest.mark.parametrize("profile", ["ci", "full"])
@@ -153,10 +126,8 @@ def test_the_page_says_what_the_findings_say_of_the_record(profile):
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     results, known = recorded(profile), {one.id: one for one in all_findings()}
     ids = ["mirror-descent", "schedules", "width", "frontier"]
-    for id in [
-        *ids,
-        *(["privacy-as-printed", "exponential-mechanism", "parameter-free", "errata"] if profile == "ci" else []),
-    ]:
+    ids += ["privacy-as-printed", "exponential-mechanism", "parameter-free", "errata"] * (profile == "ci")
+    for id in ids:
         said = known[id].say(results)
         assert re.search(rf"^(## |`ci`: ){re.escape(said.title)}(\n|\. )", page, re.MULTILINE), id
         assert f"{said.sentence}\n" in page and f"\n{said.means}\n" in page, id

@@ -11,12 +11,9 @@ from dpsco_bench.report.figures import grouped_parts, variant_groups
 
 
 def evidence(slope, scale):
-    return [
-        SimpleNamespace(
-            value=x, risks=scale * x**slope * np.array([[0.9, 1.0, 1.1]]), numerical_error=None, entry={"method": "m"}
-        )  # fmt: skip
-        for x in (64.0, 128.0, 256.0)
-    ]
+    spread = scale * np.array([[0.9, 1.0, 1.1]])
+    made = [{"value": x, "risks": spread * x**slope, "entry": {"method": "m"}} for x in (64.0, 128.0, 256.0)]
+    return [SimpleNamespace(**one, numerical_error=None) for one in made]
 
 
 def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
@@ -27,15 +24,8 @@ def score(part, kind="rate", calibration="none", problem="quad", parameter="n", 
                "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
     found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
     made = MeasuredPart(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
-    return SimpleNamespace(
-        row=found,
-        kind=get_kind(kind),
-        part=made,
-        results=results,
-        verdict=found.said,
-        tone="good",
-        quantity="excess risk",
-    )
+    told = {"verdict": found.said, "tone": "good", "quantity": "excess risk"}
+    return SimpleNamespace(row=found, kind=get_kind(kind), part=made, results=results, **told)
 
 
 def test_variants_of_one_sweep_belong_together():

@@ -8,10 +8,10 @@ import pytest
 
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.claims.kinds import COMMON_WORDS, all_kinds
-from dpsco_bench.claims.model import GRID, Part
+from dpsco_bench.claims.model import Part
 from dpsco_bench.report.axes import FOOT
 from dpsco_bench.report.drawing import LINE_CHARACTERS, compose, cut, style
-from dpsco_bench.report.figures import _panel, claim_figures, claim_panels
+from dpsco_bench.report.figures import claim_figures, claim_panels
 from dpsco_bench.report.panels import Series, grid_panel, kind_panel, ratio_panel
 from dpsco_bench.report.scores import Score, claim_scores
 
@@ -73,18 +73,6 @@ def test_what_a_logarithmic_axis_cannot_show_is_marked_at_its_foot_and_in_the_ke
     panel = ratio_panel([judged("explicit")])
     axes = drawn(panel)
     assert len(markers(axes)) == 1 and at_foot(axes) == 2 and {"ratio", "foot"} == set(panel.symbols)
-    infinite = drawn(ratio_panel([judged("explicit", mean=(1.0, 1.0, 1.0))]))
-    assert "1 without ratio" in [text.get_text() for text in infinite.texts] and at_foot(infinite) == 0
-
-
-def test_combinations_of_a_grid_are_drawn_over_their_bound():
-    score = judged("explicit", GRID, mean=(1.0, 3.0, -2.0), bound=(2.0, 8.0, 4.0), values=(1.0, 2.0, 3.0))
-    axes = drawn(_panel([score]))
-    assert sorted(markers(axes).tolist()) == [[2.0, 0.5], [4.0, -0.5], [8.0, 0.375]] and outside(axes) == []
-    assert {"bound", "paper", "at most 0.500"} <= {text.get_text() for text in axes.texts}
-    assert axes.get_ylim()[1] > 1
-    shown = judged("shown", GRID, verdict="shown")
-    assert _panel([shown]).blank
 
 
 @pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)

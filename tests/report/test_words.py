@@ -10,41 +10,26 @@ from dpsco_bench.leaderboard.board import contestants
 from dpsco_bench.privacy.ledger import SEVERITY, STATUS_CLAUSES, STATUS_WORDS
 from dpsco_bench.report import numbers
 from dpsco_bench.report.scores import Score, place, statement
-from dpsco_bench.report.wording import (
-    QUALIFIED,
-    SYMBOLS,
-    TONES,
-    find_citation,
-    meanings,
-    method_name,
-    symbols,
-)
+from dpsco_bench.report.wording import QUALIFIED, SYMBOLS, TONES, find_citation, meanings, method_name, symbols
 
 
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
         (0.0, "0"),
-        (1, "1"),
         (0.99999, "1.00"),
-        (44.0, "44"),
         (43.97, "44.0"),
-        (0.41, "0.410"),
         (2.404, "2.40"),
-        (173, "173"),
         (14646.0, "14,646"),
         (324000.0, "3.24×10⁵"),
         (1e-5, "10⁻⁵"),
         (1e-3, "10⁻³"),
-        (0.00123, "0.00123"),
         (-2.5e-7, "−2.50×10⁻⁷"),
         (9.9999e4, "1.00×10⁵"),
-        (1.1e-4, "1.10×10⁻⁴"),
         (math.inf, "∞"),
         (-math.inf, "−∞"),
         (math.nan, "—"),
         (None, "—"),
-        ("inf", "—"),
         (True, "—"),
     ],
 )
@@ -104,11 +89,6 @@ def test_every_word_and_status_has_a_meaning():
     expected = {word.replace("_", " ") for kind in all_kinds() for word in kind.words}
     assert set(words) == expected | {"…, qualified", "skipped", "not measured"} and len(set(words)) == len(words)
     assert {tone for _, tone, _ in told} == set(SYMBOLS) and set(TONES) == set(OUTCOMES)
-    assert (
-        next(text for word, _, text in told if word == "reversed")
-        == "the one claimed to be worse is better beyond doubt"
-    )
-    assert next(text for word, _, text in told if word == "fails").count("privacy: the real ε is above the claim") == 1
     assert set(STATUS_WORDS) == set(SEVERITY) == {*STATUS_CLAUSES, "none"}
 
 
@@ -131,7 +111,6 @@ def test_a_reservation_is_seen_on_what_confirms(verdict, reservations, tone):
         ([100.0, 100.1], "100.1"),
         ([100.0, 101.0], "100 … 101"),
         ([1.0, 1.15], "1 … 1.15"),
-        ([3.0, 1.0, 2.0], "1 … 3"),
         ([2.0], "2"),
         ([], "—"),
     ],
