@@ -42,25 +42,14 @@ def test_the_last_iterate_is_charged_beside_all_gradients(dpsco):
     assert (report["epsilon_of"], report["privacy_status"]) == ("output", "proven")
     assert report["epsilon_real"] == report["epsilon_output"] == pytest.approx(0.6176, abs=1e-4)
     assert report["epsilon_sequence"] == pytest.approx(2.397, abs=1e-3)
-    text = " ".join(dpsco(*keys).out.split())
-    assert "of the output is 0.6175, for a claim of 1. Whoever saw all answers would have 2.397." in text
     by_output = account(dpsco, *keys, "release=output")["accounted"]
     assert by_output["epsilon_output"] == pytest.approx(1) and by_output["epsilon_sequence"] > 3.9
     assert by_output["noise"]["gradient"] < 0.45 * account(dpsco, *keys)["accounted"]["noise"]["gradient"]
 
 
-@pytest.mark.parametrize(("n", "epsilon", "told"), [(1, 1.0, "n = 1: "), (64, 1e12, "epsilon = 1e+12 "), (64, 1.0, "")])
-def test_claims_that_protect_nobody_are_warned_of(dpsco, n, epsilon, told):
-    said = dpsco("account", "wang2017.dp_gd", "problem=ridge_logistic", "d=2", f"n={n}", f"epsilon={epsilon}").out
-    found = [line for line in said.splitlines() if line.startswith(("* n = 1", "* epsilon = "))]
-    assert [line.startswith(f"* {told}") for line in found] == [True] * bool(told)
-
-
 def test_nominal_and_data_dependent_constants_are_said(dpsco):
-    keys = ("account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
-    text, report = dpsco(*keys).out, account(dpsco, *keys)
-    assert report["constants"]["status"] == "nominal" and "nominal" in text and "data set 0" in text
-    assert report["accounted"]["privacy_status"] == "unproven"
+    report = account(dpsco, "account", "wang2017.dp_gd_pl", "problem=rank8_least_squares", "n=512")
+    assert report["constants"]["status"] == "nominal" and report["accounted"]["privacy_status"] == "unproven"
     assert report["data_dependent_constants"] and report["constants"]["smoothness"] != 1 / 8
 
 
@@ -87,44 +76,26 @@ def test_account_says_what_a_run_is_calibrated_to(dpsco, algorithm, problem):
 
 
 def test_a_plan_that_releases_nothing_has_epsilon_zero(dpsco):
-    keys = ("account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
-    report, text = account(dpsco, *keys), dpsco(*keys).out
-    for calibration in ("paper", "accounted"):
-        entry = report[calibration]
+    report = account(dpsco, "account", "bassily2021.noisy_smd", "problem=cube_fixed", "n=50", "d=32")
+    for entry in (report["paper"], report["accounted"]):
         assert entry["epsilon_real"] == 0 and entry["noise"] == {} and entry["gradient_evaluations"] == 0
         assert "degenerate" in entry["warnings"][0]
-    assert "Nothing is released" in text
 
 
 LIMITS = [
-    (
-        "bassily2021.noisy_smd",
-        "cube_fixed",
-        ("n=4000", "epsilon=2", "variant=fullbatch"),
-        "epsilon = 2: must be at most 1 ",
-    ),
-    ("su2023.app_objp", "interior_mean", ("n=4000", "epsilon=2"), "epsilon = 2: must be at most 1 "),
-    ("su2023.truncated_batched_md", "heavy_linear_t", ("n=100000", "epsilon=2"), "epsilon = 2: must be at most 1 "),
-    (
-        "su2023.shuffled_truncated_md",
-        "heavy_linear_t",
-        ("n=100000", "d=8"),
-        "epsilon = 1.0: must be at most 0.01517 = C sqrt",
-    ),
+    ("bassily2021.noisy_smd", "cube_fixed", "n=4000 epsilon=2 variant=fullbatch", "epsilon = 2: must be at most 1 "),
+    ("su2023.app_objp", "interior_mean", "n=4000 epsilon=2", "epsilon = 2: must be at most 1 "),
+    ("su2023.truncated_batched_md", "heavy_linear_t", "n=100000 epsilon=2", "epsilon = 2: must be at most 1 "),
+    ("su2023.shuffled_truncated_md", "heavy_linear_t", "n=100000 d=8", "epsilon = 1.0: must be at most 0.01517 "),
 ]
 
 
 @pytest.mark.parametrize(("algorithm", "problem", "keys", "said"), LIMITS)
 def test_noise_outside_the_papers_range_is_refused_by_key_value_limit_and_source(dpsco, algorithm, problem, keys, said):
-    report = account(dpsco, "account", algorithm, f"problem={problem}", *keys)
-    assert (
-        report["paper"]["refused"].startswith(said)
-        and get_algorithm(algorithm).source[:8] in report["paper"]["refused"]
-    )
-    assert (
-        report["accounted"]["refused"] == ""
-        and "noise scale of" in dpsco("account", algorithm, f"problem={problem}", *keys).out
-    )
+    report = account(dpsco, "account", algorithm, f"problem={problem}", *keys.split())
+    refused = report["paper"]["refused"]
+    assert refused.startswith(said) and get_algorithm(algorithm).source[:8] in refused
+    assert report["accounted"]["refused"] == "" and report["accounted"]["noise"]
 
 
 def test_a_name_alone_finds_its_algorithm(dpsco):

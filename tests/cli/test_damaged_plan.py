@@ -21,24 +21,16 @@ parts:
 """
 
 
-def damages(content):
-    yield b""
-    yield content[: len(content) // 2]
-    yield content[:40] + bytes([content[40] ^ 1]) + content[41:]
-    yield b"\xff\xfe"
-    yield sealed(dumps_canonical({"claims": [1], "boards": [], "profile": "smoke", "stamp": ""})).encode()
-
-
-@pytest.mark.parametrize("verb", ["site", "gate", "compare", "figure all", "gc", "gc --dry-run"])
+@pytest.mark.parametrize("verb", ["site", "gate", "compare", "figure all", "gc", "gc --dry-run", "worker run"])
 def test_every_verb_names_it_in_one_line(dpsco, verb):
     WorkPlan("smoke", (), (), "stamp").write(PLAN)
-    for spoilt in damages(PLAN.read_bytes()):
+    content = PLAN.read_bytes()
+    strange = sealed(dumps_canonical({"claims": [1], "boards": [], "profile": "smoke", "stamp": ""})).encode()
+    for spoilt in (content[: len(content) // 2], content[:40] + bytes([content[40] ^ 1]) + content[41:], strange):
         PLAN.write_bytes(spoilt)
         found = dpsco(*verb.split(), "--profile", "smoke")
         assert found.code == 2 and found.out == "" and found.err.count("\n") == 1
-        assert found.err.startswith(f"dpsco: plan = {PLAN}: must be a file written by ")
-        assert "`python -m dpsco_bench plan --profile smoke`, undamaged" in found.err
-        assert PLAN.read_bytes() == spoilt
+        assert found.err.startswith(f"dpsco: plan = {PLAN}: ") and PLAN.read_bytes() == spoilt
 
 
 @pytest.fixture
@@ -49,25 +41,21 @@ def small(monkeypatch):
 
 
 def test_planning_mends_it(dpsco, small):
-    planned = dpsco("plan", "--profile", "smoke")
-    assert planned.code == 0 and "\n(calibrations and runs alone, by times on record: no compilation, " in planned.out
+    assert dpsco("plan", "--profile", "smoke").code == 0
     whole = PLAN.read_bytes()
     PLAN.write_bytes(whole[: len(whole) // 2])
     found = dpsco("plan", "--profile", "smoke")
-    assert found.code == 0 and PLAN.read_bytes() == whole
-    assert "is damaged (" in found.err and found.err.count("\n") == 1
+    assert found.code == 0 and PLAN.read_bytes() == whole and "is damaged (" in found.err
 
 
 def test_a_claim_of_ones_own_without_values_for_the_profile_is_named(dpsco, small, monkeypatch):
-    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
     Path("later.yaml").write_text(OWN)
     told = "dpsco: profile = 'smoke': must be one in whose grid mine.later has values\n"
-    found = dpsco("plan", "--profile", "smoke", "claims=[later.yaml]")
-    assert found.code == 0 and found.err == told and "1 claims" in found.out
-    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
-    assert dpsco("plan", "--profile", "smoke", "claims=[later.yaml]").err == told  # of the plan that is there, too
-    alone = dpsco("claim", "later.yaml", "--profile", "smoke")
-    assert alone.code == 2 and alone.out == "" and alone.err == told
-    monkeypatch.setattr("dpsco_bench.registry._SAID", set())
-    beside = dpsco("claim", "later.yaml", "su2023.thm1.privacy", "--profile", "smoke")
-    assert beside.code == 0 and told in beside.err and "su2023.thm1.privacy" in beside.out
+    for call, code in (
+        (("plan", "claims=[later.yaml]"), 0),
+        (("claim", "later.yaml"), 2),
+        (("claim", "later.yaml", "su2023.thm1.privacy"), 0),
+    ):
+        monkeypatch.setattr("dpsco_bench.registry._SAID", set())
+        found = dpsco(*call, "--profile", "smoke")
+        assert found.code == code and told in found.err and (code == 0) == bool(found.out)

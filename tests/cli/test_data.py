@@ -29,8 +29,3 @@ def test_fetches_by_default_and_verifies_on_request(dpsco, calls, tmp_path):
     outcome = dpsco("data", "covertype", "--verify", "--root", "here")
     assert outcome.code == 0 and "verified" in outcome.out and "CC BY 4.0" in outcome.out
     assert [what for what, _ in calls] == ["fetch", "verify"] and {str(root) for _, root in calls} == {"here"}
-
-
-def test_the_root_is_the_configured_one(dpsco, calls):
-    assert dpsco("data", "covertype").code == 0
-    assert calls[0][1].name

