@@ -1,10 +1,7 @@
 """Compiling is measured, and counts as no work."""
 
 import math
-import sys
-import threading
 import time
-from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -43,22 +40,3 @@ def busy(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
-
-
-def test_a_second_thread_never_imports_numba_first(monkeypatch):
-    """Two threads that do so at once can wait for each other for ever."""
-    asked, said = [], []
-
-    @cache
-    def own():
-        asked.append(True)
-        return CompileClock(lambda: 0.0)
-
-    monkeypatch.setattr(store, "_own", own)
-    monkeypatch.setitem(sys.modules, "numba", sys)
-    thread = threading.Thread(target=lambda: said.append(compiled_seconds()))
-    thread.start()
-    thread.join()
-    assert said == [0.0] and not asked
-    compiled_seconds()
-    assert asked == [True]

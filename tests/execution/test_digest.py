@@ -8,43 +8,41 @@ from dpsco_bench.claims import jobs
 from dpsco_bench.claims.catalogue import claim_ids
 from dpsco_bench.claims.jobs import claim_plan
 from dpsco_bench.execution import digest
-from dpsco_bench.execution.digest import (
-    CALIBRATION_MODULES,
-    DEVICE_ONLY,
-    KEYED,
-    RUN_MODULES,
-    closure,
-    code_digest,
-    imported_modules,
-    is_keyed,
-    module_path,
-    source_digest,
-)
+from dpsco_bench.execution.digest import CALIBRATION_MODULES, DEVICE_ONLY, KEYED, RUN_MODULES, closure, code_digest
+
+from dpsco_bench.execution.digest import imported_modules, is_keyed, module_path, source_digest  # isort: skip
 from dpsco_bench.registry import PLUGIN
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A copy of the mechanics on a package of four tiny modules; returns ``write(name, text)``."""
+def forget():
+    module_path.cache_clear()
+    imported_modules.cache_clear()
+    digest._closure.cache_clear()
 
-    def forget():
-        module_path.cache_clear()
-        imported_modules.cache_clear()
-        digest._closure.cache_clear()
 
+def writer(folder):
     def write(name, text):
-        path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         forget()
 
+    return write
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the mechanics on a package of four tiny modules; returns ``write(file, text)``."""
     monkeypatch.setattr(digest, "ROOT", tmp_path)
-    write("work.job", "from dpsco_bench.work import run\nimport numpy\n")
-    write("work.run", "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.low.leaf\n")
-    write("low.leaf", "x = 1\n")
-    write("low.unrelated", "y = 1\n")
-    write("algorithms.registry", "import importlib\n")
-    write("work.__init__", "")
+    write = writer(tmp_path)
+    write("work/job.py", "from dpsco_bench.work import run\nimport numpy\n")
+    write(
+        "work/run.py", "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.low.leaf\n"
+    )
+    write("low/leaf.py", "x = 1\n")
+    write("low/unrelated.py", "y = 1\n")
+    write("algorithms/registry.py", "import importlib\n")
+    write("work/__init__.py", "")
     yield write
     forget()
 
@@ -57,17 +55,17 @@ def test_closure_follows_nested_imports(package):
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("low.leaf", True),
-        ("work.run", True),
-        ("low.unrelated", False),
-        ("algorithms.registry", True),
-        ("work.__init__", False),
-        ("low.fresh", False),
+        ("low/leaf.py", True),
+        ("work/run.py", True),
+        ("low/unrelated.py", False),
+        ("algorithms/registry.py", True),
+        ("work/__init__.py", False),
+        ("low/fresh.py", False),
     ],
 )
 def test_only_modules_in_use_change_the_digest(package, name, changes):
     before = code_digest(["dpsco_bench.work.job"])
-    path = digest.ROOT.joinpath(*name.split(".")).with_suffix(".py")
+    path = digest.ROOT / name
     package(name, (path.read_text() if path.exists() else "") + "\nchanged = 1\n")
     assert (code_digest(["dpsco_bench.work.job"]) != before) == changes
 
@@ -83,17 +81,12 @@ def test_only_modules_in_use_change_the_digest(package, name, changes):
     ],
 )
 def test_the_folder_of_a_plugin_counts_with_its_packages(tmp_path, monkeypatch, file, text, counts):
-    for name, content in {
-        "mine.py": "x = 1\n",
-        "helper.py": "y = 1\n",
-        "tools/__init__.py": "",
-        "notes/a.txt": "",
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
+    write = writer(tmp_path)
+    for name, content in (("mine.py", "x = 1\n"), ("helper.py", "y = 1\n"), ("tools/__init__.py", ""), ("notes/a", "")):
+        write(name, content)
     monkeypatch.setitem(sys.modules, f"{PLUGIN}mine", SimpleNamespace(__file__=str(tmp_path / "mine.py")))
     before = code_digest([f"{PLUGIN}mine"], keyed=True)
-    (tmp_path / file).write_text(text)
+    write(file, text)
     assert (code_digest([f"{PLUGIN}mine"], keyed=True) != before) == counts
 
 
@@ -132,26 +125,19 @@ def test_words_layout_and_places_change_no_digest_and_code_does(tmp_path, change
 
 def test_a_module_that_moves_changes_no_digest(package):
     before = code_digest(["dpsco_bench.work.job"])
-    package("lower.down.leaf", "x = 1\n")
-    package(
-        "work.run",
-        "def f():\n    from dpsco_bench.algorithms.registry import g\n    import dpsco_bench.lower.down.leaf\n",
-    )
+    package("lower/down/leaf.py", "x = 1\n")
+    package("work/run.py", (digest.ROOT / "work/run.py").read_text().replace("low.leaf", "lower.down.leaf"))
     assert code_digest(["dpsco_bench.work.job"]) == before
 
 
 def test_the_meaning_of_an_option_changes_no_digest_but_its_default_and_range_do(package):
     def digest_of(declaration):
-        package("low.leaf", f"class A:\n    ridge: float = {declaration}\n")
+        package("low/leaf.py", f"class A:\n    ridge: float = {declaration}\n")
         return code_digest(["dpsco_bench.work.job"])
 
     first = digest_of('option(0.1, "lambda", within="(0, 1)")')
     assert digest_of('option(0.1, "the ridge", within="(0, 1)")') == digest_of('option(0.1, within="(0, 1)")') == first
-    others = (
-        'option(0.2, "lambda", within="(0, 1)")',
-        'option(0.1, "lambda", within="(0, 2)")',
-        'other(0.1, "lambda")',
-    )
+    others = ('option(0.2, "", within="(0, 1)")', 'option(0.1, "", within="(0, 2)")', 'other(0.1, "lambda")')
     assert len({first, *map(digest_of, others)}) == 4
 
 
@@ -201,25 +187,16 @@ def test_keys_hold_no_accountant_and_no_other_method_by_themselves():
 @pytest.fixture
 def paper(tmp_path, monkeypatch):
     """A package of somebody else's: ``write(file, text)`` writes a file of it."""
-
-    def write(name, text):
-        path = tmp_path / "theirs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        module_path.cache_clear()
-        imported_modules.cache_clear()
-        digest._closure.cache_clear()
-        digest._closure.cache_clear()
-
     home = digest._home
-    monkeypatch.setattr(digest, "_home", lambda top: tmp_path / "theirs" if top == "theirs" else home(top))
+    monkeypatch.setattr(digest, "_home", lambda top: tmp_path if top == "theirs" else home(top))
+    write = writer(tmp_path)
     write("__init__.py", "from theirs.util import factor\nSTEP = 0.5\n")
     write("util.py", "factor = 1\n")
     write("sub/__init__.py", "size = 3\n")
     write("algorithms.py", "from theirs import factor\nfrom .sub import size\n")
     write("other.py", "unused = 1\n")
     yield write
-    digest._closure.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize(

@@ -42,17 +42,11 @@ def marked():
 @pytest.fixture
 def entries(tmp_path):
     """The plan's entry with the data and without them."""
+    (tmp_path / "with").mkdir()
+    (tmp_path / "with" / "marker").touch()
     claim = claim_of("own.kept", problem="marked")
-    made = []
-    for name in ("with", "without"):
-        root = tmp_path / name
-        root.mkdir()
-        if name == "with":
-            (root / "marker").touch()
-        settings = Settings(seed=1, data_root=str(root))
-        jobs = part_jobs(claim, claim.parts[0], "smoke", settings)
-        made.append(ClaimEntry.of(claim, jobs))
-    return made
+    settings = [Settings(seed=1, data_root=str(tmp_path / name)) for name in ("with", "without")]
+    return [ClaimEntry.of(claim, part_jobs(claim, claim.parts[0], "smoke", one)) for one in settings]
 
 
 @pytest.fixture

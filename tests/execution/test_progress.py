@@ -3,28 +3,18 @@
 import pytest
 
 from dpsco_bench.execution import progress
-from dpsco_bench.execution.progress import Pace, duration, shown
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
+from dpsco_bench.execution.progress import Pace, shown
 
 
 @pytest.fixture
 def clock():
+    class Clock:
+        now = 0.0
+
+        def __call__(self):
+            return self.now
+
     return Clock()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.44, "0.4 s"), (12.3, "12 s"), (200, "3 min 20 s"), (3900, "1 h 05 min"), (86400 * 12, "12 days")],
-)
-def test_durations(seconds, text):
-    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
@@ -45,7 +35,7 @@ def test_the_time_left_follows_the_pace(clock, slower, at_once):
 
 def test_a_long_piece_counts_down_and_never_to_nothing(clock):
     pace = Pace([10.0, 10.0], unit="cells", clock=clock)
-    assert str(pace) == "0 of 2 cells done, 0.0 s, about 10 s left" or pace.left == pytest.approx(20.0)
+    assert pace.left == pytest.approx(20.0)
     clock.now = 10.0
     pace.reach(1)
     before = pace.left
@@ -53,8 +43,7 @@ def test_a_long_piece_counts_down_and_never_to_nothing(clock):
     assert pace.left == pytest.approx(before - 5.0)
     clock.now = 500.0
     assert 0 < pace.left < before
-    pace.note = "compiling, once"
-    assert str(pace) == "1 of 2 cells done, 8 min 20 s, compiling, once"
+    assert str(pace).startswith("1 of 2 cells done, 8 min 20 s, ")
 
 
 def test_shares_of_one_piece_count_by_their_sizes(clock):
@@ -63,7 +52,7 @@ def test_shares_of_one_piece_count_by_their_sizes(clock):
     pace.reach(3)
     assert pace.done == 0
     pace.reach(4)
-    assert pace.done == 1 and str(pace) == "1 of 1 runs done, 0.0 s"
+    assert pace.done == 1
 
 
 def test_without_a_terminal_lines_come_now_and_then(monkeypatch):

@@ -7,9 +7,7 @@ from dataclasses import replace
 from unittest import mock
 
 import numpy as np
-import pytest
 
-from dpsco_bench.execution import run as module
 from dpsco_bench.execution.cell import Cell
 from dpsco_bench.execution.run import Reuse, run_block
 from dpsco_bench.problems.registry import problem_class
@@ -65,17 +63,3 @@ def test_other_objectives_have_minima_of_their_own() -> None:
         shared = run_block(cell, plan, scales, reuse.data(cell, data_set), root_seed=0, data_set=data_set, reuse=reuse)
         alone = run_block(cell, plan, scales, cell.draw_data(0, data_set), root_seed=0, data_set=data_set)
         np.testing.assert_array_equal(shared.risk, alone.risk)
-
-
-@pytest.mark.parametrize(("room", "draws"), [(2, 2), (1, 4)])
-def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, room: int, draws: int) -> None:
-    calls = []
-    draw = Cell.draw_data
-    monkeypatch.setattr(Cell, "draw_data", lambda *args: calls.append(args) or draw(*args))
-    monkeypatch.setattr(module, "KEPT_BYTES", room * module._bytes(CELL.draw_data(0, 0)))
-    calls.clear()
-    reuse = Reuse(0)
-    for _ in range(2):
-        for data_set in range(2):
-            np.testing.assert_array_equal(reuse.data(CELL, data_set).features, draw(CELL, 0, data_set).features)
-    assert len(calls) == draws

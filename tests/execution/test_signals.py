@@ -120,14 +120,6 @@ def test_signals_run_at_once_give_what_they_give_one_by_one(algorithm):
     assert len({row["risk"] for row in together}) > 75
 
 
-def test_they_are_run_at_once(monkeypatch):
-    seen = []
-    true = job_module.run_block
-    monkeypatch.setattr(job_module, "run_block", lambda *a, **k: seen.append(k["signals"]) or true(*a, **k))
-    rows(job())
-    assert seen == [SIGNALS] * 4
-
-
 def test_memory_bounds_the_rows_of_all_signals(monkeypatch):
     expected = rows(job())
     seen = []
@@ -178,13 +170,6 @@ def test_cells_whose_schedules_differ_are_run_one_by_one():
     assert sum(groups, []) == list(range(8)) and all(len(g) < 4 for g in groups)
     together = rows(given)
     assert together == [row for cell in given.cells for row in rows(replace(given, cells=(cell,)))]
-
-
-def test_cells_without_a_signal_are_never_grouped():
-    given = job()
-    plain = [replace(cell, signal=None) for cell in given.cells]
-    calibrated = calibrate_job(given)
-    assert [len(g) for g in signal_groups(zip(plain, calibrated, strict=True))] == [1] * 8
 
 
 def test_calibrations_say_where_the_signal_is_capped():
