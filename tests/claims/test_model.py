@@ -23,17 +23,8 @@ PART = {
     "tolerance": 0.15,
 }
 USER = {"id": "u", "kind": "explicit", "calibrations": ["paper"], "uses": ["p"], "bound": "wang2017.thm6_2_explicit"}
-CLAIM = {
-    "id": "wang2017.test",
-    "title": "t",
-    "source": "s",
-    "statement": "x",
-    "parts": [
-        PART,
-        USER,
-        {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2},
-    ],
-}
+FULL = {**PART, "id": "q", "sweep": {"parameter": "n", "values": {"full": [64, 128]}}, "replicates": 2}
+CLAIM = {"id": "wang2017.test", "title": "t", "source": "s", "statement": "x", "parts": [PART, USER, FULL]}
 
 
 def changed(part=None, **claim):
@@ -75,83 +66,46 @@ def test_a_profile_has_its_own_tolerance_and_only_calibrations_with_rows():
 
 
 WRONG_PARTS = [
-    ({"noted": ["papr"]}, "noted = .*papr.*: must be calibrations of the part"),
     ({"amended": "E99"}, "amended = 'E99': must be one of the claim's errata"),
     ({"kind": "guess"}, "kind = 'guess': must be one of audit, band, complexity"),
-    ({"kind": None}, "kind is missing: must be given"),
     ({"calibrations": None}, "calibrations is missing: must be given"),
-    ({"calibrations": []}, "calibrations = \\[\\]: must be some of paper, accounted, none"),
     ({"calibrations": ["papr"]}, "calibrations = .'papr'.: must be some of"),
     ({"speed": 3}, "key = 'speed': must be a known one, such as "),
     ({"sweep": {"parameter": "n"}}, "sweep: values is missing: must be given"),
-    ({"sweep": {"parameter": "n", "values": {}, "step": 1}}, "sweep: key = 'step'"),
-    (
-        {"sweep": {"parameter": "n", "values": {"quick": [1]}}},
-        "profile of sweep = 'quick': must be one of smoke, ci, full",
-    ),
-    ({"replicates": {"quick": 3}}, "profile of replicates = 'quick'"),
+    ({"sweep": {"parameter": "n", "values": {"quick": [1]}}}, "profile of sweep = 'quick'"),
     ({"fixed": {"d": {"smoke": 3}}}, "d = .'smoke'.: must be given for smoke, ci"),
     ({"sweep": None}, "sweep, algorithm, problem is missing: must be given"),
-    ({"problem": None}, "sweep, algorithm, problem is missing: must be given"),
-    ({"algorithm": None, "options": None}, "sweep, algorithm, problem is missing"),
     ({"bound": None}, "bound is missing: must be given for kind rate"),
     ({"evaluation": "exact"}, "evaluation = 'exact': must be run or closed_form"),
-    ({"tolerance": 0}, "tolerance = 0: must be a finite number > 0"),
     ({"tolerance": 0.26}, "part p: tolerance = 0.26: must be at most 0.25"),
     ({"exponent": 0.5}, "part p: tolerance = 0.15: must be at most 0.125 for exponent 0.5"),
     ({"exponent": -0.1, "tolerance": 0.08, "tolerances": {"ci": 0.09}}, "tolerance = 0.09: must be at most 0.08"),
     ({"axis": "ln"}, "part p: axis = 'ln': must be a formula in the notation of bounds, in "),
-    ({"axis": "ln K"}, "part p: axis = 'ln K': must be a formula in the notation of bounds, in "),
     ({"axis": "n", "bound": None, "kind": "shown"}, "axis = 'n': must be left out: it belongs to measured slopes"),
-    (
-        {"axis": "n", "kind": "complexity"},
-        "axis = 'n': must be left out, or null: it belongs to kind control or rate or",
-    ),
+    ({"axis": "n", "kind": "complexity"}, "axis = 'n': must be left out"),
     ({"signals": "0.5 .. cap x1"}, "signals = '0.5 .. cap x1': must be a list of numbers"),
-    ({"tolerances": {"ci": 0}}, "tolerance = 0: must be a finite number > 0"),
-    ({"tolerances": {"quick": 0.1}}, "profile of tolerances = 'quick'"),
     ({"better": "more"}, "better = 'more': must be smaller or larger"),
     ({"requires": {"moved": "far"}}, "requires = .*: must be a mapping of names to a number"),
     ({"tolerance": "small"}, "tolerance = 'small': must be a number"),
-    ({"tolerance": True}, "tolerance = True: must be a number"),
     ({"calibrations": "paper"}, "calibrations = 'paper': must be a list of text"),
     ({"fixed": 3}, "fixed = 3: must be a mapping of names to a number or a mapping of names to a number"),
-    ({"replicates": "many"}, "replicates = 'many': must be a list of numbers, FIRST .. LAST xRATIO"),
     ({"replicates": {"ci": 2.5}}, "replicates = .*: must be a mapping of names to an integer"),
-    ({"sweep": 3}, "sweep = 3: must be a mapping"),
-    ({"sweep": {"parameter": "n", "values": {"ci": ["many"]}}}, "values = .*: must be a mapping of names to"),
-    ({"sweep": {"parameter": "n", "values": 3}}, "values = .*: must be a mapping of names to a list of a number"),
     ({"sweep": {"parameter": "n", "values": "1 .. 9 x2"}}, "sweep = '1 .. 9 x2': must be a list of numbers, FIRST"),
     (
         {"sweep": {"parameter": "n", "values": {"ci+full": [1, 2], "full": [1, 2]}}},
         "sweep = 'full': must be given once",
     ),
-    ({"problem": 3}, "problem = 3: must be text"),
-    ({"kind": 3, "tolerance": None}, "kind = 3: must be text"),
-    ({"kind": "a.b"}, "kind = 'a.b': must be one of audit, band, complexity"),
-    ({"exponent": "two"}, "exponent = 'two': must be a number or null"),
-    ({"timing": "yes"}, "timing = 'yes': must be true or false"),
-    ({"methods": "dp_gd", "algorithm": None}, "methods = 'dp_gd': must be a list"),
     ({"kind": "explicit", "uses": []}, "uses = \\[\\]: must be at least one part"),
     ({"kind": "ordering"}, "pair is missing: must be given for kind ordering"),
     ({"kind": "ordering", "pair": ["a", "b"]}, "pair = .*: must be two labels of methods"),
     ({"kind": "band", "uses": ["q"]}, "band is missing: must be given for kind band"),
     ({"kind": "band", "uses": ["q"], "band": [2, 1]}, "band = \\[2, 1\\]"),
     ({"kind": "law", "bound": None}, "bound is missing: must be given for kind law"),
-    ({"kind": "lower_bound", "bound": None}, "bound is missing: must be given for kind lower_bound"),
-    (
-        {"kind": "lower_bound", "constant": "some"},
-        "constant = 'some': must be stated or none",
-    ),
+    ({"kind": "lower_bound", "constant": "some"}, "constant = 'some'"),
     ({"constant": "none"}, "constant = 'none': must be left out, or null: it belongs to kind lower_bound"),
     ({"kind": "control"}, "exponent is missing: must be given for kind control"),
-    ({"kind": "control", "exponent": 0, "band": [2, 1]}, "band = \\[2, 1\\]: must be two increasing numbers"),
-    ({"kind": "control", "exponent": 0, "band": [1, 2], "bound": None}, "bound is missing"),
     ({"statistic": "max"}, "statistic = 'max': must be left out, or null: it belongs to kind explicit"),
-    (
-        {"kind": "explicit", "uses": ["q"], "statistic": "median"},
-        "statistic = 'median': must be mean or max or fraction",
-    ),
+    ({"kind": "explicit", "uses": ["q"], "statistic": "median"}, "statistic = 'median'"),
     ({"kind": "explicit", "uses": ["q"], "statistic": "fraction"}, "probability is missing: must be a number in"),
     (
         {"kind": "explicit", "uses": ["q"], "statistic": "fraction", "probability": 2},
@@ -163,45 +117,24 @@ WRONG_PARTS = [
     ({"exact": True}, "exact = True: must be left out, or null: it belongs to kind complexity"),
     ({"signals": {"smoke": [1, 2]}}, "signals of ci = \\[\\]: must be increasing numbers"),
     ({"signals": {"smoke": [1, 1], "ci": [1]}}, "signals of smoke = \\[1, 1\\]: must be increasing numbers"),
-    ({"signals": 1}, "signals = .*: must be a mapping of names to a list of a number"),
-    ({"signals": {"quick": [1]}}, "profile of signals = 'quick'"),
     ({"along": {"epsilon": {"smoke": [1, 2]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
-    ({"along": {"epsilon": {"smoke": [1], "ci": [1]}}}, "along epsilon = .*: must be lists as long as the sweep's"),
-    ({"along": {"epsilon": [1]}}, "along epsilon = .*: must be lists as long as the sweep's"),
     ({"methods": ["dp_gd"], "algorithm": None, "options": None}, "= 'dp_gd': must be a mapping of keys to values"),
-    (
-        {"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}},
-        "sweep of ci = .1024, 64, 1024.0.: must be different values; 1024 is there twice",
-    ),
+    ({"sweep": {"parameter": "n", "values": {"ci": [1024, 64, 1024.0]}}}, "sweep of ci = .*1024 is there twice"),
     ({"calibrations": ["paper", "paper"]}, "calibrations = .*: must be each once"),
     ({"exponent": float("inf")}, "exponent = inf: must be a finite number"),
-    ({"exponent": float("nan")}, "exponent = nan: must be a finite number"),
-    ({"record": float("inf")}, "record = inf: must be a finite number"),
-    ({"requires": {"moved": float("nan")}}, "moved = nan: must be a finite number"),
     ({"replicates": {"smoke": 10**12}}, "replicates of smoke = 1000000000000: must be an integer from 1 to 100000000"),
-    ({"data_sets": {"ci": 10**12}}, "data_sets of ci = 1000000000000: must be an integer from 1 to 100000000"),
     *(
         ({key: {"smoke+full": 0.1 if key == "tolerances" else 2}}, f"{key} = .*: must be given for smoke, ci alone")
         for key in ("replicates", "data_sets", "tolerances")
     ),
-    (
-        {"fixed": {"d": {"smoke+ci+full": 3}}},
-        "d = .*: must be given for smoke, ci alone: its sweep has no values for full",
-    ),
+    ({"fixed": {"d": {"smoke+ci+full": 3}}}, "d = .*: must be given for smoke, ci alone"),
     ({"expected": "matches"}, "expected = 'matches': must be empty, or for kind rate one of match, faster"),
-    ({"expected": "holds"}, "expected = 'holds': must be empty, or for kind rate one of match, faster"),
-    ({"expected": "paper match, papr match"}, "expected = 'paper match, papr match'"),
     ({"expected": "paper match, accounted match"}, "expected = 'paper match, accounted match'"),
     ({"expected": "paper match, paper fails"}, "expected = 'paper match, paper fails'"),
-    ({"expected": "match, fails"}, "expected = 'match, fails'"),
     ({"expected": "match, paper match"}, "expected = 'match, paper match'"),
     ({"problem_options": {"d": 3}}, "problem_options = 'd': must be an option; this is said by d"),
-    ({"problem_options": {"name": "x"}}, "problem_options = 'name': must be an option; this is said by problem"),
-    ({"problem_options": {1: 3}}, "problem_options = {1: 3}: must be a mapping of names to values"),
     ({"problem_options": {"constants": 3}}, "problem_options: constants = 3: must be a mapping of names of constants"),
-    ({"problem_options": {"constants": {1: 2}}}, "problem_options: constants = {1: 2}: must be a mapping of names"),
     ({"options": {"n": 3}}, "options = 'n': must be an option; this is said by n"),
-    ({"profile_options": {"smoke": {"variant": "x"}}}, "profile_options = 'variant': must be an option"),
 ]
 
 
@@ -255,13 +188,6 @@ def test_kinds_that_run_may_judge_the_rows_of_others():
     claim = parse_claim(changed(parts=[PART, law, {**PART, "id": "m", "kind": "law"}]))
     assert not claim.part("l").runs and claim.part("m").runs
     assert [part.id for part in claim.parts_of("ci")] == ["p", "l", "m"]
-
-
-@pytest.mark.parametrize("id", ["../../p", "a/b", "", ".", "..", "a..b", "/p", "p-", "a b", "a\n"])
-def test_ids_of_parts_can_name_files(id):
-    with pytest.raises(InputError, match=": id = "):
-        parse_claim(changed(parts=[{**PART, "id": id}]))
-    assert parse_claim(changed(parts=[{**PART, "id": "l1.p_2-n"}])).parts[0].id == "l1.p_2-n"
 
 
 def test_a_rate_gives_its_tolerance_and_a_count_has_the_stated_one():

@@ -8,19 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.claims.bounds.registry import (
-    BOUNDS,
-    COMMON,
-    GLOSSARIES,
-    BoundContext,
-    Symbol,
-    alphabetical,
-    bound,
-    evaluate,
-    get_bound,
-    read,
-    used_symbols,
-)
+from dpsco_bench.claims.bounds.registry import BOUNDS, COMMON, GLOSSARIES, BoundContext, Symbol, alphabetical, bound
+
+from dpsco_bench.claims.bounds.registry import evaluate, get_bound, read, used_symbols  # isort: skip
 from dpsco_bench.errors import InputError
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 from dpsco_bench.problems.base import Constants

@@ -12,7 +12,6 @@ from dpsco_bench.claims.plan import ClaimEntry, Settings
 from dpsco_bench.cli.claiming import run_claim
 from dpsco_bench.execution import worker
 from dpsco_bench.execution.job_results import Measured
-from dpsco_bench.execution.jobs import stage_ends
 from dpsco_bench.execution.store import Store
 from dpsco_bench.jsonio import dumps_canonical
 from dpsco_bench.kinds.explicit import Explicit
@@ -133,14 +132,6 @@ def test_parts_that_say_so_are_run_to_their_end(tmp_path):
     assert not any(job.decisions for job in entry.jobs)
     [row] = run_claim(entry, Measured(Store(tmp_path)))
     assert row.replicates == 64 and row.look is None
-
-
-@pytest.mark.parametrize(
-    ("replicates", "ends"),
-    [(15, [15]), (16, [8, 16]), (64, [8, 16, 32, 64]), (200, [16, 56, 104, 200]), (256, [16, 64, 128, 256])],
-)
-def test_stages_end_at_multiples_of_eight(replicates, ends):
-    assert stage_ends(replicates) == ends
 
 
 def test_a_word_on_cells_one_by_one_is_decided_group_by_group(tmp_path):
