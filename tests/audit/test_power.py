@@ -4,17 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_bench.audit.bounds import (
-    attainable_bound,
-    best_event,
-    best_threshold,
-    both_directions,
-    events,
-    expected_bound,
-    expected_bounds,
-    lower_bound,
-    predicted_power,
-)
+from dpsco_bench.audit.bounds import attainable_bound, best_event, best_threshold, both_directions, events
+
+from dpsco_bench.audit.bounds import expected_bound, expected_bounds, lower_bound, predicted_power  # isort: skip
 from dpsco_bench.privacy.accountants.gaussian import gdp_mu
 
 from .test_bounds import gaussian_scores

@@ -9,7 +9,6 @@ from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.claims.parsing import expected_words
 
 RECORDED = Path(__file__).parents[2] / "workflows" / "recorded"
-BOTH = ["paper", "accounted"]
 
 
 def test_every_recorded_verdict_is_a_word_of_its_kind():
