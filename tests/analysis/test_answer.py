@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, brief, headline, says
+from dpsco_bench.analysis.answer import NO, OPEN, UNTESTED, YES, answer, answers, headline, says
 from dpsco_bench.analysis.noise import Noise
 from dpsco_bench.analysis.record import read_record
 from dpsco_bench.analysis.verdict import Verdict
@@ -20,9 +20,8 @@ NOMINAL = Noise("unproven", 0.9, "upper", 1.0)
 
 def rate(word="match", place="n", noise=PROVEN, calibration="paper", **more):
     given = {"slope": -1.0, "bound_slope": -1.0, "tolerance": 0.1, "noise_off_share": 0.1, "noise_off_slope": -0.2}
-    return Verdict(
-        word, "rate", part=place, parameter=place, noise=noise, calibration=calibration, id="p.thm", **{**given, **more}
-    )
+    given |= {"part": place, "parameter": place, "noise": noise, "calibration": calibration, "id": "p.thm"}
+    return Verdict(word, "rate", **{**given, **more})
 
 
 def bound(word="holds", **more):
@@ -190,11 +189,9 @@ def test_rows_of_other_kinds_say_nothing_of_risk():
 
 
 def test_counts_of_the_headline_add_up():
-    rows = [rate(), *[bound(beside="x")]]
-    found = answers([*rows, privacy(REFUTED, "fails"), privacy(PROVEN, id="p.other")]).values()
-    said = headline(found)
-    assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone), 0 are")
-    assert brief(found).startswith("1 of 1 statements about risk show") and "for 1 of these" in brief(found)
+    rows = [rate(), bound(beside="x"), privacy(REFUTED, "fails"), privacy(PROVEN, id="p.other")]
+    said = headline(answers(rows).values())
+    assert said.startswith("Of 1 statements about risk, 1 show with the printed noise (0 by the schedule alone)")
     assert "proven private for 1" in said and "Of 2 privacy theorems: 1 yes, 1 no, 0 open, 0 not tested" in said
 
 

@@ -84,19 +84,12 @@ def test_a_checkpoint_that_some_replicates_lack_is_left_out_of_the_curve():
     """Of Poisson batches replicates 0 and 1, run together, evaluate less than replicate 2 does on its own."""
     runs = [(0, (0, 1, FINAL)), (1, (0, 1, FINAL)), (2, (0, 1, 2, FINAL))]
     rows = [(replicate, point) for replicate, points in runs for point in points]
-    table = pa.table(
-        {
-            "cell": [7] * len(rows),
-            "data_set": [0] * len(rows),
-            "replicate": [replicate for replicate, _ in rows],
-            "checkpoint": [point for _, point in rows],
-            "risk": [float(10 * replicate + point) for replicate, point in rows],
-            "gradient_evaluations": [float(point) for _, point in rows],
-            "start_risk": [1.0] * len(rows),
-            "privacy_status": ["proven"] * len(rows),
-            "warnings": [""] * len(rows),
-        }
-    )
+    alike = {"cell": 7, "data_set": 0, "start_risk": 1.0, "privacy_status": "proven", "warnings": ""}
+    own = [
+        {"replicate": r, "checkpoint": at, "risk": float(10 * r + at), "gradient_evaluations": float(at)}
+        for r, at in rows
+    ]
+    table = pa.Table.from_pylist([{**alike, **row} for row in own])
     job = SimpleNamespace(evaluation="", calibration="accounted")
     (rows,) = evidence._rows_of(table).values()
     cell = evidence._cell_evidence(job, SimpleNamespace(), Fixed("proven"), rows)

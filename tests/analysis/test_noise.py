@@ -9,23 +9,12 @@ import pytest
 from dpsco_bench.analysis.noise import NOT_CHARGED, Noise, noise_behind
 
 
-def cell(
-    status,
-    epsilon=np.nan,
-    kind="exact",
-    law=np.nan,
-    claimed=1.0,
-    accountant="PLD",
-    attained=True,
-    n=4,
-    of="",
-    constants="global",
-):
+def cell(status, epsilon=np.nan, kind="exact", law=np.nan, claimed=1.0, attained=True, n=4, of="", constants="global"):
     said = {"privacy_status": status, "epsilon_real": epsilon, "epsilon_real_kind": kind, "epsilon_law": law}
     said |= {"attained": attained, "epsilon_of": of, "constants": SimpleNamespace(status=constants)}
     for name in ("epsilon_output", "epsilon_sequence"):
         said |= {name: epsilon if name.endswith(of or "-") else np.nan, f"{name}_kind": kind * name.endswith(of or "-")}
-    calibrated = SimpleNamespace(**said, accountant=accountant, dimension=10)
+    calibrated = SimpleNamespace(**said, accountant="PLD", dimension=10)
     return calibrated, SimpleNamespace(epsilon=claimed, n=n, delta=1e-5)
 
 
@@ -34,85 +23,67 @@ ELSEWHERE = ", for some records that the theorem admits"
 SEQUENCE = "not shown to be private, as its query sequence exceeds the claim"
 
 
+NOMINAL = f"{NOTHING_PROVES} (the constants are nominal)"
+IF_HELD = "not shown to be private, as the constants are nominal (if they held, eps"
+
+
 @pytest.mark.parametrize(
-    ("cells", "reservations", "shortfall"),
+    ("cells", "reservation", "shortfall"),
     [
-        ([cell("proven", 1.0)], (), ""),
-        ([cell("none")], (), ""),
+        ([cell("proven", 1.0)], "", ""),
+        ([cell("none")], "", ""),
         (
             [cell("proven", 1.0), cell("exceeds_claim", 17342.0)],
-            ("not private: the real eps is 17,300",),
+            "not private: the real eps is 17,300",
             "not private (eps = 17,300, claimed 1)",
         ),
         (
-            [cell("exceeds_claim", 173.4, "lower")],
-            ("not private: the real eps is at least 173",),
-            "not private (eps >= 173, claimed 1)",
-        ),
-        (
             [cell("exceeds_claim", 173.4, "lower", attained=False)],
-            (f"not private: the real eps is at least 173{ELSEWHERE}",),
+            f"not private: the real eps is at least 173{ELSEWHERE}",
             f"not private{ELSEWHERE} (eps >= 173, claimed 1)",
         ),
         (  # a sequence above the claim leaves the output open
             [cell("unproven", 173.4, "lower", attained=False, of="sequence")],
-            (f"{NOTHING_PROVES} (its query sequence has at least 173{ELSEWHERE}; the output is open)",),
+            f"{NOTHING_PROVES} (its query sequence has at least 173{ELSEWHERE}; the output is open)",
             f"{SEQUENCE}{ELSEWHERE} (eps >= 173, claimed 1)",
         ),
         (
             [cell("unproven", 3.0, "exact", of="sequence", constants="nominal")],
-            (f"{NOTHING_PROVES} (the constants are nominal)",),
-            "not shown to be private, as the constants are nominal (if they held, eps = 3, claimed 1, of the query "
-            "sequence)",
+            NOMINAL,
+            f"{IF_HELD} = 3, claimed 1, of the query sequence)",
         ),
         (
             [cell("unproven", 2.4, "upper", of="sequence")],
-            (f"{NOTHING_PROVES} (it is at most 2.4, 1 is claimed)",),
+            f"{NOTHING_PROVES} (it is at most 2.4, 1 is claimed)",
             "not shown to be private (eps <= 2.4, claimed 1, of the query sequence)",
         ),
-        (
-            [cell("unproven", 2.0, "upper", attained=False)],
-            (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
-            "not shown to be private (eps <= 2, claimed 1)",
-        ),
-        (
-            [cell("unproven", 1.0, "upper")],
-            (f"{NOTHING_PROVES} (the constants are nominal)",),
-            "not shown to be private, as the constants are nominal (if they held, eps <= 1, claimed 1)",
-        ),
-        (
-            [cell("unproven", 3450.0, "lower")],
-            (f"{NOTHING_PROVES} (the constants are nominal)",),
-            "not shown to be private, as the constants are nominal (if they held, eps >= 3,450, claimed 1)",
-        ),
-        ([cell("exceeds_claim")], ("not private: the real eps is above the claim",), "not private"),
-        ([cell("unproven")], (f"{NOTHING_PROVES} (not shown)",), "not shown to be private"),
-        (
-            [cell("unproven", 2.0, "upper")],
-            (f"{NOTHING_PROVES} (it is at most 2, 1 is claimed)",),
-            "not shown to be private (eps <= 2, claimed 1)",
-        ),
+        ([cell("unproven", 1.0, "upper")], NOMINAL, f"{IF_HELD} <= 1, claimed 1)"),
+        ([cell("unproven", 3450.0, "lower")], NOMINAL, f"{IF_HELD} >= 3,450, claimed 1)"),
+        ([cell("exceeds_claim")], "not private: the real eps is above the claim", "not private"),
+        ([cell("unproven")], f"{NOTHING_PROVES} (not shown)", "not shown to be private"),
         (
             [cell("target_law_only", law=0.5)],
-            (f"{NOTHING_PROVES} (target law only)",),
+            f"{NOTHING_PROVES} (target law only)",
             "proven of the target law only (eps <= 0.5, claimed 1)",
         ),
         (
             [cell("target_law_only", law=19.1, claimed=8.0)],
-            (f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",),
+            f"{NOTHING_PROVES} (of the target law it is at most 19.1, 8 is claimed)",
             "not shown to be private, nor is its target law (eps <= 19.1, claimed 8)",
         ),
     ],
 )
-def test_what_is_said_of_the_worst_cell(cells, reservations, shortfall):
+def test_what_is_said_of_the_worst_cell(cells, reservation, shortfall):
     noise = noise_behind(cells)
-    assert noise.reservations == reservations and noise.shortfall == shortfall
+    assert noise.reservations == (reservation,) * bool(reservation) and noise.shortfall == shortfall
 
 
 def test_the_worst_cell_has_the_worst_status_and_then_the_largest_ratio():
     cells = [cell("unproven", 9.0), cell("exceeds_claim", 4.0, claimed=2.0), cell("exceeds_claim", 3.0)]
     assert noise_behind(cells) == Noise("exceeds_claim", 3.0, "exact", 1.0, place="n = 4, d = 10")
-    assert noise_behind([cell("proven", accountant=NOT_CHARGED)]) is None
+    free, place = cell("proven")
+    free.accountant = NOT_CHARGED
+    assert noise_behind([(free, place)]) is None
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from dpsco_bench.analysis.bootstrap import student_factor
-from dpsco_bench.analysis.ordering import (
-    MedianRatio,
-    common_budget,
-    compare_medians,
-    risk_at,
-)
+from dpsco_bench.analysis.ordering import MedianRatio, common_budget, compare_medians, risk_at
 from dpsco_bench.errors import InputError
 from dpsco_bench.kinds.ordering import AT_END, AT_EQUAL_EVALUATIONS, ordering_verdict
 
@@ -62,17 +57,11 @@ def test_an_interval_is_at_least_the_normal_one_of_95_percent():
     assert half == pytest.approx(np.sqrt(2) * student_factor(1) * 1.96 * spread, rel=0.05)
 
 
-def test_one_replicate_decides_nothing():
-    single = compare_medians([1.0], [9.0], NAMES)
-    assert single.word == "inconclusive"
-    assert single.log_ratio == pytest.approx(np.log(1 / 9))
-
-
 def test_medians_without_logarithm_decide_nothing():
     assert np.isnan(compare_medians([-1.0, -2.0, 0.0], [1.0, 2.0, 3.0], NAMES).log_ratio)
     sometimes = compare_medians([-1.0, 2.0, 3.0], [1.0, 2.0, 3.0], NAMES)
     assert (sometimes.ci_low, sometimes.ci_high) == (-np.inf, np.inf)
-    assert sometimes.word == "inconclusive"
+    assert sometimes.word == compare_medians([1.0], [9.0], NAMES).word == "inconclusive"
 
 
 @pytest.mark.parametrize("shape", [(2,), (4,), (16,), (8, 4)])
@@ -80,11 +69,6 @@ def test_equal_methods_are_rarely_ordered(shape):
     """At most one in twenty by chance; medians of few runs are covered a little too well."""
     words = [compare_medians(*samples(seed, shape=shape), (str(seed),), resamples=500).word for seed in range(400)]
     assert np.mean([word != "inconclusive" for word in words]) <= 0.08
-
-
-def test_shapes_must_agree_because_runs_are_paired():
-    with pytest.raises(InputError, match="shape"):
-        compare_medians([1.0, 2.0], [1.0, 2.0, 3.0], NAMES)
 
 
 def test_risk_at_the_last_affordable_checkpoint():

@@ -54,9 +54,7 @@ def test_extras_appear_for_the_kinds_that_have_them_even_when_skipped(kind, key)
 @pytest.mark.parametrize(
     "verdict",
     [
-        replace(
-            rate(), values=(1.0, 2.0), mean=(0.5, np.inf), notes=("a", "b"), reservations=("c",), key="k", replicates=4
-        ),
+        replace(rate(), values=(1.0, 2.0), mean=(0.5, np.inf), notes=("a", "b"), reservations=("c",), key="k"),
         Verdict("fails (real eps inf)", "privacy", epsilon_real=np.inf, epsilon_real_kind="exact", epsilon_claimed=1.0),
         Verdict("holds", "ordering", ratio={"end": 0.5}, ratio_ci={"end": (0.4, 0.6)}),
         Verdict("not_observable", "rate", mean=(np.nan, 1.0)),
