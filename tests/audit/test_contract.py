@@ -1,7 +1,5 @@
 """The checks of one's own algorithm: honest ones pass, and each kind of dishonesty is named."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Queries of one's own class that add less noise than is charged are refuted by the check."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import fields, replace
 

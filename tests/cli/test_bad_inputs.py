@@ -1,7 +1,5 @@
 """Wrong input is one line that names the key, the value and what is allowed; the exit code is 2 and nothing changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a run of the workflow says while it works and at its end."""
 
-from __future__ import annotations
-
 import logging
 from types import SimpleNamespace
 

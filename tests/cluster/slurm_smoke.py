@@ -3,8 +3,6 @@
 Both runs start from an empty store, in folders of their own; results of the working tree are neither read nor written.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

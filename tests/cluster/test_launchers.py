@@ -1,7 +1,5 @@
 """Hydra's launchers and several processes at once work against the same results; each is skipped where it is absent."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

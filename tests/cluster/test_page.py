@@ -1,7 +1,5 @@
 """docs/cluster.md says what `full` costs, and how results of several machines come together."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

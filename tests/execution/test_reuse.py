@@ -1,7 +1,5 @@
 """Cells with the same objective share their data and its minimum; no number depends on it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from unittest import mock

@@ -1,7 +1,5 @@
 """Steps of jobs on a tiny plan: what they put into the store, what they refuse, what they import."""
 
-from __future__ import annotations
-
 import errno
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Configuration may name a paper that is not here: what it names is left out, or skipped with the reason."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

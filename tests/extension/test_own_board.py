@@ -1,7 +1,5 @@
 """A leaderboard in one's own file: by the verb, in the plan, in the workflow; what is wrong in it is one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A user's own data file, from the command line to the rows and verdicts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One's own kind of part, in one file outside the package: from the claim's file to its verdict, figure and words."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """One's own algorithm, problem and bound in one file outside the package, through every door."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Mistakes in one's own file: the example with one change in it, and the one line that names what is wrong with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

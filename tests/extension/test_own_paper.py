@@ -1,7 +1,5 @@
 """A whole paper of one's own: used from its folder by one option, and as an installed package."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Nine slips in one's own method: `check` or the run names each one in a line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

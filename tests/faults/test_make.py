@@ -1,7 +1,5 @@
 """The Makefile: a wrong number of cores is one line, and an environment that is not whole is built anew."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

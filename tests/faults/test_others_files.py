@@ -1,7 +1,5 @@
 """What is read from others is data: it executes nothing, stands for no more than it says, and stays in its folder."""
 
-from __future__ import annotations
-
 import ast
 import os
 import pickle

@@ -1,7 +1,5 @@
 """A folder of results that belongs to somebody else: one line that names the file, and nothing of theirs is changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

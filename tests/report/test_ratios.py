@@ -1,7 +1,5 @@
 """Cells of several parts side by side: every score finds its own places."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A private copy of the project with three tiny claims, and a way to run Snakemake in it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Bad configuration is one line; nothing is run and no traceback shown. tests/cli/test_bad_inputs.py has more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

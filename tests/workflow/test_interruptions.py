@@ -1,7 +1,5 @@
 """A killed run resumes and ends with the same bytes; a damaged result is made anew; a live run is alone."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

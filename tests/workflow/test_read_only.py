@@ -1,7 +1,5 @@
 """A folder that cannot be written is named in one line, before Snakemake stumbles over it."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What runs again after an edit: exactly what depends on it."""
 
-from __future__ import annotations
-
 import pytest
 
 pytestmark = pytest.mark.slow

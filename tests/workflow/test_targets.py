@@ -1,7 +1,5 @@
 """The default target from nothing to a gate, and the other targets that a Snakemake user expects."""
 
-from __future__ import annotations
-
 import json
 import os
 
