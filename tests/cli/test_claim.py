@@ -3,7 +3,7 @@ import json
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
-from dpsco_bench.claims.jobs import claim_plan
+from dpsco_bench.claims.jobs import claim_plan, plan_settings
 from dpsco_bench.cli.claiming import asked_claims, run_claim
 from dpsco_bench.errors import InputError
 from dpsco_bench.execution import worker
@@ -73,3 +73,10 @@ def test_a_paper_and_a_pattern_are_sets_of_claims():
     assert asked_claims(["wang2017.thm4.*", "wang2017_thm4_2"])[0] == theorems
     with pytest.raises(InputError):
         asked_claims(["wang2018"])
+
+
+@pytest.mark.parametrize("text", ["1000", "1e3", "1_000"])
+def test_a_seed_is_an_integer_however_it_is_written(text):
+    _, settings = asked_claims(["wang2017.thm6.1", f"seed={text}"])
+    seed = plan_settings("smoke", settings).seed
+    assert seed == 1000 and isinstance(seed, int)

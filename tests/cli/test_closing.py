@@ -1,6 +1,5 @@
 """What a run of the workflow says while it works and at its end."""
 
-import logging
 from types import SimpleNamespace
 
 import pytest
@@ -8,38 +7,8 @@ import pytest
 from dpsco_bench.analysis.verdict import Verdict
 from dpsco_bench.cli import workflow
 from dpsco_bench.cli.verbs.gate import closing
-from dpsco_bench.cli.workflow import LogHandler, TimeLeft
+from dpsco_bench.cli.workflow import TimeLeft
 from dpsco_bench.execution.layout import Layout
-
-
-def tell(handler, event, message="", **fields):
-    made = logging.LogRecord("snakemake", logging.INFO, "", 0, message, None, None)
-    made.__dict__.update(event=event, **fields)
-    handler.emit(made)
-
-
-@pytest.fixture
-def handler(monkeypatch):
-    monkeypatch.setattr(workflow, "PREDICTED", {"claim": {"a.one": 30.0, "a.two": 10.0}})
-    settings = SimpleNamespace(dryrun=False, verbose=False, stdout=False)
-    made = LogHandler(settings, None)
-    made.setFormatter(logging.Formatter("%(message)s"))
-    tell(made, "run_info", "Job stats:", stats={"claim": 2, "total": 2})
-    for number, id in enumerate(["a.one", "a.two"]):
-        tell(made, "job_info", jobid=number, rule_msg=None, rule_name="claim", wildcards={"claim": id})
-    return made
-
-
-def test_what_failed_is_a_line_at_the_end_with_its_log(handler, capsys, tmp_path):
-    log = tmp_path / "a.two.log"
-    log.write_text("a line\ndpsco: epsilon = 0: must be > 0\n")
-    for _ in range(2):  # Snakemake says it again at its end
-        tell(handler, "job_error", "Error in rule claim", jobid=1, rule_name="claim", log=[f"{log} (log)"])
-    tell(handler, "job_finished", job_id=0)
-    handler.close()
-    said = capsys.readouterr().err.splitlines()
-    assert said[1].startswith("[1 of 2, ")
-    assert said[2:] == [f"failed: claim a.two: epsilon = 0: must be > 0 (see {log})"]
 
 
 @pytest.mark.parametrize("cores", [1, 2])

@@ -1,7 +1,5 @@
 """Figures and site are made anew where a paper changes how its claims are shown."""
 
-import pytest
-
 from dpsco_bench.cli import outline
 from dpsco_bench.cli.outline import DRAWN_IN, drawing_digest, site_digest
 from dpsco_bench.registry import modules_in, papers
@@ -20,32 +18,24 @@ def test_every_module_that_says_how_claims_are_shown_counts():
 
 
 def test_the_site_depends_on_listings_and_formulas_too():
-    """Those of methods that no claim of a profile runs have pages as well."""
+    """Those of methods that no claim of a profile runs have pages as well; papers have digests of their own."""
     for paper, package in papers().items():
         shown = {name for kept in outline.SHOWN_IN for name in modules_in(f"{package}.{kept}")}
         assert any(".algorithms." in name for name in shown) and any(".bounds" in name for name in shown), paper
         assert drawing_digest(paper, outline.SHOWN_IN) != drawing_digest(paper)
+    assert len(set(map(drawing_digest, papers()))) == len(papers()) and drawing_digest("nobody2026") == ""
 
 
-def test_papers_have_digests_of_their_own():
-    found = [drawing_digest(paper) for paper in sorted(papers())]
-    assert all(found) and len(set(found)) == len(found)
-    assert drawing_digest("nobody2026") == ""
-
-
-@pytest.mark.parametrize(
-    "place", ["docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"]
-)
-def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeypatch, place):
+def test_the_site_is_made_anew_where_what_it_speaks_of_changes(tmp_path, monkeypatch):
     """Documentation and its pictures, the verdicts on record of its profile, the lock; no other record."""
-    for name in ("docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("before")
+    spoken = ["docs/start.md", "docs/house.svg", "workflows/recorded/smoke.json", "requirements/lock.txt"]
+    for name in (*spoken, "workflows/recorded/ci.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
     monkeypatch.setattr(outline, "shared_dir", lambda name: tmp_path / name)
     monkeypatch.setattr(outline, "documents", lambda: {"start": tmp_path / "docs" / "start.md"})
-    before = site_digest("smoke")
-    (tmp_path / "workflows" / "recorded" / "ci.json").write_text("another profile's")
-    assert site_digest("smoke") == before
-    (tmp_path / place).write_text("after")
-    assert site_digest("smoke") != before
+    digests = [site_digest("smoke")]
+    for name in ("workflows/recorded/ci.json", *spoken):
+        (tmp_path / name).write_text("after")
+        digests.append(site_digest("smoke"))
+    assert digests[0] == digests[1] and len(set(digests)) == 1 + len(spoken)

@@ -17,7 +17,6 @@ from dpsco_bench.algorithms.registry import list_algorithms
 from dpsco_bench.bench.suite import selected
 from dpsco_bench.claims.catalogue import read_claims
 from dpsco_bench.cli import main as program
-from dpsco_bench.cli.workflow import CONFIG
 from dpsco_bench.jsonio import loads
 from dpsco_bench.problems.registry import list_problems
 
@@ -128,8 +127,6 @@ def test_a_call_in_a_sentence_parses(arguments, monkeypatch, capsys):
 
 
 MAKE = (ROOT / "Makefile").read_text(encoding="utf-8")
-RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflows").glob("*.smk"))
-TARGETS = (ROOT / "dpsco_bench" / "cli" / "workflow.py").read_text(encoding="utf-8")
 
 
 def calls_of(page, programs):
@@ -149,26 +146,6 @@ def test_scripts_and_what_make_is_called_with_exist(page):
     assert {word.partition("=")[0] for word in words if "=" in word} <= variables
     scripts = [word for call in calls_of(page, "python") for word in call[1:] if word.endswith(".py")]
     assert [file for file in scripts if not (ROOT / file).is_file()] == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if calls_of(page, r"(?:\.venv/bin/)?snakemake")])
-def test_calls_of_snakemake_have_its_options_and_our_configuration_and_targets(page):
-    from snakemake.cli import get_argument_parser
-
-    for _, *words in calls_of(page, r"(?:\.venv/bin/)?snakemake"):
-        if words[-1] in ("...", "--config", "--lint"):
-            continue
-        given = get_argument_parser().parse_args(words)
-        settings = dict(pair.split("=", 1) for pair in given.config or ())
-        assert settings.keys() <= CONFIG.keys()
-        assert all(CONFIG[key][0](value) for key, value in settings.items())
-        ids = known() | {path.stem for path in (ROOT / "conf" / "paper").glob("*.yaml")}
-        ids |= {Path(settings["boards"]).stem} if "boards" in settings else set()
-        ids |= {OmegaConf.load(ROOT / settings["claims"]).id} if "claims" in settings else set()
-        for target in given.targets:
-            folder, _, id = target.partition("/")
-            named = f"rule {target}:" in RULES or f'yield "{target}", ' in TARGETS
-            assert id in ids and folder in ("claims", "leaderboards") if id else named
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"))

@@ -1,8 +1,6 @@
-import math
-
 import pytest
 
-from dpsco_bench.cli.console import Heading, bounded, parse_keys, parse_value, table
+from dpsco_bench.cli.console import Heading, parse_keys, parse_value, table
 from dpsco_bench.errors import InputError
 
 COLUMNS = (
@@ -12,26 +10,11 @@ COLUMNS = (
 )
 
 
-def test_numbers_are_right_aligned_and_text_left():
-    lines = table(COLUMNS, [{"name": "a", "note": "x", "value": 1.0}, {"name": "bb", "value": 123456.0}]).splitlines()
-    assert len({len(line) for line in lines}) == 1
-    assert lines[2].startswith("a ") and lines[2].endswith("    1")
-    assert lines[3].endswith("1.235e+05")
-
-
 def test_a_wide_table_is_cut_from_the_last_column_that_may_shrink():
     rows = [{"name": "n" * 60, "note": "m" * 60, "value": 1.0}]
     lines = table(COLUMNS, rows, width=80).splitlines()
     assert max(map(len, lines)) == 80
     assert "n" * 60 in lines[2] and "m..." in lines[2]
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "shown"),
-    [(2.0, "lower", ">= 2"), (2.0, "upper", "<= 2"), (2.0, "exact", "2"), (math.nan, "lower", "-")],
-)
-def test_bounded(value, kind, shown):
-    assert bounded(value, kind) == shown
 
 
 @pytest.mark.parametrize(

@@ -65,18 +65,6 @@ def test_a_sweep_runs_every_cell_through_hydra(dpsco, tmp_path):
     assert single == [swept[2]]
 
 
-def test_hydras_folders_hold_what_a_run_and_a_sweep_leave(dpsco, tmp_path):
-    small = ("d=2", "replicates=2", "steps=3")
-    assert dpsco("run", *small, "n=32", "hydra.run.dir=one").code == 0
-    (alone,) = tmp_path.glob("one/*.parquet")
-    outcome = dpsco("run", "-m", *small, "n=32,64", "hydra.sweep.dir='it\\'s here'")
-    assert outcome.code == 0, outcome.err
-    folder = tmp_path / "it's here"
-    assert (folder / alone.name).read_bytes() == alone.read_bytes()
-    assert {path.name for path in folder.iterdir()} >= {"sweep.parquet", "sweep.svg", "multirun.yaml"}
-    assert len(list(folder.glob("*.parquet"))) == 3 and [p.name for p in (tmp_path / "results").iterdir()] == ["store"]
-
-
 def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     """Cut into shares it leaves the same bytes; told is how far it is, and never too much."""
     monkeypatch.setattr(progress, "SPACING", 0.01)
@@ -88,12 +76,6 @@ def test_a_long_run_tells_how_far_it_is_and_is_the_same_run(dpsco, monkeypatch):
     outcome = dpsco(*keys, "out=shares.parquet")
     assert Path("shares.parquet").read_bytes() == Path("whole.parquet").read_bytes()
     assert re.search("^0 of 1 runs done, .* left$", outcome.err, re.MULTILINE) and "1 of 1 runs" not in outcome.err
-
-
-def test_cfg_prints_the_resolved_configuration_and_runs_nothing(dpsco, tmp_path):
-    outcome = dpsco(*SMALL, "--cfg")
-    assert outcome.code == 0 and OmegaConf.create(outcome.out).n == 64
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_finished_stays_and_is_not_run_again(dpsco, monkeypatch):
