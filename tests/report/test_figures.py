@@ -1,6 +1,5 @@
 import itertools
 import math
-import re
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib
@@ -13,7 +12,6 @@ from dpsco_bench.report.axes import decade_text, spread, tick_text
 from dpsco_bench.report.drawing import COLOURS, SHADES, style
 from dpsco_bench.report.figures import claim_panels, curve_figure, write_figures
 from dpsco_bench.report.opening import COLOURS as OPENING
-from dpsco_bench.report.own_figures import METHOD_STYLES, MethodStyle, method_styles
 
 CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeasured")
 
@@ -22,12 +20,6 @@ CLAIMS = ("wang2017.kinds", "wang2017.race", "wang2017.absent", "wang2017.unmeas
 def drawn(inputs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("figures")
     return folder, {claim: write_figures(inputs, claim, folder) for claim in CLAIMS}
-
-
-def words(figure):
-    """All text of a figure, line breaks and hard spaces as spaces."""
-    texts = figure.findobj(matplotlib.text.Text)
-    return re.sub(r"\s+", " ", " ".join(text.get_text() for text in texts))
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
@@ -102,21 +94,6 @@ def test_the_noises_of_a_part_stand_side_by_side_on_the_same_axes(inputs):
     limits = {(*axes.get_xlim(), *axes.get_ylim()) for axes in figure.axes}
     assert len(figure.axes) == 4 and len(limits) == 1
     assert len({axes.get_position().y0 for axes in figure.axes}) == 2  # a line an epsilon, a column a noise
-
-
-def test_a_paper_says_how_its_methods_look(inputs):
-    first = MethodStyle("The First", "#123456", (0, (2, 1)), returns="of The First a mean")
-    second = MethodStyle("The Second", "#654321", end_only=True)
-    try:
-        method_styles("mine.figures", "wang2017", {"first": first, "second": second})
-        figure = curve_figure(inputs.claim("wang2017.race"))
-    finally:
-        METHOD_STYLES.forget("wang2017.first", "wang2017.second")
-    assert "The First, T = 20" in words(figure)
-    drawn = [line for axes in figure.axes for line in axes.lines]
-    assert "#123456" in {line.get_color() for line in drawn if len(line.get_xdata()) > 1}
-    ends = [line for line in drawn if line.get_color() == "#654321" and line.get_marker() == "D"]
-    assert ends and all(len(line.get_xdata()) == 1 for line in ends)
 
 
 def test_keys_name_what_is_drawn_and_nothing_else(inputs):

@@ -9,7 +9,6 @@ import pytest
 from dpsco_bench.claims.kinds import get_kind
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.standings import TRIVIAL, Searched, Skipped, Standing
-from dpsco_bench.papers.findings import REAL, families
 from dpsco_bench.report.findings import COMMON, NotMeasured, Results
 
 from dpsco_bench.report.findings import bracket, gains, over_search, ran, shared, ties, won  # isort: skip
@@ -131,49 +130,22 @@ def test_what_accounted_noise_buys_is_of_sweeps_that_are_private_under_both_nois
     def rows(part, accounted, paper, status="proven", kind="rate", quantity="risk"):
         for calibration, mean in (("accounted", accounted), ("paper", paper)):
             noise = SimpleNamespace(status=status if calibration == "paper" else "proven")
-            row = {"id": "c", "part": part, "kind": kind, "calibration": calibration, "noise": noise}
-            row |= {"values": (1.0, 2.0, 3.0)[: len(mean)], "mean": mean}
+            row = {"id": "c", "part": part, "kind": kind, "calibration": calibration, "noise": noise, "mean": mean}
+            made = SimpleNamespace(**row, values=(1.0, 2.0, 3.0)[: len(mean)])
             part_ = SimpleNamespace(quantity=quantity, rules=get_kind(kind))
-            yield from [SimpleNamespace(row=SimpleNamespace(**row), part=part_)] * bool(mean)
+            yield from [SimpleNamespace(row=made, part=part_)] * bool(mean)
 
+    open_ = [*rows("open", (1e-9,), (1.0,), status="unproven")]
     results = of_scores(
         *rows("half", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
         *rows("same", (1.0, 2.0, 0.5), (2.0, 4.0, 5.0)),
         *rows("other", (0.9,), (1.0,)),
         *rows("zero", (0.3, 7.0), (1.0, 0.0)),
-        *rows("open", (1e-9,), (1.0,), status="unproven"),
-        *rows("broken", (1e-9,), (1.0,), status="exceeds_claim"),
+        *open_,
         *rows("alone", (1e-9,), ()),
         *rows("bound", (1e-9,), (1.0,), kind="explicit"),
         *rows("gradients", (1e-9,), (1.0,), quantity="gradient_evaluations"),
     )
     assert results.accounted_over_printed() == [[0.5, 0.5, 0.1], [0.9], [0.3]]
     with pytest.raises(NotMeasured):
-        of_scores(*rows("open", (1.0,), (2.0,), status="unproven")).accounted_over_printed()
-
-
-def real_data(low=0.9, high=0.5):
-    """Points on real data: phased SGD is the best up to epsilon 1, output perturbation at 4, and larger n are open."""
-    winners = {0.25: "phased_dp_sgd", 1: "phased_dp_sgd", 4: "dp_gd_by_output"}
-    for instance in REAL:
-        for epsilon, winner in winners.items():
-            risk = ROWS[0].trivial * (low if epsilon <= 1 else high)
-            methods = (replace(ROWS[0].methods[0], method=winner, risk=risk, ranked=True),)
-            given = {"instance": instance, "n": 1024, "epsilon": epsilon, "methods": methods, "winner": winner}
-            search = Searched("s", "a.s", {}, risk / 3, (risk, risk), 3)
-            yield replace(ROWS[0], **given, tied=(winner,), search=search)
-        costs = [replace(UNDECIDED.contenders[0], cost="about 5 min 00 s on one core")]
-        yield replace(UNDECIDED, instance=instance, contenders=tuple(costs))
-
-
-def test_the_finding_on_real_data_is_said_of_points_that_support_it():
-    """Per cent are rounded outwards."""
-    said = families(of_board(*real_data(low=0.90446, high=0.55454)))
-    for told in ("at most 9.56 %", "44.5 to 44.6 %"):
-        assert told in said.title
-    for told in ("all 6 points, 0 of them ties", "up to 3.0 times", "3 larger points", "5 min 00 s on Adult"):
-        assert told in said.sentence
-    with pytest.raises(InputError, match="finding families: needs = 'low_most < 20'.* low_most = 25"):
-        families(of_board(*real_data(low=0.75)))
-    with pytest.raises(NotMeasured):
-        families(of_board(*list(real_data())[:4]))
+        of_scores(*open_).accounted_over_printed()

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsco_bench.analysis.record import read_record
-from dpsco_bench.claims.catalogue import load_errata, read_claims
-from dpsco_bench.cli.describe import describe
+from dpsco_bench.claims.catalogue import load_errata
 from dpsco_bench.errors import InputError
 from dpsco_bench.leaderboard.standings import Reference, Standing, read_boards
 from dpsco_bench.paths import shared_dir
@@ -19,8 +18,6 @@ from dpsco_bench.site.content import SiteContent
 from dpsco_bench.site.pages.home import draw_findings, finding_figure, findings
 
 ROOT = shared_dir("workflows").parent
-CONSTANTS = ("noise_constant", "constant")
-"""Options that set what a theorem leaves open of its noise."""
 
 
 @pytest.fixture
@@ -131,16 +128,3 @@ def test_the_page_says_what_the_findings_say_of_the_record(profile):
         said = known[id].say(results)
         assert re.search(rf"^(## |`ci`: ){re.escape(said.title)}(\n|\. )", page, re.MULTILINE), id
         assert f"{said.sentence}\n" in page and f"\n{said.means}\n" in page, id
-
-
-def constants(part):
-    """List the values that the methods of a part take for what their theorem leaves open."""
-    for method in part.methods:
-        defaults = {option["name"]: option["default"] for option in describe(method.algorithm)["options"]}
-        yield from ({**defaults, **method.options}[name] for name in defaults if name in CONSTANTS)
-
-
-def test_the_value_of_an_open_constant_is_what_its_part_runs():
-    for claim in (claim for claim in read_claims() if not claim.id.endswith(".audit")):
-        for part in (part for part in claim.parts if "paper" in part.calibrations and part.open_constant):
-            assert (part.open_value or 1.0) in constants(part), f"{claim.id} {part.id}"

@@ -16,16 +16,13 @@ def evidence(slope, scale):
     return [SimpleNamespace(**one, numerical_error=None) for one in made]
 
 
-def score(part, kind="rate", calibration="none", problem="quad", parameter="n", **row):
-    cells = {"ogd": evidence(-0.5, 1.0), "omd": evidence(-0.4, 2.0)}
-    results = SimpleNamespace(paper="p", evidence=lambda p, c: cells.get(p.rpartition("-")[2], evidence(-1.0, 3.0)))
-    uses = row.pop("uses", [])
-    numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5,
-               "bound_slope": -0.5, "verdict": "match", **row}  # fmt: skip
-    found = Verdict(kind=kind, part=part, calibration=calibration, parameter=parameter, **numbers)
-    made = MeasuredPart(part, kind, [calibration], methods=[Method("p.a")], problem=problem, uses=uses, fixed={"d": 2})
+def score(part, calibration="none", problem="quad", parameter="n"):
+    results = SimpleNamespace(paper="p", evidence=lambda part, calibration: evidence(-0.5, 1.0))
+    numbers = {"values": (64.0, 128.0, 256.0), "mean": (1.0, 0.5, 0.25), "bound": (2.0, 1.0, 0.5), "slope": -0.5}
+    found = Verdict("match", "rate", part=part, calibration=calibration, parameter=parameter, **numbers)
+    made = MeasuredPart(part, "rate", [calibration], methods=[Method("p.a")], problem=problem, fixed={"d": 2})
     told = {"verdict": found.said, "tone": "good", "quantity": "excess risk"}
-    return SimpleNamespace(row=found, kind=get_kind(kind), part=made, results=results, **told)
+    return SimpleNamespace(row=found, kind=get_kind("rate"), part=made, results=results, **told)
 
 
 def test_variants_of_one_sweep_belong_together():
@@ -41,8 +38,3 @@ def test_sweeps_in_different_parameters_or_on_different_instances_stay_apart():
     assert not variant_groups(shared), "what is measured in other units has another axis"
     assert not variant_groups([score("quad-n"), score("quad-d", parameter="d"), score("quad-e", parameter="epsilon")])
     assert not variant_groups([score("n-a"), score("n-b", problem="other"), score("n-c")])
-
-
-def test_a_part_with_a_verdict_outside_is_also_shown_alone():
-    found = [score(f"s-{name}") for name in ("ogd", "omd", "ftrl")] + [score("s-ogd", calibration="paper")]
-    assert grouped_parts(found) == {"s-omd", "s-ftrl"}

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from dpsco_bench.claims.catalogue import claim_ids
+from dpsco_bench.claims.jobs import claim_plan, plan_settings
+from dpsco_bench.execution.layout import Layout
 from dpsco_bench.report.elements import through
-from dpsco_bench.report.inputs import Inputs
+from dpsco_bench.report.inputs import ClaimResults, Inputs
 from dpsco_bench.report.own_figures import FIGURES, figure_names, write_figures
 from dpsco_bench.report.panels import Series
 
@@ -18,10 +20,6 @@ PAPERS = {figure.name.split(".")[0] for figure in ALL}
 @pytest.fixture(scope="module")
 def nothing(inputs):
     """A profile of two papers that has measured nothing."""
-    from dpsco_bench.claims.jobs import claim_plan, plan_settings
-    from dpsco_bench.execution.layout import Layout
-    from dpsco_bench.report.inputs import ClaimResults
-
     ids = [id for id in claim_ids() if id.split(".")[0] in PAPERS]
     settings = plan_settings("ci")
     entries = [claim_plan(id, "ci", [], settings) for id in ids]

@@ -8,8 +8,6 @@ from dataclasses import replace
 import pytest
 
 from dpsco_bench.analysis.noise import Noise
-from dpsco_bench.analysis.record import read_record, record
-from dpsco_bench.analysis.rounding import outward
 from dpsco_bench.jsonio import to_jsonable
 from dpsco_bench.report.scores import claim_file_table, scoreboard
 from dpsco_bench.report.tables import to_csv
@@ -45,16 +43,3 @@ def test_tables_say_what_json_says_in_every_row(odd):
     assert shown(scoreboard(odd)) == list(map(said, rows)) and len({*map(said, rows)}) > 6
     for claim in odd.claims:
         assert shown(claim_file_table(claim)) == list(map(said, claim.rows))
-
-
-def test_a_record_keeps_the_privacy_of_every_row(odd, tmp_path):
-    rows = {(row.id, row.part, row.calibration): row for claim in odd.claims for row in claim.rows}
-    record(tmp_path / "smoke.json", list(rows.values()))
-    for kept in read_record(tmp_path / "smoke.json"):
-        noise = rows[kept.id, kept.part, kept.calibration].noise
-        if noise is None:
-            assert kept.noise is None
-            continue
-        assert (kept.noise.status, kept.noise.epsilon_real_kind) == (noise.status, noise.epsilon_real_kind)
-        real = outward(noise.epsilon_real, noise.epsilon_real_kind, 4)
-        assert kept.noise.epsilon_real == pytest.approx(real, rel=1e-3, nan_ok=True)
